@@ -1,0 +1,214 @@
+import type { Field, Value, Values } from '../field.js'
+import type { Refused } from '../problem.js'
+import { columnsOf, type RecordType } from '../record.js'
+import { acceptedTopic, avroNameOf, rejectedTopic, submittedTopic, verdictsTopic } from './names.js'
+
+export type AvroSchema = string | { [key: string]: unknown } | AvroSchema[]
+
+/** A record that the edge refused, with the record itself so that the submitted log is the whole truth. */
+export type Refusal = Refused & { record: string; truncated: boolean }
+
+/** One batch of one request: what the edge publishes. */
+export type SubmittedBatch = {
+  org_id: string
+  request_id: string
+  batch_id: string
+  /** This batch's number, from 1, and how many the request was cut into. */
+  batch: number
+  batches: number
+  /** Where the batch begins in the request's records. */
+  first_index: number
+  submitted_at: number
+  body_sha256: Buffer
+  records: SubmittedRecord[]
+  refusals: Refusal[]
+}
+/** `index` is the place in the batch. A keyed record (an interaction with an Idempotency-Key) is taken once only. */
+export type SubmittedRecord = { index: number; keyed_sha256: Buffer | null } & { [field: string]: Value | Buffer }
+
+export type AcceptedEvent = {
+  org_id: string
+  request_id: string
+  batch_id: string
+  accepted_at: number
+  version: number
+} & Values
+
+export type RejectedEvent = {
+  org_id: string
+  request_id: string
+  batch_id: string
+  rejected_at: number
+  version: number
+  type: string
+} & Refusal
+
+export type VerdictEvent = {
+  org_id: string
+  request_id: string
+  batch_id: string
+  type: string
+  batch: number
+  batches: number
+  first_index: number
+  body_sha256: Buffer
+  decided_at: number
+  accepted: number
+  refused: Refused[]
+}
+
+export const submittedSchema = (type: RecordType): AvroSchema => ({
+  type: 'record',
+  name: avroNameOf(type.type),
+  namespace: 'weir.submitted',
+  doc: `One batch of ${type.type}, as one organisation sent it.`,
+  fields: [
+    ...origin,
+    field('batch', 'int', 'number of this batch in its request, from 1'),
+    field('batches', 'int', 'how many batches the request was cut into'),
+    field('first_index', 'int', "index of the batch's first record in the request"),
+    field('submitted_at', timestamp),
+    field('body_sha256', 'bytes', "SHA-256 of the request's body"),
+    field('records', {
+      type: 'array',
+      items: {
+        type: 'record',
+        name: `${avroNameOf(type.type)}Record`,
+        fields: [
+          field('index', 'int', 'place in the batch'),
+          { ...field('keyed_sha256', ['null', 'bytes'], 'set where the record is taken once only'), default: null },
+          ...Object.entries(columnsOf(type)).map(toAvroField),
+        ],
+      },
+    }),
+    field('refusals', { type: 'array', items: refusal('Refusal') }, 'records that the edge refused'),
+  ],
+})
+
+export const acceptedSchema = (type: RecordType): AvroSchema => ({
+  type: 'record',
+  name: avroNameOf(type.type),
+  namespace: 'weir.accepted',
+  doc: type.about,
+  fields: [
+    ...origin,
+    field('accepted_at', timestamp, 'when the record was accepted'),
+    field('version', 'long', 'grows with every write of the same id: the highest is the current one'),
+    ...Object.entries(columnsOf(type)).map(toAvroField),
+  ],
+})
+
+export const rejectedSchema = (): AvroSchema => ({
+  type: 'record',
+  name: 'Rejected',
+  namespace: 'weir',
+  doc: 'A record that was refused, and why.',
+  fields: [
+    ...origin,
+    field('rejected_at', timestamp),
+    field('version', 'long', 'place in the submitted log'),
+    field('type', 'string', 'the type it was sent as'),
+    ...refusalFields('index in the records of the request'),
+  ],
+})
+
+export const verdictSchema = (): AvroSchema => ({
+  type: 'record',
+  name: 'Verdict',
+  namespace: 'weir',
+  doc: 'The decision on one batch.',
+  fields: [
+    ...origin,
+    field('type', 'string'),
+    field('batch', 'int'),
+    field('batches', 'int'),
+    field('first_index', 'int'),
+    field('body_sha256', 'bytes'),
+    field('decided_at', timestamp),
+    field('accepted', 'int', 'how many records were accepted'),
+    field('refused', {
+      type: 'array',
+      items: { type: 'record', name: 'Refused', fields: refusedFields('place in the batch') },
+    }),
+  ],
+})
+
+/** Every topic's value schema. */
+export const schemasByTopic = (types: Iterable<RecordType>): Map<string, AvroSchema> =>
+  new Map([
+    ...[...types].flatMap((type): [string, AvroSchema][] => [
+      [submittedTopic(type.type), submittedSchema(type)],
+      [acceptedTopic(type.type), acceptedSchema(type)],
+    ]),
+    [rejectedTopic, rejectedSchema()],
+    [verdictsTopic, verdictSchema()],
+  ])
+
+const timestamp = { type: 'long', logicalType: 'timestamp-millis' }
+const uuidString = { type: 'string', logicalType: 'uuid' }
+
+const field = (name: string, type: AvroSchema, doc = ''): { [key: string]: unknown } => ({
+  name,
+  type,
+  ...(doc && { doc }),
+})
+
+const origin = [
+  field('org_id', 'string', 'the organisation that sent it'),
+  field('request_id', uuidString, 'the request it came in'),
+  field('batch_id', uuidString, 'the batch it came in'),
+]
+
+const refusedFields = (indexDoc: string) => [
+  field('index', 'int', indexDoc),
+  { ...field('id', ['null', 'string'], 'what was given as its id'), default: null },
+  field('problems', {
+    type: 'array',
+    items: {
+      type: 'record',
+      name: 'Problem',
+      fields: [
+        { ...field('field', ['null', 'string']), default: null },
+        field('code', 'string', 'stable: branch on this'),
+        field('message', 'string', 'for people'),
+      ],
+    },
+  }),
+]
+
+const refusalFields = (indexDoc: string) => [
+  ...refusedFields(indexDoc),
+  field('record', 'string', 'the record as JSON'),
+  { ...field('truncated', 'boolean', 'whether the record was too long and is cut off'), default: false },
+]
+
+const refusal = (name: string) => ({ type: 'record', name, fields: refusalFields('place in the batch') })
+
+const toAvroField = ([name, declared]: [string, Field]) =>
+  declared.required
+    ? field(name, toAvroType(declared), declared.about)
+    : { ...field(name, ['null', toAvroType(declared)], declared.about), default: null }
+
+const toAvroType = (declared: Field): AvroSchema => {
+  switch (declared.kind) {
+    case 'uuid':
+    case 'reference':
+    case 'item':
+      return uuidString
+    case 'text':
+    case 'country':
+    case 'choice':
+      return 'string'
+    case 'number':
+      return 'double'
+    case 'boolean':
+      return 'boolean'
+    case 'instant':
+    case 'moment':
+      return timestamp
+    case 'date':
+      return { type: 'int', logicalType: 'date' }
+    default:
+      return declared satisfies never
+  }
+}

@@ -1,0 +1,24 @@
+/** Every name that the outside relies on, in one place. */
+export const submittedTopic = (type: string): string => `weir.submitted.${type}`
+export const acceptedTopic = (type: string): string =>
+  type === 'interactions' ? 'weir.interactions' : `weir.accepted.${type}`
+export const rejectedTopic = 'weir.rejected'
+export const verdictsTopic = 'weir.verdicts'
+
+export const subjectOf = (topic: string): string => `${topic}-value`
+
+export const database = 'weir'
+export const viewOf = (type: string): string => type.replaceAll('-', '_')
+export const logTableOf = (type: string): string => `${viewOf(type)}_log`
+export const rejectionsView = 'rejections'
+export const rejectionsLog = 'rejections_log'
+
+/** shop-categories → ShopCategories */
+export const avroNameOf = (type: string): string =>
+  type
+    .split('-')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+
+/** The key of an accepted event: all versions of one record meet in one partition. */
+export const entityKey = (orgId: string, id: string): string => `${orgId}/${id}`

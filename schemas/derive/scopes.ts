@@ -1,0 +1,20 @@
+import type { Catalogue } from '../catalogue.js'
+
+export const writeScope = (type: string): string => `${type}:write`
+export const allData = 'data:write'
+export const readInteractions = 'interactions:read'
+export const readRequests = 'requests:read'
+
+/** Every scope that a key can be given. */
+export const scopesOf = (catalogue: Catalogue): string[] => [
+  allData,
+  ...[...catalogue.all.keys()].map(writeScope),
+  readInteractions,
+  readRequests,
+]
+
+/** Whether a key with these scopes (null: all) may do what needs this one. */
+export const allows = (scopes: readonly string[] | null, needed: string, catalogue: Catalogue): boolean =>
+  scopes === null ||
+  scopes.includes(needed) ||
+  (scopes.includes(allData) && [...catalogue.uploads.keys()].some((type) => writeScope(type) === needed))

@@ -1,0 +1,81 @@
+import type { Values } from '../field.js'
+import type { Problem, ProblemCode } from '../problem.js'
+import type { RecordType } from '../record.js'
+import { nearest } from './nearest-name.js'
+import { createReader, isFault } from './value-reader.js'
+
+export type Validated = { values: Values } | { id: string | null; problems: Problem[] }
+export type Validate = (given: unknown) => Validated
+
+// One record may be wrong in a million places; the uploader needs the first few.
+const mostProblems = 20
+
+/** Checks one record as it came out of JSON, and reads its values. Nothing is coerced, nothing is dropped. */
+export const createValidator = (type: RecordType): Validate => {
+  const readers = Object.entries(type.fields).map(([name, field]) => ({ name, field, read: createReader(field) }))
+  const known = new Set(Object.keys(type.fields))
+
+  const refuse = (given: Record<string, unknown>): Validated => {
+    const problems: Problem[] = []
+    for (const { name, field, read } of readers) {
+      const value = Object.hasOwn(given, name) ? given[name] : undefined
+      if (value === undefined || value === null) {
+        if (field.required) problems.push(problem(name, 'missing_field', `${name} is required`))
+        continue
+      }
+      const fault = read(value)
+      if (isFault(fault)) problems.push(problem(name, fault.code, `${name} ${fault.message}`))
+    }
+    for (const name of Object.keys(given)) if (!known.has(name)) problems.push(unknownField(name, type))
+    return { id: givenId(given[type.id]), problems: firstOf(problems) }
+  }
+
+  return (given) => {
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+      return { id: null, problems: [problem(null, 'wrong_type', 'a record must be a JSON object')] }
+    }
+    const source = given as Record<string, unknown>
+    const values: Values = {}
+    let taken = 0
+    for (const { name, field, read } of readers) {
+      const value = Object.hasOwn(source, name) ? source[name] : undefined
+      if (value !== undefined) taken++
+      if (value === undefined || value === null) {
+        if (field.required) return refuse(source)
+        values[name] = null
+        continue
+      }
+      const result = read(value)
+      if (isFault(result)) return refuse(source)
+      values[name] = result
+    }
+    // Every own key was taken, or there is one that we do not know.
+    return Object.keys(source).length === taken ? { values } : refuse(source)
+  }
+}
+
+const problem = (field: string | null, code: ProblemCode, message: string): Problem => ({ field, code, message })
+
+const unknownField = (name: string, type: RecordType): Problem => {
+  const shown = shorten(name)
+  const close = nearest(name, Object.keys(type.fields))
+  const hint = close ? `; did you mean ${close}?` : ''
+  return problem(shown, 'unknown_field', `${shown} is not a field of ${type.type}${hint}`)
+}
+
+const firstOf = (problems: Problem[]): Problem[] =>
+  problems.length <= mostProblems
+    ? problems
+    : [
+        ...problems.slice(0, mostProblems),
+        problem(null, 'unknown_field', `and ${problems.length - mostProblems} more problems`),
+      ]
+
+// What an uploader wrote goes into answers, logs and stored verdicts: short, valid, and on one line.
+const longestShown = 64
+const shorten = (text: string): string =>
+  (text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, '\ufffd')
+
+const givenId = (id: unknown): string | null => (typeof id === 'string' ? shorten(id) : null)

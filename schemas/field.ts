@@ -1,0 +1,46 @@
+/** The vocabulary of fields. Every target (validator, Avro, ClickHouse, OpenAPI) handles each kind in one exhaustive switch. */
+export type Kind =
+  | { kind: 'uuid' }
+  | { kind: 'reference'; to: string }
+  | { kind: 'item'; by: string; kinds: Readonly<Record<string, string>> }
+  | { kind: 'text' }
+  | { kind: 'country' }
+  | { kind: 'number'; above?: number; min?: number; max?: number }
+  | { kind: 'boolean' }
+  | { kind: 'choice'; of: readonly string[] }
+  | { kind: 'instant' }
+  | { kind: 'moment' }
+  | { kind: 'date' }
+
+export type Field = Kind & { required: boolean; about: string }
+
+/** What a field's value is once it was read: an instant in milliseconds, a date in days, both since 1970; ids in lower case. */
+export type Value = string | number | boolean | null
+export type Values = Record<string, Value>
+
+export const uuid = (about = ''): Field => ({ kind: 'uuid', required: true, about })
+/** The id of a record of another type, which must already exist. */
+export const reference = (to: string, about = ''): Field => ({ kind: 'reference', to, required: true, about })
+/** The id of a record whose type is told by another field of the same record. */
+export const item = (by: string, kinds: Record<string, string>, about = ''): Field => ({
+  kind: 'item',
+  by,
+  kinds,
+  required: true,
+  about,
+})
+export const text = (about = ''): Field => ({ kind: 'text', required: true, about })
+export const country = (about = '2-letter country code'): Field => ({ kind: 'country', required: true, about })
+export const number = (range: { above?: number; min?: number; max?: number } = {}, about = ''): Field => ({
+  kind: 'number',
+  ...range,
+  required: true,
+  about,
+})
+export const boolean = (about = ''): Field => ({ kind: 'boolean', required: true, about })
+export const choice = (of: readonly string[], about = ''): Field => ({ kind: 'choice', of, required: true, about })
+export const instant = (about = ''): Field => ({ kind: 'instant', required: true, about })
+/** An instant that may also be given as a positive integer of seconds or milliseconds. */
+export const moment = (about = ''): Field => ({ kind: 'moment', required: true, about })
+export const date = (about = ''): Field => ({ kind: 'date', required: true, about })
+export const optional = (field: Field): Field => ({ ...field, required: false })

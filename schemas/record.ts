@@ -1,0 +1,58 @@
+import { boolean, type Field, instant, optional, type Values } from './field.js'
+
+/** One record type, declared once, as data. Everything else about it is derived from this. */
+export type RecordType = {
+  /** The path segment, and the stem of every topic, table and subject. */
+  type: string
+  /** The field that identifies a record. */
+  id: string
+  about: string
+  /** How many records one request may carry. */
+  limit: number
+  /** What the uploader gives. */
+  fields: Readonly<Record<string, Field>>
+  /** What the service adds before it stores a record. */
+  assigned: Readonly<Record<string, Field>>
+}
+
+type Declaration = Omit<RecordType, 'limit' | 'assigned'> & Partial<Pick<RecordType, 'limit' | 'assigned'>>
+
+export const record = (declared: Declaration): RecordType => {
+  const type = { limit: 5000, assigned: {}, ...declared }
+  if (!columnsOf(type)[type.id]) throw new Error(`${type.type}: its id ${type.id} is not one of its fields`)
+  return type
+}
+
+/** The last three fields of every uploaded record. */
+export const lifecycle = {
+  created: optional(instant('when the record was created at its source')),
+  updated: optional(instant('when the record was last changed at its source')),
+  is_deleted: optional(boolean('marks the record as deleted: it leaves the views, and still satisfies references')),
+}
+
+export const columnsOf = (type: Pick<RecordType, 'assigned' | 'fields'>): Readonly<Record<string, Field>> => ({
+  ...type.assigned,
+  ...type.fields,
+})
+
+export type Reference = { field: string; type: string; id: string }
+
+/** The records that this one says must already exist. */
+export const createReferencesOf = (type: RecordType): ((values: Values) => Reference[]) => {
+  const fields = Object.entries(type.fields).filter(([, field]) => field.kind === 'reference' || field.kind === 'item')
+  return (values) => {
+    const references: Reference[] = []
+    for (const [name, field] of fields) {
+      const id = values[name]
+      if (typeof id !== 'string') continue
+      const to =
+        field.kind === 'reference'
+          ? field.to
+          : field.kind === 'item'
+            ? field.kinds[String(values[field.by])]
+            : undefined
+      if (to !== undefined) references.push({ field: name, type: to, id })
+    }
+    return references
+  }
+}

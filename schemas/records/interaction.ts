@@ -1,0 +1,23 @@
+import { choice, instant, item, moment, optional, reference, text, uuid } from '../field.js'
+import { record } from '../record.js'
+
+export const interaction = record({
+  type: 'interactions',
+  id: 'interaction_id',
+  about: 'One interaction of a user with a tag, an offer, a shop or a keyword.',
+  limit: 1,
+  assigned: { interaction_id: uuid('given by the service'), recorded_at: instant('when the service took it in') },
+  fields: {
+    interaction_type: choice(['FILTER_CLICK', 'SHARE', 'PAGE_VIEW', 'DISCOUNT_CODE']),
+    user_id: optional(text('pseudonymous user identifier')),
+    student_id: optional(reference('customers', 'an existing customer')),
+    item_type: choice(['TAG', 'OFFER', 'SHOP', 'KEYWORD']),
+    item_id: item('item_type', { TAG: 'tags', OFFER: 'offers', SHOP: 'shops', KEYWORD: 'keywords' }),
+    city: optional(text('where the interaction occurred')),
+    country: optional(text('where the interaction occurred')),
+    platform: optional(choice(['ANDROID', 'IOS', 'WEB', 'OTHER'])),
+    event_timestamp: moment('when it happened'),
+    source: optional(choice(['SERVICE'], 'SERVICE when it came from a recommendation response, null for browsing')),
+    recommendation_id: optional(uuid('the recommendation that it came from')),
+  },
+})

@@ -1,0 +1,22 @@
+import { boolean, country, instant, number, optional, reference, text, uuid } from '../field.js'
+import { lifecycle, record } from '../record.js'
+
+export const offer = record({
+  type: 'offers',
+  id: 'offer_id',
+  about: 'An offer of a shop.',
+  fields: {
+    offer_id: uuid(),
+    shop_id: reference('shops'),
+    name: text(),
+    type: text('for example percentage or fixed'),
+    value: number({ above: 0 }),
+    region: country(),
+    allowed_from: optional(instant('start of validity')),
+    allowed_to: optional(instant('end of validity')),
+    allowed_branches: optional(text('comma-separated branch ids')),
+    allowed_days: optional(text('comma-separated day names')),
+    ...lifecycle,
+    is_enabled: optional(boolean('whether the offer is currently enabled')),
+  },
+})

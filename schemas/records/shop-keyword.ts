@@ -1,0 +1,9 @@
+import { reference, uuid } from '../field.js'
+import { lifecycle, record } from '../record.js'
+
+export const shopKeyword = record({
+  type: 'shop-keywords',
+  id: 'shop_keyword_id',
+  about: 'A keyword of a shop.',
+  fields: { shop_keyword_id: uuid(), shop_id: reference('shops'), keyword_id: reference('keywords'), ...lifecycle },
+})

@@ -1,0 +1,9 @@
+import { reference, uuid } from '../field.js'
+import { lifecycle, record } from '../record.js'
+
+export const shopTag = record({
+  type: 'shop-tags',
+  id: 'shop_tag_id',
+  about: 'A tag on a shop.',
+  fields: { shop_tag_id: uuid(), shop_id: reference('shops'), tag_id: reference('tags'), ...lifecycle },
+})

@@ -1,0 +1,9 @@
+import { text, uuid } from '../field.js'
+import { lifecycle, record } from '../record.js'
+
+export const tag = record({
+  type: 'tags',
+  id: 'tag_id',
+  about: 'A tag that shops carry.',
+  fields: { tag_id: uuid(), name: text(), ...lifecycle },
+})

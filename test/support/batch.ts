@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import type { Refusal, SubmittedBatch, SubmittedRecord } from '#schemas/derive/avro.js'
+import { createValidator } from '#schemas/derive/validator.js'
+import type { RecordType } from '#schemas/record.js'
+
+/** A submitted batch as the edge would publish it, of records that are valid by themselves. */
+export const batchOf = (
+  type: RecordType,
+  records: Record<string, unknown>[],
+  over: Partial<SubmittedBatch> = {},
+): SubmittedBatch => ({
+  org_id: 'acme',
+  request_id: randomUUID(),
+  batch_id: randomUUID(),
+  batch: 1,
+  batches: 1,
+  first_index: 0,
+  submitted_at: Date.UTC(2026, 0, 1),
+  body_sha256: Buffer.alloc(32, 1),
+  records: records.map((given, index) => submittedRecord(type, given, index)),
+  refusals: [],
+  ...over,
+})
+
+export const submittedRecord = (type: RecordType, given: Record<string, unknown>, index: number): SubmittedRecord => {
+  const validated = createValidator(type)(given)
+  if ('problems' in validated) throw new Error(JSON.stringify(validated.problems))
+  return { index, keyed_sha256: null, ...assignedOf(type), ...validated.values }
+}
+
+export const refusalOf = (index: number, id: string | null = null): Refusal => ({
+  index,
+  id,
+  problems: [{ field: 'name', code: 'missing_field', message: 'name is required' }],
+  record: '{}',
+  truncated: false,
+})
+
+const assignedOf = (type: RecordType): Record<string, string | number> =>
+  Object.fromEntries(
+    Object.entries(type.assigned).map(([name, field]) => [
+      name,
+      field.kind === 'uuid' ? randomUUID() : Date.UTC(2026, 0, 1),
+    ]),
+  )
