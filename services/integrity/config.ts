@@ -1,0 +1,27 @@
+import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
+
+const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, LOG_LEVEL } = partVariables
+
+export const configSchema = {
+  type: 'object',
+  properties: {
+    KAFKA_BROKERS,
+    SCHEMA_REGISTRY_URL,
+    POSTGRES_URL,
+    LOG_LEVEL,
+    INTEGRITY_HOST: { type: 'string', default: '127.0.0.1', description: 'address of its health and metrics pages' },
+    INTEGRITY_PORT: { type: 'integer', default: 8082, description: 'port of its health and metrics pages' },
+    KNOWN_IDS: {
+      type: 'integer',
+      minimum: 1,
+      default: 200_000,
+      description: 'how many ids known to exist are kept in memory, about 150 bytes each',
+    },
+  },
+} as const satisfies ConfigSchema
+
+export type Config = Omit<PartConfig, 'CLICKHOUSE_URL'> & {
+  INTEGRITY_HOST: string
+  INTEGRITY_PORT: number
+  KNOWN_IDS: number
+}

@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache'
+import type { Connection } from '#platform/postgres.js'
+import { type Entity, findEntities } from './sql/find-entities.js'
+import { insertEntities } from './sql/insert-entities.js'
+
+export type EntityIndex = {
+  /** Which of these exist: one query for those that the cache does not know. */
+  findKnown: (connection: Connection, wanted: Iterable<Entity>) => Promise<Set<string>>
+  /** Inserts those that are new. They count as known only once `remember` was told that the transaction is through. */
+  add: (connection: Connection, entities: Iterable<Entity>) => Promise<void>
+  remember: (entities: Iterable<Entity>) => void
+}
+
+export const nameOf = ({ orgId, type, id }: Entity): string => `${orgId}/${type}/${id}`
+
+/** Entities only grow, so an id that was once seen to exist never has to be looked up again. */
+export const createEntityIndex = (mostKnown: number): EntityIndex => {
+  const cache = new LRUCache<string, true>({ max: mostKnown })
+  return {
+    findKnown: async (connection, wanted) => {
+      const known = new Set<string>()
+      const asked = new Map<string, Entity>()
+      for (const entity of wanted) {
+        const name = nameOf(entity)
+        if (cache.get(name)) known.add(name)
+        else asked.set(name, entity)
+      }
+      if (asked.size === 0) return known
+      for (const found of await findEntities(connection, [...asked.values()])) {
+        const name = nameOf(found)
+        known.add(name)
+        cache.set(name, true)
+      }
+      return known
+    },
+    add: async (connection, entities) => {
+      const unseen = new Map<string, Entity>()
+      for (const entity of entities) {
+        const name = nameOf(entity)
+        if (!cache.has(name)) unseen.set(name, entity)
+      }
+      if (unseen.size > 0) await insertEntities(connection, [...unseen.values()])
+    },
+    remember: (entities) => {
+      for (const entity of entities) cache.set(nameOf(entity), true)
+    },
+  }
+}

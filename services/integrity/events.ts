@@ -1,0 +1,45 @@
+import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/derive/avro.js'
+import { createRecordWriter } from '#schemas/derive/written-record.js'
+import type { RecordType } from '#schemas/record.js'
+import type { StoredVerdict } from './stored-verdict.js'
+import { newlyAccepted } from './take-decisions.js'
+
+// A version is a place in the submitted log, so that telling it again gives the same version.
+export const mostRecordsInBatch = 8192
+export const versionOf = (offset: number, index: number): number => offset * mostRecordsInBatch + index
+
+/** The events of one decided batch, always the same from the same batch and verdict. */
+export const createEventsOf = (type: RecordType) => {
+  const writeRecord = createRecordWriter(type)
+
+  const accepted = (batch: SubmittedBatch, verdict: StoredVerdict): AcceptedEvent[] =>
+    newlyAccepted(batch, verdict).map(({ index, keyed_sha256: _, ...values }) => ({
+      org_id: batch.org_id,
+      request_id: batch.request_id,
+      batch_id: batch.batch_id,
+      accepted_at: verdict.decided_at,
+      version: versionOf(verdict.submitted_offset, index),
+      ...(values as Omit<AcceptedEvent, 'index'>),
+    }))
+
+  const rejected = (batch: SubmittedBatch, verdict: StoredVerdict): RejectedEvent[] => {
+    if (verdict.refused.length === 0) return []
+    const byEdge = new Map(batch.refusals.map((refusal) => [refusal.index, refusal]))
+    const records = new Map(batch.records.map((record) => [record.index, record]))
+    return verdict.refused.map(({ index, id, problems }) => ({
+      org_id: batch.org_id,
+      request_id: batch.request_id,
+      batch_id: batch.batch_id,
+      rejected_at: verdict.decided_at,
+      version: versionOf(verdict.submitted_offset, index),
+      type: type.type,
+      index: batch.first_index + index,
+      id,
+      problems,
+      record: byEdge.get(index)?.record ?? JSON.stringify(writeRecord(records.get(index) ?? {})),
+      truncated: byEdge.get(index)?.truncated ?? false,
+    }))
+  }
+
+  return { accepted, rejected }
+}

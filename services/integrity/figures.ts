@@ -1,0 +1,34 @@
+import type { Fetch } from '#platform/kafka.js'
+import { latencyBuckets, type Metrics } from '#platform/metrics.js'
+import type { Outcome } from './take-decisions.js'
+
+export type Figures = {
+  fetched: (fetch: Fetch) => void
+  told: (fetch: Fetch, outcomes: readonly Outcome[]) => void
+}
+
+export const createFigures = (metrics: Metrics): Figures => {
+  const lag = metrics.gauge('consumer_lag', 'Batches that wait to be decided.', ['topic', 'partition'])
+  const records = metrics.counter('records_total', 'Records decided, by outcome.', ['type', 'outcome'])
+  const batches = metrics.counter('batches_total', 'Batches told: decided, or told again.', ['type', 'kind'])
+  const latency = metrics.histogram(
+    'verdict_latency_seconds',
+    'From the submission of a batch to its verdict told.',
+    latencyBuckets,
+    ['type'],
+  )
+  return {
+    fetched: ({ topic, partition, highWatermark, messages }) =>
+      lag.set({ topic, partition }, highWatermark - (messages[0]?.offset ?? highWatermark)),
+    told: ({ topic, partition, highWatermark, messages }, outcomes) => {
+      lag.set({ topic, partition }, highWatermark - 1 - (messages.at(-1)?.offset ?? highWatermark - 1))
+      for (const { batch, verdict, isTheOneDecided } of outcomes) {
+        batches.inc({ type: verdict.type, kind: isTheOneDecided ? 'decided' : 'repeated' })
+        if (!isTheOneDecided) continue
+        records.inc({ type: verdict.type, outcome: 'accepted' }, verdict.accepted)
+        records.inc({ type: verdict.type, outcome: 'refused' }, verdict.refused.length)
+        latency.observe({ type: verdict.type }, (Date.now() - batch.submitted_at) / 1000)
+      }
+    },
+  }
+}

@@ -1,0 +1,43 @@
+import type { Fetch } from '#platform/kafka.js'
+import { inTransaction, type Pool } from '#platform/postgres.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import type { SubmittedBatch } from '#schemas/derive/avro.js'
+import { submittedTopic } from '#schemas/derive/names.js'
+import type { RecordType } from '#schemas/record.js'
+import type { EntityIndex } from './entity-index.js'
+import type { Figures } from './figures.js'
+import type { Publish } from './publisher.js'
+import { type Submitted, takeDecisions } from './take-decisions.js'
+
+export type Lane = { type: RecordType; decode: (message: Buffer) => Promise<SubmittedBatch>; publish: Publish }
+
+/** One fetch of one partition: decided in one transaction, then told. */
+export const createFetchHandler = (deps: {
+  catalogue: Catalogue
+  pool: Pool
+  index: EntityIndex
+  lanes: readonly Lane[]
+  figures: Figures
+  now?: () => number
+}): ((fetch: Fetch) => Promise<void>) => {
+  const lanes = new Map(deps.lanes.map((lane) => [submittedTopic(lane.type.type), lane]))
+  const now = deps.now ?? Date.now
+
+  return async (fetch) => {
+    const lane = lanes.get(fetch.topic)
+    if (!lane) throw new Error(`nobody decides on ${fetch.topic}`)
+    const { topic, partition } = fetch
+    deps.figures.fetched(fetch)
+
+    const submitted: Submitted[] = []
+    for (const { offset, value } of fetch.messages) submitted.push({ offset, batch: await lane.decode(value) })
+
+    const at = { topic, partition, type: lane.type, isReferenced: deps.catalogue.referenced.has(lane.type.type) }
+    const { outcomes, entities } = await inTransaction(deps.pool, (connection) =>
+      takeDecisions(connection, deps.index, at, submitted, now()),
+    )
+    deps.index.remember(entities)
+    await lane.publish(outcomes, fetch.holdsPartition)
+    deps.figures.told(fetch, outcomes)
+  }
+}

@@ -1,0 +1,73 @@
+// submitted batches → decided in Postgres → accepted, rejected and verdict events.
+import { readConfigOrExit } from '#platform/config.js'
+import { createReadiness } from '#platform/health.js'
+import { startHealthServer } from '#platform/health-server.js'
+import { createKafka } from '#platform/kafka.js'
+import { runService } from '#platform/lifecycle.js'
+import { createLog } from '#platform/log.js'
+import { createMetrics } from '#platform/metrics.js'
+import { createPool } from '#platform/postgres.js'
+import { createRegistry } from '#platform/registry.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { type SubmittedBatch, submittedSchema } from '#schemas/derive/avro.js'
+import { submittedTopic } from '#schemas/derive/names.js'
+import type { RecordType } from '#schemas/record.js'
+import { type Config, configSchema } from './config.js'
+import { createEntityIndex } from './entity-index.js'
+import { createFigures } from './figures.js'
+import { createFetchHandler, type Lane } from './handle-fetch.js'
+import { createPublisher } from './publisher.js'
+
+const config = readConfigOrExit<Config>(configSchema)
+const log = createLog('integrity', config.LOG_LEVEL)
+
+await runService(log, async (onStop, crash) => {
+  const metrics = createMetrics('integrity')
+  const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
+  const pool = createPool(config.POSTGRES_URL, log)
+  onStop('postgres', () => pool.end())
+
+  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-integrity', log })
+  const producer = await kafka.createProducer()
+  onStop('producer', producer.close)
+
+  const createLane = async (type: RecordType): Promise<Lane> => ({
+    type,
+    decode: registry.decoder<SubmittedBatch>(submittedSchema(type)),
+    publish: await createPublisher({ catalogue, type, producer, registry }),
+  })
+  const onFetch = createFetchHandler({
+    catalogue,
+    pool,
+    index: createEntityIndex(config.KNOWN_IDS),
+    lanes: await Promise.all([...catalogue.all.values()].map(createLane)),
+    figures: createFigures(metrics),
+  })
+
+  // Two groups, so that an interaction never waits for the fetch of a large upload to be done with.
+  const consume = (groupId: string, types: Iterable<string>) =>
+    kafka.consume({
+      groupId,
+      topics: [...types].map(submittedTopic),
+      fromBeginning: true,
+      partitionsAtOnce: 4,
+      bytesPerPartition: 512 * 1024,
+      onFetch,
+      crash,
+    })
+  const uploads = await consume('weir-integrity', catalogue.uploads.keys())
+  onStop('uploads', uploads.close)
+  const interactions = await consume('weir-integrity-interactions', [catalogue.interaction.type])
+  onStop('interactions', interactions.close)
+
+  const readiness = createReadiness({
+    kafka: () => {
+      uploads.check()
+      interactions.check()
+    },
+    postgres: () => pool.query('select 1'),
+  })
+  const { INTEGRITY_HOST: host, INTEGRITY_PORT: port } = config
+  const server = await startHealthServer({ host, port, readiness, metrics })
+  onStop('health server', server.close)
+})

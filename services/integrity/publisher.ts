@@ -1,0 +1,61 @@
+import type { Message, Producer } from '#platform/kafka.js'
+import { partitionOf } from '#platform/partition-of.js'
+import type { Registry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/derive/avro.js'
+import { schemasByTopic } from '#schemas/derive/avro.js'
+import { acceptedTopic, entityKey, rejectedTopic, subjectOf, verdictsTopic } from '#schemas/derive/names.js'
+import { topicsOf } from '#schemas/derive/topics.js'
+import type { RecordType } from '#schemas/record.js'
+import { createEventsOf } from './events.js'
+import type { Outcome } from './take-decisions.js'
+
+export type Publish = (outcomes: readonly Outcome[], holdsPartition: () => boolean) => Promise<void>
+
+/** Tells the world what was decided on one type's batches. Telling it twice changes nothing. */
+export const createPublisher = async (deps: {
+  catalogue: Catalogue
+  type: RecordType
+  producer: Producer
+  registry: Registry
+}): Promise<Publish> => {
+  const { catalogue, type, producer, registry } = deps
+  const schemas = schemasByTopic(catalogue.all.values())
+  const partitions = new Map(topicsOf(catalogue).map((topic) => [topic.name, topic.partitions]))
+  const topic = acceptedTopic(type.type)
+  const encoderOf = <T>(name: string) => registry.encoder<T>(subjectOf(name), schemas.get(name))
+  const encodeAccepted = await encoderOf<AcceptedEvent>(topic)
+  const encodeRejected = await encoderOf<RejectedEvent>(rejectedTopic)
+  const encodeVerdict = await encoderOf<VerdictEvent>(verdictsTopic)
+  const events = createEventsOf(type)
+
+  return async (outcomes, holdsPartition) => {
+    const waiting = new Map<string, { topic: string; partition: number; messages: Message[] }>()
+    const add = (to: string, key: string, value: Buffer) => {
+      const partition = partitionOf(key, partitions.get(to) ?? 1)
+      const place = `${to}/${partition}`
+      const queue = waiting.get(place)
+      if (queue) queue.messages.push({ key, value })
+      else waiting.set(place, { topic: to, partition, messages: [{ key, value }] })
+    }
+
+    for (const { batch, verdict, isTheOneDecided } of outcomes) {
+      add(verdictsTopic, batch.batch_id, encodeVerdict(verdict))
+      if (!isTheOneDecided) continue
+      for (const event of events.accepted(batch, verdict)) {
+        add(topic, entityKey(event.org_id, String(event[type.id])), encodeAccepted(event))
+      }
+      for (const event of events.rejected(batch, verdict)) {
+        add(rejectedTopic, entityKey(event.org_id, event.batch_id), encodeRejected(event))
+      }
+    }
+
+    await Promise.all(
+      [...waiting.values()].map(({ topic: to, partition, messages }) => {
+        // Whoever lost the partition while asleep must not speak after the one who has it now.
+        if (!holdsPartition()) throw new Error('this consumer may have lost its partition; it joins its group again')
+        return producer.send(to, partition, messages)
+      }),
+    )
+  }
+}

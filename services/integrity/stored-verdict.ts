@@ -1,0 +1,34 @@
+import type { SubmittedBatch, VerdictEvent } from '#schemas/derive/avro.js'
+import type { Decision } from './decide.js'
+
+/** A decision as it is kept, with the place in the submitted log that it was taken on. */
+export type StoredVerdict = VerdictEvent & {
+  repeated: number[]
+  topic: string
+  partition: number
+  submitted_offset: number
+}
+
+export type Place = { topic: string; partition: number; offset: number }
+
+export const toStoredVerdict = (
+  batch: SubmittedBatch,
+  decision: Decision,
+  at: Place & { type: string; decidedAt: number },
+): StoredVerdict => ({
+  org_id: batch.org_id,
+  request_id: batch.request_id,
+  batch_id: batch.batch_id,
+  type: at.type,
+  batch: batch.batch,
+  batches: batch.batches,
+  first_index: batch.first_index,
+  body_sha256: batch.body_sha256,
+  decided_at: at.decidedAt,
+  accepted: decision.accepted,
+  refused: decision.refused,
+  repeated: decision.repeated,
+  topic: at.topic,
+  partition: at.partition,
+  submitted_offset: at.offset,
+})

@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream'
+import { createClient } from '@clickhouse/client'
+
+export type ClickHouse = {
+  command: (sql: string) => Promise<void>
+  /** Rows as objects; values are bound to {name:Type} places, never spliced in. */
+  query: <Row>(
+    sql: string,
+    values?: Record<string, unknown>,
+    settings?: Record<string, string | number>,
+  ) => Promise<Row[]>
+  /** One block of rows as an Avro object container. */
+  insertAvro: (table: string, container: Buffer) => Promise<void>
+  ping: () => Promise<void>
+  close: () => Promise<void>
+}
+
+export const createClickHouse = (url: string, options: { requestTimeout?: number } = {}): ClickHouse => {
+  const client = createClient({
+    url,
+    request_timeout: options.requestTimeout ?? 60_000,
+    keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
+    // The service logs what went wrong itself, once.
+    log: { LoggerClass: SilentLogger },
+  })
+  return {
+    command: async (sql) => {
+      await client.command({ query: sql })
+    },
+    query: async <Row>(sql: string, values: Record<string, unknown> = {}, settings = {}) => {
+      const answer = await client.query({
+        query: sql,
+        query_params: values,
+        format: 'JSONEachRow',
+        clickhouse_settings: settings,
+      })
+      return answer.json<Row>()
+    },
+    insertAvro: async (table, container) => {
+      await client.insert({
+        table,
+        values: Readable.from([container], { objectMode: false }),
+        format: 'Avro' as never,
+        // A column that was added after an event was written is simply not in that event.
+        clickhouse_settings: { input_format_avro_allow_missing_fields: 1 },
+      })
+    },
+    ping: async () => {
+      const answer = await client.ping()
+      if (!answer.success) throw answer.error
+    },
+    close: () => client.close(),
+  }
+}
+
+class SilentLogger {
+  trace() {}
+  debug() {}
+  info() {}
+  warn() {}
+  error() {}
+}

@@ -1,0 +1,88 @@
+import { envSchema } from 'env-schema'
+
+/** The shape of one service's environment: name, type, default, meaning. */
+export type ConfigSchema = {
+  type: 'object'
+  required?: readonly string[]
+  properties: Readonly<
+    Record<
+      string,
+      {
+        type: 'string' | 'integer' | 'boolean'
+        default?: string | number | boolean
+        minimum?: number
+        maximum?: number
+        enum?: readonly string[]
+        description: string
+      }
+    >
+  >
+}
+
+/** Reads the environment once; all that is wrong with it is told at once. */
+export const readConfig = <T>(schema: ConfigSchema, env: NodeJS.ProcessEnv = process.env): Readonly<T> => {
+  // An empty variable is how a compose file or a shell says "not set".
+  const data = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  try {
+    return Object.freeze(envSchema({ schema, data, env: false }) as T)
+  } catch (error) {
+    throw new Error(`the environment is not right: ${toSentences(error as Error, schema)}`)
+  }
+}
+
+const toSentences = (error: Error, schema: ConfigSchema): string =>
+  error.message
+    .split(', ')
+    .map((line) =>
+      line.replace(/^env\/(\w+)/, '$1').replace(/^env must have required property '(\w+)'/, '$1 must be set'),
+    )
+    .map((line) => {
+      const name = /^\w+/.exec(line)?.[0] ?? ''
+      const about = schema.properties[name]?.description
+      return about ? `${line} (${about})` : line
+    })
+    .join('; ')
+
+/** The parts that every service meets the others in. */
+export const partVariables = {
+  KAFKA_BROKERS: {
+    type: 'string',
+    default: '127.0.0.1:9092',
+    description: 'Kafka bootstrap addresses, comma-separated',
+  },
+  SCHEMA_REGISTRY_URL: {
+    type: 'string',
+    default: 'http://127.0.0.1:8081/apis/ccompat/v7',
+    description: 'base address of a Confluent-compatible schema registry',
+  },
+  POSTGRES_URL: {
+    type: 'string',
+    default: 'postgres://weir:weir@127.0.0.1:5432/weir',
+    description: 'connection string of the Postgres database',
+  },
+  CLICKHOUSE_URL: { type: 'string', default: 'http://127.0.0.1:8123', description: 'HTTP address of ClickHouse' },
+  LOG_LEVEL: {
+    type: 'string',
+    enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    default: 'info',
+    description: 'least level that is logged',
+  },
+} as const satisfies ConfigSchema['properties']
+
+export type PartConfig = {
+  KAFKA_BROKERS: string
+  SCHEMA_REGISTRY_URL: string
+  POSTGRES_URL: string
+  CLICKHOUSE_URL: string
+  LOG_LEVEL: string
+}
+
+/** For `main.ts`: a config or a clear last word. */
+export const readConfigOrExit = <T>(schema: ConfigSchema): Readonly<T> => {
+  try {
+    return readConfig<T>(schema)
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exit(1)
+  }
+}

@@ -1,0 +1,41 @@
+export type Check = () => Promise<unknown> | unknown
+export type PartState = { ok: true } | { ok: false; problem: string }
+export type Readiness = { status: 'ready' | 'not_ready'; parts: Record<string, PartState> }
+
+const checkWithin = 3_000
+
+/** Asks every part at once; a part that does not answer in time is down. */
+export const createReadiness =
+  (checks: Record<string, Check>): (() => Promise<Readiness>) =>
+  async () => {
+    const states = await Promise.all(
+      Object.entries(checks).map(async ([name, check]): Promise<[string, PartState]> => [name, await stateOf(check)]),
+    )
+    return {
+      status: states.every(([, state]) => state.ok) ? 'ready' : 'not_ready',
+      parts: Object.fromEntries(states),
+    }
+  }
+
+const stateOf = async (check: Check): Promise<PartState> => {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${checkWithin / 1000} s`)), checkWithin)
+  })
+  try {
+    await Promise.race([check(), tooLate])
+    return { ok: true }
+  } catch (error) {
+    return { ok: false, problem: reasonOf(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A refused connection to a name with two addresses is an AggregateError without a message of its own. */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof AggregateError && !error.message) return error.errors.map(reasonOf).join('; ')
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : `: ${reasonOf(error.cause)}`
+  return `${error.message || error.name}${cause}`
+}

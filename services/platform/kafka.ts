@@ -1,0 +1,240 @@
+import {
+  Kafka as Client,
+  type Consumer as ClientConsumer,
+  CompressionTypes,
+  type EachBatchPayload,
+  type logCreator,
+  logLevel,
+} from 'kafkajs'
+import type { Crash } from './lifecycle.js'
+import type { Log } from './log.js'
+
+// The only file that knows kafkajs. Each rule below answers a way in which it lost or repeated data when it was tried.
+
+export type Message = { key: string; value: Buffer }
+export type Received = { offset: number; key: string | null; value: Buffer }
+
+/** What one fetch brought of one partition. */
+export type Fetch = {
+  topic: string
+  partition: number
+  messages: Received[]
+  highWatermark: number
+  /** Whether the group's coordinator still counts us as the partition's owner, as far as we can know. */
+  holdsPartition: () => boolean
+}
+
+export type Producer = {
+  /** Appends in order to one partition, and resolves once every replica in sync has it. */
+  send: (topic: string, partition: number, messages: readonly Message[]) => Promise<void>
+  close: () => Promise<void>
+}
+
+export type Consumer = {
+  /** Throws, saying why, when the consumer has no part in its group or has heard nothing for too long. */
+  check: () => void
+  close: () => Promise<void>
+}
+
+export type ConsumeOptions = {
+  groupId: string
+  topics: readonly string[]
+  fromBeginning: boolean
+  /** Off for a reader that has no past, such as the edge's view of the verdicts. */
+  commits?: boolean
+  partitionsAtOnce?: number
+  /** How much one fetch brings at the most: of a partition, and in all. Compressed, about a sixth of what it unpacks to. */
+  bytesPerPartition?: number
+  bytesPerFetch?: number
+  /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed. */
+  gatherBytes?: number
+  gatherMs?: number
+  onFetch: (fetch: Fetch) => Promise<void>
+  crash: Crash
+}
+
+export type Kafka = {
+  createProducer: () => Promise<Producer>
+  consume: (options: ConsumeOptions) => Promise<Consumer>
+  /** Runs work with an admin connection that is closed afterwards. */
+  withAdmin: <T>(work: (admin: ReturnType<Client['admin']>) => Promise<T>) => Promise<T>
+}
+
+const sessionTimeout = 15_000
+const heartbeatInterval = 3_000
+const silenceIsDeath = 60_000
+// kafkajs copies the whole array for each message while it groups them: 32 000 in one call took 14 s.
+const mostMessagesInOneSend = 1000
+
+export const createKafka = (deps: { brokers: string; clientId: string; log: Log }): Kafka => {
+  const client = new Client({
+    clientId: deps.clientId,
+    brokers: deps.brokers.split(','),
+    connectionTimeout: 3_000,
+    requestTimeout: 30_000,
+    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 },
+    logLevel: logLevel.WARN,
+    logCreator: toPino(deps.log),
+  })
+  return {
+    createProducer: () => createProducer(client),
+    consume: (options) => consume(client, deps.log, options),
+    withAdmin: async (work) => {
+      const admin = client.admin()
+      await admin.connect()
+      try {
+        return await work(admin)
+      } finally {
+        await admin.disconnect()
+      }
+    },
+  }
+}
+
+const createProducer = async (client: Client): Promise<Producer> => {
+  const producer = client.producer({
+    // With `idempotent`, one lost response among concurrent sends lost a message that was acknowledged.
+    idempotent: false,
+    allowAutoTopicCreation: false,
+    createPartitioner: () => (args) => args.message.partition ?? 0,
+  })
+  await producer.connect()
+  return {
+    send: async (topic, partition, messages) => {
+      for (let from = 0; from < messages.length; from += mostMessagesInOneSend) {
+        const chunk = messages.slice(from, from + mostMessagesInOneSend)
+        const answers = await producer.send({
+          topic,
+          acks: -1,
+          compression: CompressionTypes.GZIP,
+          messages: chunk.map(({ key, value }) => ({ key, value, partition })),
+        })
+        // A retried send can leave out a partition whose leader moved, and resolve all the same.
+        if (!answers.some((a) => a.partition === partition && Number(a.baseOffset) >= 0)) {
+          throw new Error(`Kafka did not confirm ${chunk.length} messages for ${topic}/${partition}`)
+        }
+      }
+    },
+    close: () => producer.disconnect(),
+  }
+}
+
+const consume = async (client: Client, log: Log, options: ConsumeOptions): Promise<Consumer> => {
+  const consumer = client.consumer({
+    groupId: options.groupId,
+    sessionTimeout,
+    heartbeatInterval,
+    minBytes: options.gatherBytes ?? 1,
+    // Also how long a stop waits for the fetch under way.
+    maxWaitTimeInMs: options.gatherMs ?? 500,
+    maxBytesPerPartition: options.bytesPerPartition ?? 1024 * 1024,
+    maxBytes: options.bytesPerFetch ?? 10 * 1024 * 1024,
+    allowAutoTopicCreation: false,
+    retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8 },
+  })
+  const pulse = watch(consumer, options)
+  await consumer.connect()
+  await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
+  await consumer.run({
+    eachBatchAutoResolve: false,
+    autoCommit: false,
+    partitionsConsumedConcurrently: options.partitionsAtOnce ?? 1,
+    eachBatch: async (payload) => {
+      await whileBeating(payload.heartbeat, () => options.onFetch(toFetch(payload, pulse)))
+      const last = payload.batch.lastOffset()
+      payload.resolveOffset(last)
+      if (options.commits !== false) {
+        const { topic, partition } = payload.batch
+        await consumer.commitOffsets([{ topic, partition, offset: String(Number(last) + 1) }])
+      }
+      // kafkajs itself sends a heartbeat only after a fetch that brought nothing.
+      await payload.heartbeat()
+    },
+  })
+  log.info({ groupId: options.groupId, topics: options.topics.length }, 'consumer runs')
+  return {
+    check: pulse.check,
+    close: async () => {
+      pulse.stop()
+      await consumer.disconnect()
+    },
+  }
+}
+
+/** kafkajs sends heartbeats only when asked to; a handler that takes longer than a session would lose its partition. */
+const whileBeating = async (heartbeat: () => Promise<void>, work: () => Promise<void>): Promise<void> => {
+  let lost: Error | undefined
+  const beat = () =>
+    heartbeat().catch((error: Error) => {
+      lost = error
+    })
+  const timer = setInterval(beat, heartbeatInterval)
+  try {
+    await work()
+  } finally {
+    clearInterval(timer)
+  }
+  if (lost) throw lost
+}
+
+const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
+  topic: batch.topic,
+  partition: batch.partition,
+  highWatermark: Number(batch.highWatermark),
+  messages: batch.messages.map(({ offset, key, value }) => ({
+    offset: Number(offset),
+    key: key?.toString() ?? null,
+    value: value ?? Buffer.alloc(0),
+  })),
+  holdsPartition: () => Date.now() - pulse.lastHeartbeat() < sessionTimeout,
+})
+
+type Pulse = { lastHeartbeat: () => number; check: () => void; stop: () => void }
+
+const watch = (consumer: ClientConsumer, { groupId, crash }: ConsumeOptions): Pulse => {
+  let lastHeartbeat = 0
+  let lastSign = Date.now()
+  let inGroup = false
+  const sign = () => {
+    lastSign = Date.now()
+  }
+  const accepted = () => {
+    sign()
+    inGroup = true
+    lastHeartbeat = Date.now()
+  }
+  consumer.on('consumer.group_join', accepted)
+  consumer.on('consumer.heartbeat', accepted)
+  consumer.on('consumer.fetch', sign)
+  consumer.on('consumer.rebalancing', () => {
+    inGroup = false
+  })
+  consumer.on('consumer.crash', ({ payload }) => {
+    inGroup = false
+    // A consumer that will not restart leaves a process that lives on and reads nothing.
+    if (!payload.restart) crash(payload.error)
+  })
+  // A broker that timed out may never be reconnected: a fresh process is.
+  const timer = setInterval(() => {
+    if (Date.now() - lastSign > silenceIsDeath) crash(new Error(`consumer ${groupId} has heard nothing for a minute`))
+  }, 5_000)
+  timer.unref()
+  return {
+    lastHeartbeat: () => lastHeartbeat,
+    check: () => {
+      if (!inGroup) throw new Error(`consumer ${groupId} has no partitions`)
+      if (Date.now() - lastSign > sessionTimeout) throw new Error(`consumer ${groupId} hears nothing from Kafka`)
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+const toPino =
+  (log: Log): logCreator =>
+  () =>
+  ({ level, log: { message, error, groupId, broker } }) => {
+    const fields = { library: 'kafkajs', error, groupId, broker }
+    // What it calls an error it mostly gets over by itself; what it does not reaches us as an exception.
+    if (level <= logLevel.WARN) log.warn(fields, message)
+    else log.debug(fields, message)
+  }

@@ -1,0 +1,40 @@
+import pg from 'pg'
+import type { Log } from './log.js'
+
+export type Pool = pg.Pool
+export type Connection = pg.PoolClient
+
+// int8 is what offsets and versions are kept in; they stay far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+export const createPool = (url: string, log: Log, max = 10): Pool => {
+  const pool = new pg.Pool({ connectionString: url, max, connectionTimeoutMillis: 5_000, keepAlive: true })
+  // Without a listener, an idle connection that is cut ends the process.
+  pool.on('error', (error) => log.warn({ err: error }, 'idle Postgres connection lost'))
+  return pool
+}
+
+/** One transaction: committed when the work resolves, rolled back when it throws. */
+export const inTransaction = async <T>(pool: Pool, work: (connection: Connection) => Promise<T>): Promise<T> => {
+  const connection = await pool.connect()
+  // A connection that dies while it is out emits this; the query under way rejects by itself.
+  connection.on('error', ignoreTwice)
+  let broken: Error | undefined
+  try {
+    await connection.query('begin')
+    const result = await work(connection)
+    await connection.query('commit')
+    return result
+  } catch (error) {
+    broken = await connection.query('rollback').then(
+      () => undefined,
+      (failure: Error) => failure,
+    )
+    throw error
+  } finally {
+    connection.off('error', ignoreTwice)
+    connection.release(broken)
+  }
+}
+
+const ignoreTwice = (): void => {}

@@ -1,0 +1,87 @@
+import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
+import avro from 'avsc'
+
+export type AvroType = avro.Type
+
+/** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
+const headerLength = 5
+
+export type Registry = {
+  /** Registers a topic's schema; the registry refuses one that would break readers. */
+  register: (subject: string, schema: unknown) => Promise<number>
+  /** An encoder for a schema that was registered. */
+  encoder: <T>(subject: string, schema: unknown) => Promise<(value: T) => Buffer>
+  /** A decoder into `schema`, whichever schema the event was written with. */
+  decoder: <T>(schema: unknown) => (message: Buffer) => Promise<T>
+  /** The schema that a message was written with, as JSON text. */
+  writerSchema: (id: number) => Promise<string>
+  ping: () => Promise<void>
+}
+
+export const createRegistry = (url: string): Registry => {
+  const base = url.replace(/\/$/, '')
+  const client = new SchemaRegistry({ host: base, retry: { retries: 5, maxRetryTimeInSecs: 5 } })
+  const written = new Map<number, Promise<string>>()
+
+  const writerSchema = (id: number): Promise<string> => {
+    const known = written.get(id)
+    if (known) return known
+    // Asked for by hand: the client keeps the compiled schema only, and that has lost its logical types.
+    const asked = getJson<{ schema: string }>(`${base}/schemas/ids/${id}`).then(({ schema }) => schema)
+    written.set(id, asked)
+    asked.catch(() => written.delete(id))
+    return asked
+  }
+
+  const register = async (subject: string, schema: unknown): Promise<number> => {
+    const compatibility = COMPATIBILITY.BACKWARD_TRANSITIVE
+    const { id } = await client.register(
+      { type: SchemaType.AVRO, schema: JSON.stringify(schema) },
+      { subject, compatibility },
+    )
+    return id
+  }
+
+  return {
+    register,
+    writerSchema,
+    encoder: async (subject, schema) => {
+      const id = await client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema: JSON.stringify(schema) })
+      const type = avro.Type.forSchema(schema as avro.Schema)
+      const header = Buffer.alloc(headerLength)
+      header.writeInt32BE(id, 1)
+      return (value) => Buffer.concat([header, type.toBuffer(value)])
+    },
+    decoder: <T>(schema: unknown) => {
+      const reader = avro.Type.forSchema(schema as avro.Schema)
+      // One resolver for each writer schema: building it anew for each message is 170 times slower.
+      const read = new Map<number, (body: Buffer) => T>()
+      const readerFor = async (id: number) => {
+        const writer = avro.Type.forSchema(JSON.parse(await writerSchema(id)))
+        const resolver = reader.createResolver(writer)
+        const decode = (body: Buffer): T => reader.fromBuffer(body, resolver, true) as T
+        read.set(id, decode)
+        return decode
+      }
+      return async (message) => {
+        const id = schemaIdOf(message)
+        return (read.get(id) ?? (await readerFor(id)))(bodyOf(message))
+      }
+    },
+    ping: () => getJson(`${base}/subjects`),
+  }
+}
+
+const getJson = async <T>(address: string): Promise<T> => {
+  const answer = await fetch(address, { signal: AbortSignal.timeout(3_000) })
+  if (!answer.ok) throw new Error(`the schema registry answers ${answer.status} to ${new URL(address).pathname}`)
+  return (await answer.json()) as T
+}
+
+export const schemaIdOf = (message: Buffer): number => {
+  if (message.length < headerLength || message[0] !== 0)
+    throw new Error('not in the wire format of the schema registry')
+  return message.readInt32BE(1)
+}
+
+export const bodyOf = (message: Buffer): Buffer => message.subarray(headerLength)

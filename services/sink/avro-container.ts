@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * Wraps Avro bodies, as they stand on the topic, into an object container that ClickHouse reads.
+ * No value is decoded on the way: the sink's work for a row is one copy of its bytes.
+ */
+export const toAvroContainer = (schema: string, bodies: readonly Buffer[]): Buffer => {
+  const mark = createHash('md5').update(schema).digest()
+  const size = bodies.reduce((sum, body) => sum + body.length, 0)
+  return Buffer.concat([
+    magic,
+    // One block of metadata with two entries, and the empty block that ends it.
+    long(2),
+    ...text('avro.schema'),
+    ...text(schema),
+    ...text('avro.codec'),
+    ...text('null'),
+    long(0),
+    mark,
+    long(bodies.length),
+    long(size),
+    ...bodies,
+    mark,
+  ])
+}
+
+const magic = Buffer.from('Obj\x01')
+
+const text = (value: string): [Buffer, Buffer] => {
+  const bytes = Buffer.from(value)
+  return [long(bytes.length), bytes]
+}
+
+/** Avro's zig-zag variable-length integer, for numbers that are not negative. */
+const long = (value: number): Buffer => {
+  const bytes: number[] = []
+  let rest = value * 2
+  while (rest >= 128) {
+    bytes.push((rest % 128) + 128)
+    rest = Math.floor(rest / 128)
+  }
+  bytes.push(rest)
+  return Buffer.from(bytes)
+}

@@ -1,0 +1,35 @@
+import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
+
+const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, CLICKHOUSE_URL, LOG_LEVEL } = partVariables
+
+export const configSchema = {
+  type: 'object',
+  properties: {
+    KAFKA_BROKERS,
+    SCHEMA_REGISTRY_URL,
+    CLICKHOUSE_URL,
+    LOG_LEVEL,
+    SINK_HOST: { type: 'string', default: '127.0.0.1', description: 'address of its health and metrics pages' },
+    SINK_PORT: { type: 'integer', default: 8083, description: 'port of its health and metrics pages' },
+    SINK_GATHER_MS: {
+      type: 'integer',
+      minimum: 10,
+      maximum: 5000,
+      default: 300,
+      description: 'how long rows may wait for others, so that ClickHouse gets few large blocks',
+    },
+    SINK_GATHER_BYTES: {
+      type: 'integer',
+      minimum: 1,
+      default: 1024 * 1024,
+      description: 'as soon as this much waits in Kafka, compressed, it is taken at once',
+    },
+  },
+} as const satisfies ConfigSchema
+
+export type Config = Omit<PartConfig, 'POSTGRES_URL'> & {
+  SINK_HOST: string
+  SINK_PORT: number
+  SINK_GATHER_MS: number
+  SINK_GATHER_BYTES: number
+}

@@ -1,0 +1,50 @@
+import type { Fetch } from '#platform/kafka.js'
+import type { Metrics } from '#platform/metrics.js'
+
+export type Figures = {
+  fetched: (fetch: Fetch) => void
+  written: (fetch: Fetch) => void
+  failed: (topic: string, error: Error) => void
+  inserted: (table: string, rows: number, bytes: number, seconds: number) => void
+  /** Throws the last failure while inserts fail. */
+  check: () => void
+}
+
+export const createFigures = (metrics: Metrics): Figures => {
+  const lag = metrics.gauge('consumer_lag', 'Events that wait to be written.', ['topic', 'partition'])
+  const failures = metrics.counter('insert_failures_total', 'Inserts that failed and were tried again.', ['topic'])
+  const rows = metrics.histogram(
+    'insert_rows',
+    'Rows in one insert.',
+    [1, 10, 100, 1000, 5000, 20_000, 100_000],
+    ['table'],
+  )
+  const bytes = metrics.counter('insert_bytes_total', 'Bytes inserted, as Avro.', ['table'])
+  const seconds = metrics.histogram(
+    'insert_seconds',
+    'Time of one insert.',
+    [0.01, 0.05, 0.1, 0.5, 1, 5, 30],
+    ['table'],
+  )
+  const failing = new Map<string, Error>()
+  return {
+    fetched: ({ topic, partition, highWatermark, messages }) =>
+      lag.set({ topic, partition }, highWatermark - (messages[0]?.offset ?? highWatermark)),
+    written: ({ topic, partition, highWatermark, messages }) => {
+      failing.delete(topic)
+      lag.set({ topic, partition }, highWatermark - 1 - (messages.at(-1)?.offset ?? highWatermark - 1))
+    },
+    failed: (topic, error) => {
+      failing.set(topic, error)
+      failures.inc({ topic })
+    },
+    inserted: (table, rowCount, byteCount, took) => {
+      rows.observe({ table }, rowCount)
+      bytes.inc({ table }, byteCount)
+      seconds.observe({ table }, took)
+    },
+    check: () => {
+      for (const [topic, error] of failing) throw new Error(`rows of ${topic} cannot be inserted: ${error.message}`)
+    },
+  }
+}

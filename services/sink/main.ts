@@ -1,0 +1,76 @@
+// accepted and rejected events → ClickHouse, in large blocks, offsets after the insert.
+import { createClickHouse } from '#platform/clickhouse.js'
+import { readConfigOrExit } from '#platform/config.js'
+import { createReadiness } from '#platform/health.js'
+import { startHealthServer } from '#platform/health-server.js'
+import { createKafka } from '#platform/kafka.js'
+import { runService } from '#platform/lifecycle.js'
+import { createLog } from '#platform/log.js'
+import { createMetrics } from '#platform/metrics.js'
+import { createRegistry } from '#platform/registry.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { acceptedTopic, database, logTableOf, rejectedTopic, rejectionsLog } from '#schemas/derive/names.js'
+import { type Config, configSchema } from './config.js'
+import { createFigures } from './figures.js'
+import { createFetchHandler } from './handle-fetch.js'
+import { createTableWriter, type Insert } from './table-writer.js'
+
+const config = readConfigOrExit<Config>(configSchema)
+const log = createLog('sink', config.LOG_LEVEL)
+
+await runService(log, async (onStop, crash) => {
+  const metrics = createMetrics('sink')
+  const figures = createFigures(metrics)
+  const { writerSchema } = createRegistry(config.SCHEMA_REGISTRY_URL)
+  const clickhouse = createClickHouse(config.CLICKHOUSE_URL)
+  onStop('clickhouse', clickhouse.close)
+
+  const insert: Insert = async (table, container, rows) => {
+    const began = performance.now()
+    await clickhouse.insertAvro(`${database}.${table}`, container)
+    figures.inserted(table, rows, container.length, (performance.now() - began) / 1000)
+  }
+  const tables = new Map([
+    ...[...catalogue.all.keys()].map((type): [string, string] => [acceptedTopic(type), logTableOf(type)]),
+    [rejectedTopic, rejectionsLog],
+  ])
+  const writers = new Map(
+    [...tables].map(([topic, table]) => [topic, createTableWriter({ table, writerSchema, insert })]),
+  )
+
+  const stopping = new AbortController()
+  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-sink', log })
+  const onFetch = createFetchHandler({ writers, figures, log, signal: stopping.signal })
+  const consume = (groupId: string, topics: string[]) =>
+    kafka.consume({
+      groupId,
+      topics,
+      fromBeginning: true,
+      // All of a fetch at once: that is what joins the partitions of a topic into one insert.
+      partitionsAtOnce: 256,
+      bytesPerFetch: 4 * 1024 * 1024,
+      gatherBytes: config.SINK_GATHER_BYTES,
+      gatherMs: config.SINK_GATHER_MS,
+      onFetch,
+      crash,
+    })
+  const interactionsTopic = acceptedTopic(catalogue.interaction.type)
+  const others = [...tables.keys()].filter((topic) => topic !== interactionsTopic)
+  const records = await consume('weir-sink', others)
+  onStop('records', records.close)
+  const interactions = await consume('weir-sink-interactions', [interactionsTopic])
+  onStop('interactions', interactions.close)
+  // Released first: a handler that waits for ClickHouse gives up, and its offsets stay uncommitted.
+  onStop('waiting inserts', () => stopping.abort())
+
+  const readiness = createReadiness({
+    kafka: () => {
+      records.check()
+      interactions.check()
+    },
+    clickhouse: clickhouse.ping,
+    inserts: figures.check,
+  })
+  const server = await startHealthServer({ host: config.SINK_HOST, port: config.SINK_PORT, readiness, metrics })
+  onStop('health server', server.close)
+})

@@ -1,0 +1,53 @@
+import { bodyOf, schemaIdOf } from '#platform/registry.js'
+import { toAvroContainer } from './avro-container.js'
+
+export type Insert = (table: string, container: Buffer, rows: number) => Promise<void>
+export type TableWriter = {
+  /** Resolves once ClickHouse has these rows. Rows that come at the same moment share one insert. */
+  write: (messages: readonly Buffer[]) => Promise<void>
+}
+
+type Waiting = { messages: readonly Buffer[]; resolve: () => void; reject: (error: Error) => void }
+
+/** A fetch brings all partitions of a topic at once, each to a handler of its own: this joins them again. */
+export const createTableWriter = (deps: {
+  table: string
+  writerSchema: (schemaId: number) => Promise<string>
+  insert: Insert
+}): TableWriter => {
+  let waiting: Waiting[] = []
+
+  const flush = async (): Promise<void> => {
+    const taken = waiting
+    waiting = []
+    try {
+      const bySchema = groupBySchema(taken.flatMap(({ messages }) => messages))
+      for (const [schemaId, bodies] of bySchema) {
+        const container = toAvroContainer(await deps.writerSchema(schemaId), bodies)
+        await deps.insert(deps.table, container, bodies.length)
+      }
+      for (const { resolve } of taken) resolve()
+    } catch (error) {
+      for (const { reject } of taken) reject(error as Error)
+    }
+  }
+
+  return {
+    write: (messages) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ messages, resolve, reject })
+        if (waiting.length === 1) setImmediate(flush)
+      }),
+  }
+}
+
+const groupBySchema = (messages: readonly Buffer[]): Map<number, Buffer[]> => {
+  const groups = new Map<number, Buffer[]>()
+  for (const message of messages) {
+    const schemaId = schemaIdOf(message)
+    const group = groups.get(schemaId)
+    if (group) group.push(bodyOf(message))
+    else groups.set(schemaId, [bodyOf(message)])
+  }
+  return groups
+}
