@@ -6,7 +6,7 @@ import { database, logTableOf, rejectionsLog, rejectionsView, viewOf } from './n
 /** The statements that make a type's tables and views; each may be run again. */
 export const clickhouseSql = (catalogue: Catalogue): string[] => [
   `create database if not exists ${database}`,
-  ...[...catalogue.all.values()].flatMap((type) => [logTable(type), currentView(type)]),
+  ...[...catalogue.all.values()].flatMap((type) => [logTable(type), laterColumns(type), currentView(type)]),
   rejectionsTable,
   `create or replace view ${database}.${rejectionsView} as\nselect * except (version)\nfrom ${database}.${rejectionsLog} final`,
 ]
@@ -23,6 +23,14 @@ export const logTable = (type: RecordType): string => {
 ${columns.join(',\n')}
 ) engine = ReplacingMergeTree(version)
 order by (${sortingKey(type).join(', ')})`
+}
+
+/** A field that was added to the catalogue after the table was made. */
+export const laterColumns = (type: RecordType): string => {
+  const added = Object.entries(columnsOf(type)).map(
+    ([name, field]) => `  add column if not exists ${quote(name)} ${columnType(field)}`,
+  )
+  return `alter table ${database}.${logTableOf(type.type)}\n${added.join(',\n')}`
 }
 
 /** What is true now: one row for each id, deleted ones left out. */

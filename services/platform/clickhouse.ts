@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { createClient } from '@clickhouse/client'
 
 export type ClickHouse = {
@@ -37,13 +38,15 @@ export const createClickHouse = (url: string, options: { requestTimeout?: number
       return answer.json<Row>()
     },
     insertAvro: async (table, container) => {
-      await client.insert({
-        table,
+      // exec, not insert: the client takes Avro for a format of rows that it has to write itself.
+      const { stream } = await client.exec({
+        query: `insert into ${table} format Avro`,
         values: Readable.from([container], { objectMode: false }),
-        format: 'Avro' as never,
         // A column that was added after an event was written is simply not in that event.
         clickhouse_settings: { input_format_avro_allow_missing_fields: 1 },
       })
+      // The socket is free again only when the answer was read.
+      await finished(stream.resume())
     },
     ping: async () => {
       const answer = await client.ping()

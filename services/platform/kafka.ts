@@ -60,8 +60,9 @@ export type Kafka = {
   withAdmin: <T>(work: (admin: ReturnType<Client['admin']>) => Promise<T>) => Promise<T>
 }
 
-const sessionTimeout = 15_000
-const heartbeatInterval = 3_000
+// Also how long a killed member's partitions wait for another one.
+const sessionTimeout = 10_000
+const heartbeatInterval = 2_000
 const silenceIsDeath = 60_000
 // kafkajs copies the whole array for each message while it groups them: 32 000 in one call took 14 s.
 const mostMessagesInOneSend = 1000
@@ -135,7 +136,8 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   const pulse = watch(consumer, options)
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
-  await consumer.run({
+  // Not awaited: joining a group takes as long as its dead members take to be missed. `check` tells when it is done.
+  const running = consumer.run({
     eachBatchAutoResolve: false,
     autoCommit: false,
     partitionsConsumedConcurrently: options.partitionsAtOnce ?? 1,
@@ -151,7 +153,10 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
       await payload.heartbeat()
     },
   })
-  log.info({ groupId: options.groupId, topics: options.topics.length }, 'consumer runs')
+  running.then(
+    () => log.info({ groupId: options.groupId, topics: options.topics.length }, 'consumer runs'),
+    options.crash,
+  )
   return {
     check: pulse.check,
     close: async () => {

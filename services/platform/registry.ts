@@ -47,10 +47,7 @@ export const createRegistry = (url: string): Registry => {
     writerSchema,
     encoder: async (subject, schema) => {
       const id = await client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema: JSON.stringify(schema) })
-      const type = avro.Type.forSchema(schema as avro.Schema)
-      const header = Buffer.alloc(headerLength)
-      header.writeInt32BE(id, 1)
-      return (value) => Buffer.concat([header, type.toBuffer(value)])
+      return createEncode(avro.Type.forSchema(schema as avro.Schema), id)
     },
     decoder: <T>(schema: unknown) => {
       const reader = avro.Type.forSchema(schema as avro.Schema)
@@ -69,6 +66,20 @@ export const createRegistry = (url: string): Registry => {
       }
     },
     ping: () => getJson(`${base}/subjects`),
+  }
+}
+
+/** Writes into one buffer that is kept, and copies out what came of it: one allocation a message. */
+const createEncode = <T>(type: avro.Type, id: number): ((value: T) => Buffer) => {
+  let draft = Buffer.alloc(64 * 1024)
+  draft.writeInt32BE(id, 1)
+  return (value) => {
+    const end = type.encode(value, draft, headerLength)
+    if (end >= 0) return Buffer.from(draft.subarray(0, end))
+    // Too small: encode() tells by a negative number how many bytes were missing.
+    draft = Buffer.alloc(2 * (draft.length - end))
+    draft.writeInt32BE(id, 1)
+    return Buffer.from(draft.subarray(0, type.encode(value, draft, headerLength)))
   }
 }
 
