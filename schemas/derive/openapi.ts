@@ -1,0 +1,73 @@
+import type { Catalogue } from '../catalogue.js'
+import { answerSchemas, errorResponses, json } from './openapi/answers.js'
+import { listInteractions, recordInteraction } from './openapi/interactions.js'
+import { health, lookUpRequest, readiness, uploadOf } from './openapi/operations.js'
+import { recordSchema, type Schema, storedSchema } from './openapi/record-schema.js'
+
+export type OpenApi = {
+  openapi: string
+  info: Schema
+  servers: Schema[]
+  tags: Schema[]
+  security: Schema[]
+  paths: Record<string, Schema>
+  components: { schemas: Record<string, Schema>; responses: Record<string, Schema>; securitySchemes: Schema }
+}
+
+/** The HTTP interface as an OpenAPI document; `url` is where it is served. */
+export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}): OpenApi => {
+  const uploads = [...catalogue.uploads.values()]
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Weir',
+      version: '1.0.0',
+      summary: 'Structured records in; a typed, trustworthy stream out.',
+      description: intro,
+    },
+    servers: [{ url: options.url ?? '/' }],
+    tags: [
+      { name: 'uploads', description: 'Batches of records. Upload what others refer to first.' },
+      { name: 'interactions', description: 'One interaction of a user with an item, and reading them back.' },
+      { name: 'requests', description: 'What became of a request, told again.' },
+      { name: 'health', description: 'For operators; no key needed.' },
+    ],
+    security: [{ key: [] }],
+    paths: {
+      ...Object.fromEntries(uploads.map((type) => [`/v1/data/${type.type}`, { post: uploadOf(type) }])),
+      '/user-interactions': {
+        post: recordInteraction(catalogue.interaction),
+        get: listInteractions(catalogue.interaction),
+      },
+      '/v1/requests/{request_id}': { get: lookUpRequest },
+      '/healthz': { get: health('Whether the process runs', { 200: json('It runs.', { type: 'object' }) }) },
+      '/readyz': { get: readiness },
+      '/metrics': {
+        get: health('Figures for Prometheus', { 200: { description: 'Text.', content: { 'text/plain': {} } } }),
+      },
+    },
+    components: {
+      schemas: {
+        ...Object.fromEntries([...catalogue.all.values()].map((type) => [type.type, recordSchema(type)])),
+        ...answerSchemas(uploads.map(({ type }) => type).concat(catalogue.interaction.type)),
+        StoredInteraction: storedSchema(catalogue.interaction),
+      },
+      responses: errorResponses,
+      securitySchemes: {
+        key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, issued by the operator for one organisation.',
+        },
+      },
+    },
+  }
+}
+
+const intro = `Upload records in batches, record user interactions, and read back what became of them.
+
+- **Order**: a record that refers to others is accepted only when those exist. Upload shops before their offers.
+- **Ids**: a record whose id already exists replaces the one before; the same upload again changes nothing.
+- **Retrying** is always safe. With an \`Idempotency-Key\` a repeated request is the same request, with the same answer.
+- **Optional fields** may be left out or null. Unknown fields are refused: nothing is dropped, nothing is coerced.
+- Bodies may come gzipped, with \`Content-Encoding: gzip\`.`

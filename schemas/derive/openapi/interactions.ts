@@ -1,0 +1,64 @@
+import type { RecordType } from '../../record.js'
+import { columnsOf } from '../../record.js'
+import { readInteractions, writeScope } from '../scopes.js'
+import { errors, json, ref } from './answers.js'
+import { idempotencyKey, inQuery, scoped } from './parameters.js'
+import { exampleOf, fieldSchema, namesOf, type Schema } from './record-schema.js'
+
+/** POST /user-interactions */
+export const recordInteraction = (type: RecordType): Schema => ({
+  tags: ['interactions'],
+  operationId: 'record-interaction',
+  summary: 'Record an interaction',
+  description: `${type.about} ${scoped(writeScope(type.type))}`,
+  parameters: [idempotencyKey],
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: ref(type.type), example: exampleOf(type) } },
+  },
+  responses: {
+    201: json('Recorded: the interaction as given, with its id and the time it was taken in.', {
+      type: 'object',
+      required: [...Object.keys(type.assigned), ...namesOf(type, (field) => field.required)],
+      properties: Object.fromEntries(
+        Object.entries(columnsOf(type)).map(([name, field]) => [name, fieldSchema(field)]),
+      ),
+    }),
+    400: json('Not recorded.', ref('Error')),
+    ...errors(401, 403, 405, 408, 409, 413, 415, 500, 503),
+  },
+})
+
+const filters = ['student_id', 'user_id', 'item_type', 'item_id', 'interaction_type', 'platform', 'source']
+
+/** GET /user-interactions */
+export const listInteractions = (type: RecordType): Schema => {
+  const moment = { type: ['string', 'integer'], format: 'date-time' }
+  return {
+    tags: ['interactions'],
+    operationId: 'list-interactions',
+    summary: 'Read interactions back',
+    description: `Newest first, your own organisation's only, a moment behind. ${scoped(readInteractions)}`,
+    parameters: [
+      ...filters.flatMap((name) => {
+        const field = type.fields[name]
+        return field ? [inQuery(name, 'only those with this value', fieldSchema({ ...field, required: true }))] : []
+      }),
+      inQuery('from', 'only those from this event_timestamp on', moment),
+      inQuery('to', 'only those before this event_timestamp', moment),
+      inQuery('limit', 'how many at most', { type: 'integer', minimum: 1, maximum: 1000, default: 100 }),
+      inQuery('cursor', 'next_cursor of the page before', { type: 'string' }),
+    ],
+    responses: {
+      200: json('A page.', {
+        type: 'object',
+        required: ['interactions', 'next_cursor'],
+        properties: {
+          interactions: { type: 'array', items: ref('StoredInteraction') },
+          next_cursor: { type: ['string', 'null'], description: 'null on the last page' },
+        },
+      }),
+      ...errors(400, 401, 403, 405, 500, 503),
+    },
+  }
+}

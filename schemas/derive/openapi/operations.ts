@@ -1,0 +1,70 @@
+import type { RecordType } from '../../record.js'
+import { allData, readRequests, writeScope } from '../scopes.js'
+import { errors, json, ref } from './answers.js'
+import { idempotencyKey, inQuery, scoped } from './parameters.js'
+import { exampleOf, type Schema } from './record-schema.js'
+
+/** POST /v1/data/{type} */
+export const uploadOf = (type: RecordType): Schema => {
+  const answer = (about: string) => json(about, ref('UploadAnswer'))
+  return {
+    tags: ['uploads'],
+    operationId: `upload-${type.type}`,
+    summary: `Upload ${type.type}`,
+    description: `${type.about} ${referencesOf(type)}${scoped(writeScope(type.type), allData)}`,
+    parameters: [idempotencyKey],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['records'],
+            properties: { records: { type: 'array', minItems: 1, maxItems: type.limit, items: ref(type.type) } },
+          },
+          example: { records: [exampleOf(type)] },
+        },
+      },
+    },
+    responses: {
+      200: answer('Every record was accepted.'),
+      207: answer('Some records were accepted, others were not: see each batch.'),
+      400: json('No record was accepted, or the request itself is wrong.', {
+        anyOf: [ref('UploadAnswer'), ref('Error')],
+      }),
+      ...errors(401, 403, 405, 408, 409, 413, 415),
+      500: json('The outcome is not known; retrying is safe.', { anyOf: [ref('UploadAnswer'), ref('Error')] }),
+      ...errors(503),
+    },
+  }
+}
+
+const referencesOf = (type: RecordType): string => {
+  const targets = Object.values(type.fields).flatMap((field) => (field.kind === 'reference' ? [field.to] : []))
+  return targets.length > 0 ? `Upload ${[...new Set(targets)].join(' and ')} first. ` : ''
+}
+
+export const lookUpRequest = {
+  tags: ['requests'],
+  operationId: 'look-up-request',
+  summary: 'What became of a request',
+  description: `The same answer as the upload's. Batches that are not decided yet are \`pending\`. ${scoped(readRequests)}`,
+  parameters: [{ name: 'request_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }],
+  responses: { 200: json('The outcome so far.', ref('UploadAnswer')), ...errors(401, 403, 404, 405, 500, 503) },
+}
+
+export const health = (summary: string, answers: Schema): Schema => ({
+  tags: ['health'],
+  summary,
+  security: [],
+  responses: answers,
+})
+export const readiness = {
+  ...health('Whether every part works', {
+    200: json('All parts work.', ref('Readiness')),
+    503: json('Some part does not.', ref('Readiness')),
+    ...errors(400),
+  }),
+  parameters: [inQuery('for', 'only the parts that uploads need', { type: 'string', enum: ['uploads'] })],
+}

@@ -1,0 +1,24 @@
+import type { Catalogue } from '../catalogue.js'
+import { schemasByTopic } from './avro.js'
+import { clickhouseSql } from './clickhouse.js'
+import { openapiOf } from './openapi.js'
+import { topicsOf } from './topics.js'
+
+/** Every derived file that is committed for people who do not run TypeScript, by name. */
+export const publishedFiles = (catalogue: Catalogue): Map<string, string> =>
+  new Map([
+    ...[...schemasByTopic(catalogue.all.values())].map(([topic, schema]): [string, string] => [
+      `${topic}.avsc`,
+      json(schema),
+    ]),
+    ['topics.json', json(topicsOf(catalogue))],
+    [
+      'clickhouse.sql',
+      clickhouseSql(catalogue)
+        .map((statement) => `${statement};\n`)
+        .join('\n'),
+    ],
+    ['openapi.json', json(openapiOf(catalogue))],
+  ])
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`

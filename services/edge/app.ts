@@ -1,0 +1,86 @@
+import type { Socket } from 'node:net'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { Log } from '#platform/log.js'
+import { addBodyParser } from './body.js'
+import type { Figures } from './figures.js'
+import { newId } from './ids.js'
+import type { ReadInteractions } from './interaction-reader.js'
+import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
+import { notFound } from './not-found.js'
+import { contextFields } from './request-context.js'
+import { sendError, toRequestError } from './request-error.js'
+import { addRequestLog } from './request-log.js'
+import { addDocs } from './routes/docs.js'
+import { addHealth, type HealthDeps } from './routes/health.js'
+import { createListInteractions } from './routes/list-interactions.js'
+import { createRecordInteraction, type RecordInteractionDeps } from './routes/record-interaction.js'
+import { addRequests } from './routes/requests.js'
+import { addResource } from './routes/resource.js'
+import { addUploads, type UploadDeps } from './routes/uploads.js'
+import { socketError } from './socket-error.js'
+import type { VerdictStore } from './verdict-store.js'
+
+export type AppDeps = Omit<UploadDeps, 'store'> &
+  Omit<RecordInteractionDeps, 'store'> &
+  HealthDeps & {
+    findCaller: FindCaller
+    readInteractions: ReadInteractions
+    store: Pick<VerdictStore, 'ofRequest' | 'keyedInteraction'>
+    bodyLimit: number
+    /** The longest that an answer may take to begin. */
+    answerWithin: number
+    figures: Figures
+    log: Log
+  }
+
+/** The edge without a port: every request's way from its first byte to its answer. */
+export const createApp = (deps: AppDeps): FastifyInstance => {
+  const { catalogue, log } = deps
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    // One line for each request is ours to write.
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: newId,
+    bodyLimit: deps.bodyLimit,
+    // A whole request within a minute, so that a socket that drips bytes is not kept for ever.
+    requestTimeout: 60_000,
+    // A socket is silent while its request waits for verdicts.
+    connectionTimeout: deps.answerWithin + 30_000,
+    keepAliveTimeout: 65_000,
+    routerOptions: { maxParamLength: 100 },
+    // While it stops, what comes on a connection that is still open is answered like any other; then that is closed.
+    return503OnClosing: false,
+    frameworkErrors: (error, _request, reply) => void sendError(reply, toRequestError(error)),
+    clientErrorHandler: (error, socket) => socketError(error, socket as Socket),
+  })
+
+  for (const field of contextFields) app.decorateRequest(field, null)
+  addRequestLog(app, deps)
+  app.setErrorHandler((error, request, reply) => {
+    const answer = toRequestError(error)
+    if (answer.status >= 500) request.failure = error as Error
+    return sendError(reply, answer)
+  })
+  app.setNotFoundHandler((request, reply) => sendError(reply, notFound(request.url, catalogue)))
+  app.addHook('onRequest', async (request, reply) =>
+    // Here, because Fastify would first read the body, and complain about that.
+    request.is404 ? sendError(reply, notFound(request.url, catalogue)) : undefined,
+  )
+  app.addHook('onSend', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+
+  addHealth(app, deps)
+  addDocs(app, catalogue)
+  app.register(async (guarded) => {
+    guarded.addHook('onRequest', createAuthenticate(deps))
+    addBodyParser(guarded, deps.bodyLimit)
+    addUploads(guarded, deps)
+    addRequests(guarded, deps)
+    addResource(guarded, '/user-interactions', {
+      POST: createRecordInteraction(deps),
+      GET: createListInteractions(deps),
+    })
+  })
+  return app
+}

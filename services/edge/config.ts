@@ -1,0 +1,105 @@
+import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
+import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
+
+export const configSchema = {
+  type: 'object',
+  properties: {
+    ...partVariables,
+    EDGE_HOST: { type: 'string', default: '127.0.0.1', description: 'address that the edge listens on' },
+    EDGE_PORT: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65535,
+      default: 8080,
+      description: 'port that the edge listens on',
+    },
+    BATCH_RECORDS: {
+      type: 'integer',
+      minimum: 1,
+      // A record's version is offset × 8192 + its place in the batch.
+      maximum: 8192,
+      default: 500,
+      description: 'most records in one batch',
+    },
+    BATCH_BYTES: {
+      type: 'integer',
+      minimum: 1024,
+      maximum: 8_388_608,
+      default: 524_288,
+      description: 'about how large a batch may grow',
+    },
+    BODY_LIMIT: {
+      type: 'integer',
+      minimum: 1024,
+      maximum: 67_108_864,
+      default: 16_777_216,
+      description: 'most bytes of a request body, after decompression',
+    },
+    COURSES_LIMIT: {
+      type: 'integer',
+      minimum: 1000,
+      maximum: 5000,
+      default: 1000,
+      description: 'most courses in one request',
+    },
+    VERDICT_TIMEOUT_MS: {
+      type: 'integer',
+      minimum: 100,
+      default: 30_000,
+      description: 'how long a request waits for its verdicts',
+    },
+    INTERACTION_GATHER_MS: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1000,
+      default: 5,
+      description: 'how long an interaction waits for others to share its event',
+    },
+    INTERACTIONS_REQUIRE_KEY: {
+      type: 'boolean',
+      default: true,
+      description: 'whether recording an interaction needs an API key',
+    },
+    INTERACTIONS_ORG: {
+      type: 'string',
+      default: '',
+      description: 'the organisation that interactions without a key belong to',
+    },
+    PEERS: {
+      type: 'string',
+      default: '',
+      description:
+        'services whose health and metrics the edge shows, like integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083',
+    },
+  },
+} as const satisfies ConfigSchema
+
+export type Config = PartConfig & {
+  EDGE_HOST: string
+  EDGE_PORT: number
+  BATCH_RECORDS: number
+  BATCH_BYTES: number
+  BODY_LIMIT: number
+  COURSES_LIMIT: number
+  VERDICT_TIMEOUT_MS: number
+  INTERACTION_GATHER_MS: number
+  INTERACTIONS_REQUIRE_KEY: boolean
+  INTERACTIONS_ORG: string
+  PEERS: string
+}
+
+/** The organisation that may record interactions without a key, if any may. */
+export const openOrgOf = (
+  config: Pick<Config, 'INTERACTIONS_REQUIRE_KEY' | 'INTERACTIONS_ORG'>,
+): string | undefined => {
+  if (config.INTERACTIONS_REQUIRE_KEY) return undefined
+  if (config.INTERACTIONS_ORG) return config.INTERACTIONS_ORG
+  throw new Error('INTERACTIONS_REQUIRE_KEY is false, so INTERACTIONS_ORG must name an organisation')
+}
+
+/** The same catalogue with another limit for courses: the spec names two. */
+export const withCoursesLimit = (catalogue: Catalogue, limit: number): Catalogue =>
+  createCatalogue(
+    [...catalogue.uploads.values()].map((type) => (type.type === 'courses' ? { ...type, limit } : type)),
+    catalogue.interaction,
+  )

@@ -1,0 +1,35 @@
+import { latencyBuckets, type Metrics } from '#platform/metrics.js'
+import type { Outcome } from './submit.js'
+
+export type Figures = ReturnType<typeof createFigures>
+
+/** What the edge counts. */
+export const createFigures = (metrics: Metrics) => {
+  const records = metrics.counter('records_total', 'records by what became of them', ['type', 'outcome'])
+  return {
+    requests: metrics.counter('requests_total', 'requests answered', ['route', 'method', 'status']),
+    duration: metrics.histogram('request_seconds', 'time to answer a request', latencyBuckets, ['route', 'method']),
+    verdictWait: metrics.histogram(
+      'verdict_wait_seconds',
+      'time from submitting a batch to its verdict',
+      latencyBuckets,
+      ['type'],
+    ),
+    batchesInFlight: metrics.gauge('batches_in_flight', 'batches whose verdict is waited for'),
+    gathered: metrics.histogram(
+      'gathered_interactions',
+      'interactions that share one event',
+      [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    ),
+    peerUp: metrics.gauge('peer_up', 'whether a peer gave its metrics', ['peer']),
+
+    /** `count` is how many records the batch carries. */
+    countRecords: (type: string, outcome: Outcome, count: number): void => {
+      if ('unknown' in outcome) records.inc({ type, outcome: 'unknown' }, count)
+      else {
+        records.inc({ type, outcome: 'accepted' }, outcome.verdict.accepted)
+        records.inc({ type, outcome: 'refused' }, outcome.verdict.refused.length)
+      }
+    },
+  }
+}

@@ -1,0 +1,105 @@
+// HTTP requests → validated, cut into batches, published as submitted events → answered with their verdicts.
+import { createClickHouse } from '#platform/clickhouse.js'
+import { readConfigOrExit } from '#platform/config.js'
+import { createReadiness } from '#platform/health.js'
+import { createKafka } from '#platform/kafka.js'
+import { runService } from '#platform/lifecycle.js'
+import { createLog } from '#platform/log.js'
+import { createMetrics } from '#platform/metrics.js'
+import { createPool } from '#platform/postgres.js'
+import { createRegistry } from '#platform/registry.js'
+import { catalogue as published } from '#schemas/catalogue.js'
+import { createApp } from './app.js'
+import { type Config, configSchema, openOrgOf, withCoursesLimit } from './config.js'
+import { createFigures } from './figures.js'
+import { createGather } from './gather.js'
+import { createReadInteractions } from './interaction-reader.js'
+import { createFindCaller } from './keys/key-cache.js'
+import { createLastUse } from './keys/last-use.js'
+import { findKey } from './keys/sql/find-key.js'
+import { touchKeys } from './keys/sql/touch-keys.js'
+import { openLanes } from './lanes.js'
+import { peerChecks, readPeerMetrics, readPeers } from './peers.js'
+import { createPublish } from './publisher.js'
+import { createSubmit } from './submit.js'
+import { followVerdicts } from './verdict-feed.js'
+import { createVerdictStore } from './verdict-store.js'
+import { createVerdicts } from './verdicts.js'
+
+const config = readConfigOrExit<Config>(configSchema)
+const log = createLog('edge', config.LOG_LEVEL)
+const now = Date.now
+
+await runService(log, async (onStop, crash) => {
+  const openOrg = openOrgOf(config)
+  const peers = readPeers(config.PEERS)
+  const catalogue = withCoursesLimit(published, config.COURSES_LIMIT)
+  const metrics = createMetrics('edge')
+  const figures = createFigures(metrics)
+  const every = (ms: number, work: () => Promise<void>) => {
+    const timer = setInterval(work, ms)
+    onStop('timer', () => clearInterval(timer))
+  }
+
+  const pool = createPool(config.POSTGRES_URL, log)
+  onStop('postgres', () => pool.end())
+  const store = createVerdictStore(pool)
+  const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now, log })
+  onStop('last use of keys', lastUse.flush)
+  every(10_000, lastUse.flush)
+
+  const clickhouse = createClickHouse(config.CLICKHOUSE_URL, { requestTimeout: 10_000 })
+  onStop('clickhouse', clickhouse.close)
+
+  const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
+  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-edge', log })
+  const producer = await kafka.createProducer()
+  onStop('producer', producer.close)
+  const publish = createPublish({ producer, laneOf: await openLanes(catalogue, registry), log })
+
+  const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
+  const feed = await followVerdicts({ kafka, registry, settle: verdicts.settle, crash, log })
+  onStop('verdicts', feed.close)
+  every(200, verdicts.tick)
+
+  const submit = createSubmit({ publish, verdicts, figures, now })
+  const gather = createGather({
+    type: catalogue.interaction.type,
+    submit,
+    limits: { records: 500, bytes: config.BATCH_BYTES },
+    later: (send) => setTimeout(send, config.INTERACTION_GATHER_MS),
+    figures,
+    now,
+    log,
+  })
+
+  const parts = { kafka: feed.check, postgres: () => pool.query('select 1') }
+  const { integrity, ...others } = peerChecks(peers)
+  const forUploads = { ...parts, ...(integrity && { integrity }) }
+  const app = createApp({
+    catalogue,
+    findCaller: createFindCaller({ findKey: (hash) => findKey(pool, hash), noteUse: lastUse.note, now, log }),
+    submit,
+    gather,
+    store,
+    readInteractions: createReadInteractions(clickhouse, catalogue.interaction),
+    batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
+    bodyLimit: config.BODY_LIMIT,
+    answerWithin: config.VERDICT_TIMEOUT_MS,
+    openOrg,
+    readiness: {
+      everything: createReadiness({ ...forUploads, registry: registry.ping, clickhouse: clickhouse.ping, ...others }),
+      uploads: createReadiness(forUploads),
+    },
+    metricsText: async () => {
+      const theirs = await readPeerMetrics(peers, figures)
+      return [await metrics.text(), ...theirs].join('\n')
+    },
+    figures,
+    now,
+    log,
+  })
+  // Last, so that it is closed first: requests in flight still find everything open.
+  onStop('http', () => app.close())
+  await app.listen({ host: config.EDGE_HOST, port: config.EDGE_PORT })
+})

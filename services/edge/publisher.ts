@@ -1,0 +1,54 @@
+import type { Message, Producer } from '#platform/kafka.js'
+import type { Log } from '#platform/log.js'
+import { partitionOf } from '#platform/partition-of.js'
+import type { SubmittedBatch } from '#schemas/derive/avro.js'
+
+/** Appends a request's batches in order; resolves to how many of them, from the first on, are known to be written. */
+export type Publish = (type: string, batches: readonly SubmittedBatch[]) => Promise<number>
+
+/** Where a type's batches go, and how they are written. */
+export type Lane = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
+
+const bytesPerSend = 1024 * 1024
+
+export const createPublish =
+  (deps: { producer: Pick<Producer, 'send'>; laneOf: (type: string) => Lane; log: Log }): Publish =>
+  async (type, batches) => {
+    const { topic, partitions, encode } = deps.laneOf(type)
+    let written = 0
+    try {
+      for (const batch of sends(batches, encode)) {
+        const partition = partitionOf(batch.orgId, partitions)
+        await deps.producer.send(topic, partition, batch.messages)
+        written += batch.messages.length
+      }
+    } catch (error) {
+      // The send may have been written all the same: what it carried is unknown, and what follows must not overtake it.
+      const requestId = batches[0]?.request_id
+      deps.log.error(
+        { err: error, topic, request_id: requestId, written, batches: batches.length },
+        'batches not published',
+      )
+    }
+    return written
+  }
+
+type Send = { orgId: string; messages: Message[] }
+
+// Encoded as they are sent: a large request is never held twice over.
+function* sends(batches: readonly SubmittedBatch[], encode: Lane['encode']): Generator<Send> {
+  let send: Send | undefined
+  let bytes = 0
+  for (const batch of batches) {
+    const value = encode(batch)
+    if (send && bytes + value.length > bytesPerSend) {
+      yield send
+      send = undefined
+      bytes = 0
+    }
+    send ??= { orgId: batch.org_id, messages: [] }
+    send.messages.push({ key: batch.org_id, value })
+    bytes += value.length
+  }
+  if (send) yield send
+}

@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify'
+import { readRequests } from '#schemas/derive/scopes.js'
+import { answerOf } from '../answer.js'
+import { isUuid } from '../ids.js'
+import { callerOf } from '../request-context.js'
+import { requestError, sendError } from '../request-error.js'
+import { partsOfStored } from '../stored-request.js'
+import type { VerdictStore } from '../verdict-store.js'
+import { addResource } from './resource.js'
+
+/** GET /v1/requests/{request_id}: what became of a request, told again at any time after. */
+export const addRequests = (app: FastifyInstance, deps: { store: Pick<VerdictStore, 'ofRequest'> }): void => {
+  addResource(app, '/v1/requests/:request_id', {
+    GET: {
+      config: { scope: readRequests },
+      handler: async (request, reply) => {
+        const { request_id: given } = request.params as { request_id: string }
+        const requestId = given.toLowerCase()
+        const stored = isUuid(requestId) ? await deps.store.ofRequest(callerOf(request).orgId, requestId) : []
+        const [first] = stored
+        if (!first) return sendError(reply, absent)
+        return answerOf({ requestId, type: first.type }, partsOfStored(stored))
+      },
+    },
+  })
+}
+
+const absent = requestError(404, 'no decided request of yours has this id')

@@ -1,0 +1,31 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { newId } from './ids.js'
+
+/** The answer to what never became a request: broken HTTP, headers without end, a client that is too slow. */
+export const socketError = (error: { code?: string }, socket: Pick<Socket, 'writable' | 'end' | 'destroy'>): void => {
+  // A client that is gone hears nothing.
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const requestId = newId()
+  const { status, message } = answers[error.code ?? ''] ?? { status: 400, message: 'this is not HTTP as we know it' }
+  const body = JSON.stringify({ error: STATUS_CODES[status], message, request_id: requestId })
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}
+
+const answers: Readonly<Record<string, { status: number; message: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, message: 'the headers are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
+}

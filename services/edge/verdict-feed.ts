@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import type { Consumer, Kafka } from '#platform/kafka.js'
+import type { Crash } from '#platform/lifecycle.js'
+import type { Log } from '#platform/log.js'
+import type { Registry } from '#platform/registry.js'
+import { type VerdictEvent, verdictSchema } from '#schemas/derive/avro.js'
+import { verdictsTopic } from '#schemas/derive/names.js'
+
+/** Every edge hears every verdict from now on, in a group of its own; what it misses it finds in Postgres. */
+export const followVerdicts = (deps: {
+  kafka: Kafka
+  registry: Registry
+  settle: (verdict: VerdictEvent) => void
+  crash: Crash
+  log: Log
+}): Promise<Consumer> => {
+  const decode = deps.registry.decoder<VerdictEvent>(verdictSchema())
+  return deps.kafka.consume({
+    groupId: `weir-edge-${randomUUID()}`,
+    topics: [verdictsTopic],
+    fromBeginning: false,
+    commits: false,
+    crash: deps.crash,
+    onFetch: async ({ messages }) => {
+      for (const { offset, value } of messages) {
+        try {
+          deps.settle(await decode(value))
+        } catch (error) {
+          // Not worth stopping for: whoever waits for it finds it in Postgres.
+          deps.log.warn({ err: error, offset }, 'verdict could not be read')
+        }
+      }
+    },
+  })
+}

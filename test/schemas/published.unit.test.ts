@@ -1,0 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { catalogue } from '#schemas/catalogue.js'
+import { publishedFiles } from '#schemas/derive/published.js'
+
+it('has committed what the catalogue derives; if not: npm run publish-schemas', () => {
+  const folder = new URL('../../schemas/published/', import.meta.url)
+  const committed = Object.fromEntries(
+    readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]),
+  )
+  const derived = Object.fromEntries(publishedFiles(catalogue))
+  expect(Object.keys(committed).sort()).toEqual(Object.keys(derived).sort())
+  for (const [name, text] of Object.entries(derived)) expect(committed[name], name).toBe(text)
+})

@@ -1,0 +1,84 @@
+import { pino } from 'pino'
+import { createMetrics } from '#platform/metrics.js'
+import { catalogue as published } from '#schemas/catalogue.js'
+import { type AppDeps, createApp } from '../../../services/edge/app.js'
+import { createFigures } from '../../../services/edge/figures.js'
+import { createGather } from '../../../services/edge/gather.js'
+import { createFakeInteractions } from '../../../services/edge/interaction-reader.fake.js'
+import type { Caller } from '../../../services/edge/keys/caller.js'
+import { createFakeSubmit } from '../../../services/edge/submit.fake.js'
+import { createFakeVerdictStore } from '../../../services/edge/verdict-store.fake.js'
+
+export const silent = pino({ level: 'silent' })
+export const acme: Caller = { orgId: 'acme', keyId: 'k1', scopes: null }
+export const startOfTest = Date.UTC(2026, 0, 1)
+
+/** The whole edge with fakes at its rim, and what the fakes saw. */
+export const createEdge = (over: Partial<AppDeps> = {}) => {
+  const submit = createFakeSubmit()
+  const store = createFakeVerdictStore()
+  const interactions = createFakeInteractions()
+  const callers = new Map<string, Caller>([
+    ['acme-key', acme],
+    ['other-key', { orgId: 'other', keyId: 'k2', scopes: null }],
+    ['shops-key', { orgId: 'acme', keyId: 'k3', scopes: ['shops:write'] }],
+  ])
+  const lines: Record<string, unknown>[] = []
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
+  const metrics = createMetrics('edge')
+  const figures = createFigures(metrics)
+  const now = () => startOfTest
+  const catalogue = over.catalogue ?? published
+  const app = createApp({
+    catalogue,
+    findCaller: async (key) => callers.get(key),
+    submit,
+    gather: createGather({
+      type: catalogue.interaction.type,
+      submit,
+      limits: { records: 500, bytes: 524_288 },
+      later: setImmediate,
+      figures,
+      now,
+      log,
+    }),
+    store,
+    readInteractions: interactions,
+    batchLimits: { records: 500, bytes: 524_288 },
+    bodyLimit: 1024 * 1024,
+    answerWithin: 30_000,
+    openOrg: undefined,
+    readiness: {
+      everything: async () => ({ status: 'not_ready', parts: { clickhouse: { ok: false, problem: 'away' } } }),
+      uploads: async () => ({ status: 'ready', parts: {} }),
+    },
+    metricsText: metrics.text,
+    figures,
+    now,
+    log,
+    ...over,
+  })
+
+  const send = async (
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD',
+    url: string,
+    body?: string | Buffer | object,
+    headers: Record<string, string> = {},
+  ) => {
+    const payload =
+      body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    const answer = await app.inject({
+      method,
+      url,
+      headers: {
+        authorization: 'Bearer acme-key',
+        ...(payload !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(payload !== undefined && { payload }),
+    })
+    const isJson = String(answer.headers['content-type']).startsWith('application/json') && answer.body !== ''
+    return { status: answer.statusCode, headers: answer.headers, body: isJson ? answer.json() : answer.body }
+  }
+  return { app, send, submit, store, interactions, callers, lines, metrics }
+}
