@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import { examples, type Session } from '../session.js'
+import { listOrgs, type Organisation } from '../sql/list-orgs.js'
+import { type Column, toTable } from '../table.js'
+
+export const addOrgsList = (orgs: Command, session: Session): void => {
+  orgs
+    .command('list')
+    .description('show all organisations')
+    .option('--json', 'one line: an array with org, created_at, active_keys')
+    .addHelpText('after', examples('orgs list'))
+    .action(async (options: { json?: boolean }) => {
+      const found = await session.withPool(listOrgs)
+      if (options.json) session.print(JSON.stringify(found))
+      else if (found.length > 0) session.print(toTable(columns, found, session.width))
+      else session.note('no organisations yet: "weir orgs create acme" makes one')
+    })
+}
+
+const columns: Column<Organisation>[] = [
+  { title: 'ORG', cell: ({ org }) => org, wraps: true },
+  { title: 'CREATED', cell: ({ created_at }) => created_at.toISOString().slice(0, 10) },
+  { title: 'ACTIVE KEYS', cell: ({ active_keys }) => String(active_keys) },
+]

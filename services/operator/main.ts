@@ -1,0 +1,59 @@
+// The operator's desk beside the path of a record: it prepares the parts, and decides who may send.
+import { Command } from 'commander'
+import { readConfigOrExit } from '#platform/config.js'
+import { reasonOf } from '#platform/health.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { addKeysIssue } from './commands/keys-issue.js'
+import { addKeysList } from './commands/keys-list.js'
+import { addKeysRevoke } from './commands/keys-revoke.js'
+import { addKeysRotate } from './commands/keys-rotate.js'
+import { addOrgsCreate } from './commands/orgs-create.js'
+import { addOrgsList } from './commands/orgs-list.js'
+import { addProvision } from './commands/provision.js'
+import { type Config, configSchema } from './config.js'
+import { createStderrLog } from './log.js'
+import { examples, type Session } from './session.js'
+import { withPool } from './with-pool.js'
+
+const config = readConfigOrExit<Config>(configSchema)
+const log = createStderrLog(config.LOG_LEVEL)
+
+const session: Session = {
+  config,
+  catalogue,
+  withPool: (work) => withPool(config.POSTGRES_URL, log, work),
+  print: (text) => process.stdout.write(`${text}\n`),
+  note: (text) => process.stderr.write(`${text}\n`),
+  width: process.stdout.isTTY ? process.stdout.columns : 80,
+}
+
+const program = new Command('weir')
+  .description('Operate Weir: its keys, its organisations and the parts it runs on.')
+  .configureHelp({ helpWidth: session.width, showGlobalOptions: false })
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'weir:')) })
+  .showHelpAfterError('Add --help to see how it is used.')
+  .addHelpText('after', examples('keys issue --org acme', 'keys list', 'keys issue --help'))
+
+const keys = program.command('keys').description('issue, list, rotate and revoke API keys')
+addKeysIssue(keys, session)
+addKeysList(keys, session)
+addKeysRotate(keys, session)
+addKeysRevoke(keys, session)
+
+const orgs = program.command('orgs').description('create and list organisations')
+addOrgsCreate(orgs, session)
+addOrgsList(orgs, session)
+
+addProvision(program, session, log)
+
+// `weir keys list | head -1` closes the pipe early, and is content.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  session.note(`weir: ${reasonOf(error)}`)
+  log.debug({ err: error }, 'command failed')
+  // A client that still tries to reach a part would keep the process alive.
+  process.exit(1)
+}

@@ -1,0 +1,79 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { createKeyText, hashKey, keyIdOf } from '#platform/api-key.js'
+import { type Connection, inTransaction, type Pool } from '#platform/postgres.js'
+import { stateOf } from '../key.js'
+import { OperatorError } from '../operator-error.js'
+import { createOrg } from '../sql/create-org.js'
+import { findKeyByHash } from '../sql/find-key-by-hash.js'
+import { insertKey } from '../sql/insert-key.js'
+import { setKeyText } from '../sql/set-key-text.js'
+
+export type DemoKeyOptions = { key: string | undefined; file: string | undefined }
+export type DemoKeyProvisioned = { keyId: string; from: 'environment' | 'file' | 'new' }
+
+const org = 'demo'
+/** The id of a key that somebody chose by hand: it has none in it. */
+const chosenKeyId = 'demo'
+
+/** The organisation demo and one working key for it: the one in the environment, the one in the file, or a new one. */
+export const provisionDemoKey = (pool: Pool, options: DemoKeyOptions): Promise<DemoKeyProvisioned> =>
+  inTransaction(pool, async (connection) => {
+    // Side by side, the second comes to a file that holds the first one's key.
+    await connection.query(`select pg_advisory_xact_lock(hashtext('weir.demo-key'))`)
+    await createOrg(connection, org)
+    const { key, ...made } = await chooseKey(connection, options)
+    if (options.file !== undefined && made.from !== 'file') await writeSecret(options.file, key)
+    return made
+  })
+
+const chooseKey = async (
+  connection: Connection,
+  { key, file }: DemoKeyOptions,
+): Promise<DemoKeyProvisioned & { key: string }> => {
+  if (key !== undefined) return { key, keyId: await adopt(connection, key), from: 'environment' }
+  const kept = file === undefined ? undefined : await readSecret(file)
+  const known = kept === undefined ? undefined : await findKeyByHash(connection, hashKey(kept))
+  if (kept !== undefined && known?.org === org && stateOf(known, new Date()) === 'active') {
+    return { key: kept, keyId: known.key_id, from: 'file' }
+  }
+  const made = createKeyText()
+  await insertKey(connection, { keyId: made.keyId, hash: hashKey(made.key), org, scopes: null, lifetime: null })
+  return { ...made, from: 'new' }
+}
+
+const adopt = async (connection: Connection, key: string): Promise<string> => {
+  // It travels in an HTTP header.
+  if (!/^[\x21-\x7e]{8,}$/.test(key))
+    throw new OperatorError('WEIR_DEMO_KEY must be at least 8 visible ASCII characters')
+  const hash = hashKey(key)
+  const known = await findKeyByHash(connection, hash)
+  if (known && known.org !== org) throw new OperatorError(`WEIR_DEMO_KEY is a key of ${known.org}: choose another`)
+  if (known) {
+    const state = stateOf(known, new Date())
+    // What was ended stays ended, even where an environment still names it.
+    if (state !== 'active')
+      throw new OperatorError(`WEIR_DEMO_KEY is ${state}: choose another, or unset it for a new one`)
+    return known.key_id
+  }
+  const keyId = keyIdOf(key) ?? chosenKeyId
+  await setKeyText(connection, { keyId, hash, org })
+  return keyId
+}
+
+const readSecret = async (file: string): Promise<string | undefined> => {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+// Renamed into place: a mode is given to new files only, and nobody reads half a key.
+const writeSecret = async (file: string, key: string): Promise<void> => {
+  await mkdir(dirname(file), { recursive: true })
+  const draft = `${file}.${process.pid}`
+  await writeFile(draft, `${key}\n`, { mode: 0o600 })
+  await rename(draft, file)
+}

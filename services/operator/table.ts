@@ -1,0 +1,56 @@
+export type Column<Row> = {
+  title: string
+  cell: (row: Row) => string
+  /** Gives way when the table is wider than the terminal: its text goes on in the next line. */
+  wraps?: boolean
+}
+
+const gap = 2
+const narrowest = 8
+
+/** A table for people, as wide as its content, and never wider than `width` while some column can give way. */
+export const toTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string => {
+  const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ cell }) => cell(row)))]
+  const widths = fitWidths(columns, cells, width)
+  return cells.map((row) => toLines(row, widths)).join('\n')
+}
+
+const fitWidths = <Row>(columns: readonly Column<Row>[], cells: string[][], width: number): number[] => {
+  const widths = columns.map((_, i) => Math.max(...cells.map((row) => row[i]?.length ?? 0)))
+  let excess = widths.reduce((sum, w) => sum + w + gap, -gap) - width
+  while (excess > 0) {
+    const widest = columns
+      .flatMap((column, i) => (column.wraps && (widths[i] ?? 0) > narrowest ? [i] : []))
+      .sort((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0))[0]
+    if (widest === undefined) break
+    widths[widest] = (widths[widest] ?? 0) - 1
+    excess--
+  }
+  return widths
+}
+
+const toLines = (row: string[], widths: number[]): string => {
+  const wrapped = row.map((text, i) => wrap(text, widths[i] ?? text.length))
+  const height = Math.max(...wrapped.map((lines) => lines.length))
+  return Array.from({ length: height }, (_, line) =>
+    wrapped
+      .map((lines, i) => (lines[line] ?? '').padEnd((widths[i] ?? 0) + gap))
+      .join('')
+      .trimEnd(),
+  ).join('\n')
+}
+
+/** Lines of at most `width`, broken at spaces where there are any. */
+export const wrap = (text: string, width: number): string[] => {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? ''
+    if (line === '' || line.length + 1 + word.length <= width) lines[lines.length - 1] = line ? `${line} ${word}` : word
+    else lines.push(word)
+    // A word that no line can hold is cut: a table that overflows is read by nobody.
+    for (let last = lines.at(-1) ?? ''; last.length > width; last = lines.at(-1) ?? '') {
+      lines.splice(-1, 1, last.slice(0, width), last.slice(width))
+    }
+  }
+  return lines
+}

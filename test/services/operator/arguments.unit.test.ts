@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { createKeyText } from '#platform/api-key.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { scopesOf } from '#schemas/derive/scopes.js'
+import { addressOf } from '../../../services/operator/address.js'
+import { noSuchKey } from '../../../services/operator/commands/keys-revoke.js'
+import { readKeyId, stateOf } from '../../../services/operator/key.js'
+import { readOrg } from '../../../services/operator/read-org.js'
+import { readScopes, writeScopes } from '../../../services/operator/read-scopes.js'
+
+describe('scopes', () => {
+  it('are read from a list, each once', () =>
+    expect(readScopes('shops:write, tags:write,shops:write', catalogue)).toEqual(['shops:write', 'tags:write']))
+
+  it('have a neighbour where one is mistyped', () =>
+    expect(() => readScopes('shops:write,shop:write', catalogue)).toThrow('"shop:write": did you mean shops:write?'))
+
+  it('are all named where none is near', () =>
+    expect(() => readScopes('everything', catalogue)).toThrow('known are data:write, shops:write'))
+
+  it('are never an empty list', () => expect(() => readScopes(' ,', catalogue)).toThrow('names no scope'))
+
+  it('are written out where a key has all', () => {
+    expect(writeScopes(null, catalogue)).toEqual(scopesOf(catalogue))
+    expect(writeScopes(['tags:write'], catalogue)).toEqual(['tags:write'])
+  })
+})
+
+describe("an organisation's id", () => {
+  it.each(['a', 'acme', 'acme-2', '0', 'a'.repeat(63)])('can be %s', (org) => expect(readOrg(org)).toBe(org))
+  it.each(['', 'Acme', '-acme', 'a/b', 'a b', 'acme\n', 'a'.repeat(64), '__proto__'])('cannot be %j', (org) =>
+    expect(() => readOrg(org)).toThrow("cannot be an organisation's id"),
+  )
+})
+
+describe('a key', () => {
+  const now = new Date('2026-01-01T00:00:00Z')
+  const past = new Date(now.getTime() - 1)
+  const future = new Date(now.getTime() + 1)
+
+  it.each([
+    [{ expires_at: null, revoked_at: null }, 'active'],
+    [{ expires_at: future, revoked_at: null }, 'active'],
+    [{ expires_at: now, revoked_at: null }, 'expired'],
+    [{ expires_at: past, revoked_at: past }, 'revoked'],
+    [{ expires_at: null, revoked_at: future }, 'revoked'],
+  ])('with %j is %s', (key, state) => expect(stateOf(key, now)).toBe(state))
+
+  it('is known by its id or by its text', () => {
+    const { key, keyId } = createKeyText()
+    expect(readKeyId(key)).toBe(keyId)
+    expect(readKeyId(keyId)).toBe(keyId)
+  })
+
+  it('that is unknown is not repeated where it may be a secret', () => {
+    const { key, keyId } = createKeyText()
+    expect(noSuchKey(keyId).message).toContain(keyId)
+    expect(noSuchKey(`${key}x`).message).not.toContain(key.slice(-20))
+  })
+})
+
+it.each([
+  ['postgres://weir:secret@db:5432/weir?password=secret', 'postgres://weir@db:5432/weir'],
+  ['http://weir:secret@clickhouse:8123', 'http://weir@clickhouse:8123'],
+  ['not a secret address', 'the address that was given'],
+])('the address %s is shown as %s', (url, shown) => expect(addressOf(url)).toBe(shown))
