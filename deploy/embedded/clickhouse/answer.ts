@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, deflate, gzip } from 'node:zlib'
+import { type ClickHouseError, errorBody, statusOf } from './errors.js'
+import { contentTypeOf } from './formats.js'
+import { header, type QueryRequest } from './request.js'
+import type { Answer } from './runner.js'
+
+/** Writes what the engine answered, packed when the client and its settings ask for it. */
+export const sendAnswer = async (
+  asked: IncomingMessage,
+  response: ServerResponse,
+  request: QueryRequest,
+  answer: Answer,
+): Promise<void> => {
+  response.setHeader('Content-Type', contentTypeOf(answer.format ?? 'Null'))
+  if (answer.format !== undefined) response.setHeader('X-ClickHouse-Format', answer.format)
+  response.setHeader('X-ClickHouse-Summary', JSON.stringify(summaryOf(answer)))
+  const wanted = isOn(request.settings.get('enable_http_compression')) ? header(asked.headers, 'accept-encoding') : ''
+  const encoding = answer.bytes.length === 0 ? undefined : chooseEncoding(wanted ?? '')
+  if (encoding === undefined) {
+    send(asked, response, answer.bytes)
+    return
+  }
+  const packed = await PACKERS[encoding](answer.bytes)
+  response.setHeader('Content-Encoding', encoding)
+  response.setHeader('Vary', 'Accept-Encoding')
+  send(asked, response, packed)
+}
+
+export const sendError = (
+  asked: IncomingMessage,
+  response: ServerResponse,
+  error: ClickHouseError,
+  version: string,
+) => {
+  response.statusCode = statusOf(error.code)
+  response.setHeader('Content-Type', 'text/plain; charset=UTF-8')
+  response.setHeader('X-ClickHouse-Exception-Code', String(error.code))
+  // An unread body would be taken for the next request on this connection.
+  if (!asked.complete) response.setHeader('Connection', 'close')
+  send(asked, response, Buffer.from(errorBody(error, version)))
+}
+
+/** The first that ClickHouse would prefer among what Node can pack; zstd and lz4 are answered unpacked. */
+export const chooseEncoding = (accepted: string): Encoding | undefined => {
+  const names = new Set(
+    accepted
+      .split(',')
+      .map((part) => part.trim().toLowerCase())
+      .filter((part) => !/;\s*q=0(\.0*)?$/.test(part))
+      .map((part) => part.split(';')[0]?.trim()),
+  )
+  return (['gzip', 'deflate', 'br'] as const).find((name) => names.has(name))
+}
+
+type Encoding = 'gzip' | 'deflate' | 'br'
+
+const PACKERS: Record<Encoding, (bytes: Uint8Array) => Promise<Buffer>> = {
+  // Level 3 as the server's http_zlib_compression_level.
+  gzip: (bytes) => promisify(gzip)(bytes, { level: 3 }),
+  deflate: (bytes) => promisify(deflate)(bytes, { level: 3 }),
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } }),
+}
+
+const send = (asked: IncomingMessage, response: ServerResponse, bytes: Uint8Array) => {
+  response.setHeader('Content-Length', bytes.length)
+  response.end(asked.method === 'HEAD' ? undefined : bytes)
+}
+
+/** The engine tells the rows of a result and the rows of an INSERT, not the rows it read on the way. */
+const summaryOf = ({ rows, size, seconds, isInsert }: Answer) => ({
+  read_rows: String(rows),
+  read_bytes: String(size),
+  written_rows: String(isInsert ? rows : 0),
+  written_bytes: String(isInsert ? size : 0),
+  total_rows_to_read: '0',
+  result_rows: String(rows),
+  result_bytes: String(size),
+  elapsed_ns: String(Math.round(seconds * 1e9)),
+})
+
+const isOn = (value: string | undefined) => value === '1' || value === 'true'

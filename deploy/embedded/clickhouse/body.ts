@@ -1,0 +1,64 @@
+import type { Readable, Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { refusal } from './errors.js'
+
+/** How far into a body a statement may reach before its data begins. */
+const HEAD_BYTES = 256 * 1024
+/** A statement without data must fit in memory; ClickHouse parses at most 256 KiB by default, inline data apart. */
+const STATEMENT_BYTES = 64 * 1024 * 1024
+
+export type Body = { head: Buffer; all: () => AsyncGenerator<Buffer>; text: () => Promise<string> }
+
+/** Reads as much of a body as is needed to find the statement; the rest waits on its stream. */
+export const readBody = async (prefix: string, source: Readable): Promise<Body> => {
+  const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  const taken: Buffer[] = [Buffer.from(prefix, 'utf8')]
+  let size = taken[0]?.length ?? 0
+  const take = async (): Promise<boolean> => {
+    const { done, value } = await chunks.next()
+    if (done) return false
+    taken.push(value)
+    size += value.length
+    return true
+  }
+  while (size < HEAD_BYTES && (await take()));
+  const head = Buffer.concat(taken)
+  return {
+    head,
+    all: async function* () {
+      yield head
+      for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
+    },
+    text: async () => {
+      while (await take())
+        if (size > STATEMENT_BYTES) throw refusal(229, 'QUERY_IS_TOO_LARGE', 'The statement is too large')
+      return Buffer.concat(taken).toString('latin1')
+    },
+  }
+}
+
+/** Leaves out the first bytes of a stream: the statement, when its data follows. */
+export async function* afterBytes(source: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
+  let left = count
+  for await (const chunk of source) {
+    if (left < chunk.length) yield chunk.subarray(left)
+    left = Math.max(0, left - chunk.length)
+  }
+}
+
+/** Unpacks what Node can unpack; undefined for the encodings that only the engine knows. */
+export const decoded = (source: Readable, encoding: string): Readable | undefined => {
+  if (encoding === 'identity') return source
+  const unpack = UNPACKERS.get(encoding)?.()
+  if (unpack === undefined) return undefined
+  source.once('error', (error) => unpack.destroy(error))
+  source.once('close', () => source.readableEnded || unpack.destroy(new Error('The request was cut off')))
+  return source.pipe(unpack)
+}
+
+const UNPACKERS = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+])

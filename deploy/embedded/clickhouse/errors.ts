@@ -1,0 +1,61 @@
+/** A failure as ClickHouse tells it: a code, its name, a sentence. */
+export class ClickHouseError extends Error {
+  readonly code: number
+  readonly type: string
+  constructor(code: number, type: string, message: string) {
+    super(message)
+    this.code = code
+    this.type = type
+  }
+}
+
+export const refusal = (code: number, type: string, message: string) => new ClickHouseError(code, type, message)
+
+/** Reads what the engine threw; anything without a ClickHouse code is a fault of ours. */
+export const toClickHouseError = (error: unknown): ClickHouseError => {
+  if (error instanceof ClickHouseError) return error
+  const text = error instanceof Error ? error.message : String(error)
+  const found = /^Code: (\d+)\. DB::Exception: ([\s\S]*) \((\w+)\)\s*$/.exec(text)
+  if (found === null) return refusal(1002, 'UNKNOWN_EXCEPTION', text)
+  return refusal(Number(found[1]), found[3] ?? '', withoutWrapping(found[2] ?? ''))
+}
+
+export const errorBody = (error: ClickHouseError, version: string): string =>
+  `Code: ${error.code}. DB::Exception: ${error.message} (${error.type}) (version ${version} (official build))\n`
+
+/** As ClickHouse's own exceptionCodeToHTTPStatus has it. */
+export const statusOf = (code: number): number => {
+  if (BAD_REQUEST.has(code)) return 400
+  if (NOT_FOUND.has(code)) return 404
+  return OTHERS.get(code) ?? 500
+}
+
+// The engine's client repeats "Code: …" around an error of its own, and names the file the data was spooled to.
+const withoutWrapping = (message: string): string =>
+  message
+    .replace(/^(?:Code: \d+\. DB::Exception: )+/, '')
+    .replace(/(?: \(\w+\) \(version [^)]*\)\.?)+$/, '')
+    .replace(/:? ?\(in file\/uri [^)]*\)/g, '')
+    .replace(/: data for INSERT was parsed from file/g, '')
+
+// biome-ignore format: a table
+const BAD_REQUEST = new Set([
+  6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675, 676,
+])
+const NOT_FOUND = new Set([46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511])
+const OTHERS = new Map([
+  [194, 401],
+  [192, 403],
+  [193, 403],
+  [497, 403],
+  [512, 403],
+  [516, 403],
+  [159, 408],
+  [381, 411],
+  [229, 413],
+  [779, 415],
+  [48, 501],
+  [76, 503],
+  [209, 503],
+  [439, 503],
+])

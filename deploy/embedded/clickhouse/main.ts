@@ -1,0 +1,41 @@
+// The ClickHouse engine as a process of its own, spoken to as a ClickHouse server: HTTP in, chdb behind it.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { readConfig } from './config.js'
+import { openEngine } from './engine.js'
+import { createRunner } from './runner.js'
+import { createClickHouseServer } from './server.js'
+import { listen, stopServing } from './serving.js'
+import { openSpool } from './spool.js'
+
+const log = pino({ base: { part: 'clickhouse' } })
+
+const start = async () => {
+  const config = readConfig(process.env)
+  log.level = config.logLevel
+  await mkdir(config.path, { recursive: true })
+  const engine = openEngine(join(config.path, 'engine'), config.threads)
+  // After the engine: it holds the folder's lock, so nobody else's files are swept away.
+  const spool = await openSpool(join(config.path, 'spool'))
+  const run = createRunner({ engine, spool })
+  const server = createClickHouseServer({ run, version: engine.version, password: config.password, log })
+  const port = await listen(server, config.port, config.host)
+  log.info({ host: config.host, port, version: engine.version }, 'clickhouse started')
+
+  const stop = async (signal: NodeJS.Signals) => {
+    log.info({ signal }, 'clickhouse stopping')
+    const isQuiet = await stopServing(server, 8_000, engine.cancelAll)
+    log.info({ isQuiet }, 'clickhouse stopped')
+    // An orderly exit waits for what still computes, for ever if need be; the data stands a kill.
+    if (!isQuiet) process.kill(process.pid, 'SIGKILL')
+    engine.close()
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop)
+}
+
+start().catch((error: Error) => {
+  log.fatal({ reason: error.message }, 'clickhouse cannot start')
+  process.exit(1)
+})

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { afterBytes, decoded, readBody } from './body.js'
+import type { Engine, Outcome } from './engine.js'
+import { ClickHouseError, refusal } from './errors.js'
+import type { QueryRequest } from './request.js'
+import type { Spool } from './spool.js'
+import { type InsertStatement, splitStatement } from './statement-split.js'
+
+export type Answer = Outcome & { format: string | undefined; isInsert: boolean }
+
+/** Takes a request and its body to the engine: a plain statement as text, an INSERT's data through a file. */
+export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }) => {
+  const insertFromFile = async (insert: InsertStatement, path: string, compression: string, request: QueryRequest) => {
+    try {
+      const outcome = await engine.run(insert.readingFrom(path, compression), request.defaultFormat, request)
+      return { ...outcome, format: undefined, isInsert: true }
+    } finally {
+      await spool.remove(path)
+    }
+  }
+
+  /** Nobody reads the answer once the client is gone: a forgotten query must not keep a thread for hours. */
+  const cancellable = async (sql: string, request: QueryRequest) => {
+    // A comment of the client's own may stand on several queries, so it cannot name the one to end.
+    if (request.settings.has('log_comment')) return engine.run(sql, request.defaultFormat, request)
+    const comment = randomUUID()
+    const settings = new Map([...request.settings, ['log_comment', comment]])
+    const cancel = () => engine.cancel(comment).catch(() => undefined)
+    request.gone.addEventListener('abort', cancel, { once: true })
+    try {
+      return await engine.run(sql, request.defaultFormat, { ...request, settings })
+    } finally {
+      request.gone.removeEventListener('abort', cancel)
+    }
+  }
+
+  const runDecoded = async (request: QueryRequest, body: Readable): Promise<Answer> => {
+    const { head, all, text } = await readBody(request.query === '' ? '' : `${request.query}\n`, body)
+    const start = splitStatement(head.toString('latin1'))
+    if (start.kind === 'insert')
+      return insertFromFile(start, await spool.write(afterBytes(all(), start.dataStart)), 'none', request)
+    const whole = splitStatement(await text())
+    if (whole.kind === 'insert') throw refusal(229, 'QUERY_IS_TOO_LARGE', 'The INSERT statement is too long')
+    if (whole.sql === '')
+      throw refusal(62, 'SYNTAX_ERROR', 'Syntax error: failed at position 1 (end of query): Empty query.')
+    const outcome = await (whole.answersRows
+      ? cancellable(whole.sql, request)
+      : engine.run(whole.sql, request.defaultFormat, request))
+    const format = whole.format ?? (whole.answersRows ? request.defaultFormat : undefined)
+    return { ...outcome, format, isInsert: false }
+  }
+
+  /** Node 20 has no zstd or lz4: the engine unpacks such a body into another file, where it can be split. */
+  const runUnpacked = async (request: QueryRequest, body: Readable): Promise<Answer> => {
+    const packed = await spool.write(body)
+    const unpacked = spool.newPath()
+    try {
+      await engine.run(
+        `SELECT raw_blob FROM file('${packed}', 'RawBLOB', 'raw_blob String', '${request.bodyEncoding}') ` +
+          `INTO OUTFILE '${unpacked}' COMPRESSION 'none' FORMAT RawBLOB`,
+        'RawBLOB',
+        { settings: new Map() },
+      )
+      return await runDecoded(request, spool.read(unpacked))
+    } finally {
+      await spool.remove(packed)
+      await spool.remove(unpacked)
+    }
+  }
+
+  return async (request: QueryRequest, body: Readable): Promise<Answer> => {
+    if (request.bodyEncoding !== 'identity') {
+      const named = Buffer.from(`${request.query}\n`, 'utf8').toString('latin1')
+      const start = request.query === '' ? undefined : splitStatement(named)
+      // The whole body is data: it stays packed, and the engine unpacks it while it reads.
+      if (start?.kind === 'insert' && named.slice(start.dataStart).trim() === '')
+        return insertFromFile(start, await spool.write(body), request.bodyEncoding.replace('x-', ''), request)
+    }
+    const readable = decoded(body, request.bodyEncoding)
+    if (readable === undefined) return runUnpacked(request, body)
+    try {
+      return await runDecoded(request, readable)
+    } catch (error) {
+      if (isCorrupt(error)) throw refusal(354, 'ZLIB_INFLATE_FAILED', `Cannot unpack the body: ${error.message}`)
+      throw error
+    }
+  }
+}
+
+const isCorrupt = (error: unknown): error is Error =>
+  !(error instanceof ClickHouseError) &&
+  error instanceof Error &&
+  /^(Z_|ERR_BROTLI|ERR__ERROR)/.test(String((error as NodeJS.ErrnoException).code))

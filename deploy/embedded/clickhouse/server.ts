@@ -1,0 +1,70 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import { sendAnswer, sendError } from './answer.js'
+import { checkCredentials } from './credentials.js'
+import { toClickHouseError } from './errors.js'
+import { readForm } from './form.js'
+import { readRequest } from './request.js'
+import type { createRunner } from './runner.js'
+
+type Dependencies = { run: ReturnType<typeof createRunner>; version: string; password: string; log: Logger }
+
+/** ClickHouse's HTTP interface, without a port. */
+export const createClickHouseServer = ({ run, version, password, log }: Dependencies): Server => {
+  const query = async (asked: IncomingMessage, response: ServerResponse, parameters: URLSearchParams) => {
+    try {
+      checkCredentials(asked.headers, parameters, password)
+      const body = await readForm(asked, parameters)
+      const request = readRequest(asked, parameters, goneSignal(response))
+      response.setHeader('X-ClickHouse-Query-Id', request.queryId)
+      response.setHeader('X-ClickHouse-Timezone', 'UTC')
+      await sendAnswer(asked, response, request, await run(request, body))
+    } catch (thrown) {
+      const error = toClickHouseError(thrown)
+      log.debug(
+        { code: error.code, type: error.type, queryId: response.getHeader('X-ClickHouse-Query-Id') },
+        'query failed',
+      )
+      if (response.headersSent) response.destroy()
+      else sendError(asked, response, error, version)
+    }
+  }
+
+  const route = (asked: IncomingMessage, response: ServerResponse) => {
+    response.setHeader('X-ClickHouse-Server-Display-Name', hostname())
+    const { pathname, searchParams } = new URL(asked.url ?? '/', 'http://clickhouse')
+    const isReading = asked.method === 'GET' || asked.method === 'HEAD'
+    if (isReading && (pathname === '/ping' || pathname === '/replicas_status')) return sayOk(response)
+    if (pathname !== '/' || !METHODS.has(asked.method ?? '')) return sayUnknown(asked, response)
+    if (asked.method === 'OPTIONS') return response.writeHead(204).end()
+    if (isReading && !searchParams.has('query')) return sayOk(response)
+    return query(asked, response, searchParams)
+  }
+
+  // As long as ClickHouse's http_max_uri_size: a GET carries its statement in the address.
+  const server = createServer({ maxHeaderSize: 1_048_576 + 65_536, keepAliveTimeout: 30_000 }, route)
+  // A body may take as long as its sender needs.
+  server.requestTimeout = 0
+  return server
+}
+
+const goneSignal = (response: ServerResponse): AbortSignal => {
+  const gone = new AbortController()
+  response.once('close', () => response.writableFinished || gone.abort())
+  return gone.signal
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
+
+const sayOk = (response: ServerResponse) => response.setHeader('Content-Type', 'text/html; charset=UTF-8').end('Ok.\n')
+
+const sayUnknown = (asked: IncomingMessage, response: ServerResponse) =>
+  response
+    .writeHead(404, { 'Content-Type': 'text/plain; charset=UTF-8' })
+    .end(
+      `There is no handle ${asked.url}\n` +
+        'Use / or /ping for health checks.\n' +
+        'Or /replicas_status for more sophisticated health checks.\n' +
+        'Send queries from your program with POST method or GET /?query=...\n',
+    )

@@ -1,0 +1,40 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+export type RunningEngine = { url: string; kill: (signal: NodeJS.Signals) => Promise<number | null> }
+
+/** Starts the real process on a free port and waits until it says where it listens. */
+export const startEngine = async (path: string, env: NodeJS.ProcessEnv = {}): Promise<RunningEngine> => {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--conditions=source', 'deploy/embedded/clickhouse/main.ts'],
+    {
+      env: { ...process.env, UV_THREADPOOL_SIZE: '16', CLICKHOUSE_PORT: '0', CLICKHOUSE_PATH: path, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const port = await portOf(child)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    kill: async (signal) => {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+      child.kill(signal)
+      await once(child, 'exit')
+      return child.exitCode
+    },
+  }
+}
+
+const portOf = async (child: ChildProcess): Promise<number> => {
+  if (child.stdout === null) throw new Error('no output to read')
+  for await (const line of createInterface({ input: child.stdout })) {
+    const entry = JSON.parse(line)
+    if (entry.msg === 'clickhouse started') {
+      child.stdout.resume()
+      return entry.port
+    }
+    if (entry.msg === 'clickhouse cannot start') throw new Error(entry.reason)
+  }
+  throw new Error('the engine ended before it started')
+}
