@@ -1,19 +1,38 @@
 import type { Connection } from '#platform/postgres.js'
 import type { StoredVerdict } from '../stored-verdict.js'
 
-// As one JSON document: rows of arrays (`repeated`) cannot be unnested column by column.
+// Column by column: as one JSON document it would be read, and a refused record's \u0000 would stop the consumer.
 export const insertVerdicts = async (connection: Connection, verdicts: readonly StoredVerdict[]): Promise<void> => {
+  const column = <T>(value: (verdict: StoredVerdict) => T): T[] => verdicts.map(value)
   await connection.query({
     name: 'insert-verdicts',
     text: `
       insert into integrity.verdicts (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
         accepted, refused, repeated, decided_at, topic, partition, submitted_offset)
-      select v.batch_id, v.org_id, v.request_id, v.type, v.batch, v.batches, v.first_index,
-        decode(v.body_sha256, 'hex'), v.accepted, v.refused, v.repeated,
-        to_timestamp(v.decided_at / 1000.0), v.topic, v.partition, v.submitted_offset
-      from json_to_recordset($1) as v (batch_id uuid, org_id text, request_id uuid, type text, batch integer,
-        batches integer, first_index integer, body_sha256 text, accepted integer, refused json, repeated integer[],
-        decided_at double precision, topic text, partition integer, submitted_offset bigint)`,
-    values: [JSON.stringify(verdicts.map((v) => ({ ...v, body_sha256: v.body_sha256.toString('hex') })))],
+      select batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
+        accepted, refused, repeated::integer[], decided_at, topic, partition, submitted_offset
+      from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::integer[], $6::integer[], $7::integer[],
+        $8::bytea[], $9::integer[], $10::json[], $11::text[], $12::timestamptz[], $13::text[], $14::integer[],
+        $15::bigint[])
+        as v (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
+          accepted, refused, repeated, decided_at, topic, partition, submitted_offset)`,
+    values: [
+      column((v) => v.batch_id),
+      column((v) => v.org_id),
+      column((v) => v.request_id),
+      column((v) => v.type),
+      column((v) => v.batch),
+      column((v) => v.batches),
+      column((v) => v.first_index),
+      column((v) => v.body_sha256),
+      column((v) => v.accepted),
+      column((v) => JSON.stringify(v.refused)),
+      // Arrays of arrays must be of one length: each goes as its text.
+      column((v) => `{${v.repeated.join(',')}}`),
+      column((v) => new Date(v.decided_at)),
+      column((v) => v.topic),
+      column((v) => v.partition),
+      column((v) => v.submitted_offset),
+    ],
   })
 }

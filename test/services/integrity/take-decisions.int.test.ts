@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { createPool, inTransaction, type Pool } from '#platform/postgres.js'
+import { catalogue } from '#schemas/catalogue.js'
+import type { SubmittedBatch } from '#schemas/derive/avro.js'
+import type { RecordType } from '#schemas/record.js'
+import { branch } from '#schemas/records/branch.js'
+import { interaction } from '#schemas/records/interaction.js'
+import { shop } from '#schemas/records/shop.js'
+import { createEntityIndex } from '../../../services/integrity/entity-index.js'
+import { createEventsOf } from '../../../services/integrity/events.js'
+import { takeDecisions } from '../../../services/integrity/take-decisions.js'
+import { migrate } from '../../../services/operator/provision/migrations.js'
+import { batchOf, refusalOf } from '../../support/batch.js'
+import { createFreshDatabase } from '../../support/fresh-database.js'
+import { sampleOf } from '../../support/sample.js'
+
+let database: Awaited<ReturnType<typeof createFreshDatabase>>
+let pool: Pool
+beforeAll(async () => {
+  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
+  await migrate(database.url)
+  pool = createPool(database.url, pino({ level: 'silent' }))
+})
+afterAll(async () => {
+  await pool.end()
+  await database.drop()
+})
+
+let nextPartition = 0
+/** A partition of its own for each test, decided by any number of instances, each with a cache of its own. */
+const newLog = (type: RecordType) => {
+  const partition = nextPartition++
+  const at = { topic: 'weir.submitted.test', partition, type, isReferenced: catalogue.referenced.has(type.type) }
+  const decideFrom =
+    (index = createEntityIndex(1000), now = Date.UTC(2026, 5, 1)) =>
+    async (offset: number, ...batches: SubmittedBatch[]) => {
+      const submitted = batches.map((batch, i) => ({ offset: offset + i, batch }))
+      const { outcomes, entities } = await inTransaction(pool, (c) => takeDecisions(c, index, at, submitted, now))
+      index.remember(entities)
+      return outcomes
+    }
+  return { decideFrom }
+}
+
+it('accepts what refers to something known, in the same organisation only', async () => {
+  const shops = newLog(shop).decideFrom()
+  const branches = newLog(branch).decideFrom()
+  const known = sampleOf(shop)
+  await shops(0, batchOf(shop, [known], { org_id: 'a' }))
+
+  const record = sampleOf(branch, { shop_id: known.shop_id })
+  const [own, foreign] = await branches(
+    0,
+    batchOf(branch, [record], { org_id: 'a' }),
+    batchOf(branch, [record], { org_id: 'b' }),
+  )
+  expect(own?.verdict).toMatchObject({ accepted: 1, refused: [] })
+  expect(foreign?.verdict).toMatchObject({
+    accepted: 0,
+    refused: [{ index: 0, problems: [{ code: 'unknown_reference' }] }],
+  })
+})
+
+it('never decides anew what lies below the cursor: another instance gets the first verdict, byte for byte', async () => {
+  const log = newLog(branch)
+  const batch = batchOf(branch, [sampleOf(branch), sampleOf(branch)], { refusals: [refusalOf(2, 'x')] })
+  const [first] = await log.decideFrom()(7, batch)
+  // By now the shops are known; the decision stands all the same.
+  await newLog(shop).decideFrom()(
+    0,
+    batchOf(
+      shop,
+      batch.records.map((r) => sampleOf(shop, { shop_id: r.shop_id })),
+    ),
+  )
+  const [second] = await log.decideFrom(createEntityIndex(1000), Date.UTC(2030, 1, 1))(7, batch)
+  expect(second).toEqual(first)
+  expect(second?.isTheOneDecided).toBe(true)
+
+  const events = createEventsOf(branch)
+  if (!first || !second) throw new Error('no outcome')
+  expect(events.rejected(batch, second.verdict)).toEqual(events.rejected(batch, first.verdict))
+})
+
+it('gives a batch that comes twice its first verdict, and has it told once more without its records', async () => {
+  const decide = newLog(shop).decideFrom()
+  const batch = batchOf(shop, [sampleOf(shop)])
+  const [first, again] = await decide(0, batch, batch)
+  expect(first?.isTheOneDecided).toBe(true)
+  expect(again?.isTheOneDecided).toBe(false)
+  expect(again?.verdict).toEqual(first?.verdict)
+  const [later] = await decide(2, batch)
+  expect(later?.isTheOneDecided).toBe(false)
+})
+
+it('refuses to go on over a hole in the log, and over a log that was replaced', async () => {
+  const decide = newLog(shop).decideFrom()
+  await decide(0, batchOf(shop, [sampleOf(shop)]))
+  await expect(decide(2, batchOf(shop, [sampleOf(shop)]))).rejects.toThrow('offsets 1 to 1 are missing')
+  await expect(decide(0, batchOf(shop, [sampleOf(shop)]))).rejects.toThrow('below the cursor')
+})
+
+it('lets two instances at the same fetch come to one decision', async () => {
+  const log = newLog(shop)
+  const batches = Array.from({ length: 5 }, () => batchOf(shop, [sampleOf(shop)]))
+  const all = await Promise.all([1, 2, 3, 4].map((n) => log.decideFrom(createEntityIndex(1000), n)(0, ...batches)))
+  for (const outcomes of all) expect(outcomes).toEqual(all[0])
+})
+
+it('leaves nothing behind when the transaction fails', async () => {
+  const log = newLog(shop)
+  const record = sampleOf(shop)
+  const at = { topic: 'weir.submitted.failing', partition: 0, type: shop, isReferenced: true }
+  const failing = inTransaction(pool, async (connection) => {
+    await takeDecisions(connection, createEntityIndex(10), at, [{ offset: 0, batch: batchOf(shop, [record]) }], 0)
+    throw new Error('cut off')
+  })
+  await expect(failing).rejects.toThrow('cut off')
+  const { rows } = await pool.query('select 1 from integrity.entities where id = $1', [record.shop_id])
+  expect(rows).toEqual([])
+  await log.decideFrom()(0, batchOf(shop, [record]))
+})
+
+it('takes a keyed interaction once, over batches and fetches', async () => {
+  const decide = newLog(interaction).decideFrom()
+  await newLog(shop).decideFrom()(
+    0,
+    batchOf(shop, [sampleOf(shop, { shop_id: '6f1a2f0e-5d0b-4b7e-9a63-0c8f5f1f7b11' })]),
+  )
+  const given = sampleOf(interaction, {
+    student_id: null,
+    item_type: 'SHOP',
+    item_id: '6f1a2f0e-5d0b-4b7e-9a63-0c8f5f1f7b11',
+  })
+  const id = randomUUID()
+  const keyed = (fill: number) => {
+    const batch = batchOf(interaction, [given])
+    Object.assign(batch.records[0] ?? {}, { interaction_id: id, keyed_sha256: Buffer.alloc(32, fill) })
+    return batch
+  }
+  const verdicts = (await decide(0, keyed(1), keyed(1), keyed(2))).map(({ verdict }) => verdict)
+  expect(verdicts).toMatchObject([
+    { accepted: 1, refused: [], repeated: [] },
+    { accepted: 1, refused: [], repeated: [0] },
+    { accepted: 0, refused: [{ problems: [{ code: 'idempotency_conflict' }] }] },
+  ])
+  const [later] = await decide(3, keyed(1))
+  expect(later?.verdict.repeated).toEqual([0])
+})
+
+it('keeps refusals that hold what Postgres would choke on', async () => {
+  const decide = newLog(shop).decideFrom()
+  const nasty = {
+    ...refusalOf(0, 'a\u0000b'),
+    problems: [{ field: '\ud800', code: 'unknown_field' as const, message: '\u0000' }],
+  }
+  const batch = batchOf(shop, [], { refusals: [nasty] })
+  await decide(0, batch)
+  const [again] = await decide(0, batch)
+  expect(again?.verdict.refused[0]?.id).toBe('a\u0000b')
+})
