@@ -6,6 +6,7 @@ import type { Figures } from './figures.js'
 import { newId } from './ids.js'
 import type { ReadInteractions } from './interaction-reader.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
+import { readOn } from './late-body.js'
 import { notFound } from './not-found.js'
 import { contextFields } from './request-context.js'
 import { sendError, toRequestError } from './request-error.js'
@@ -58,6 +59,10 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   addRequestLog(app, deps)
   app.setErrorHandler((error, request, reply) => {
     const answer = toRequestError(error)
+    if (answer.status === 413) {
+      readOn(request, reply)
+      answer.message = `the body is larger than ${deps.bodyLimit} bytes`
+    }
     if (answer.status >= 500) request.failure = error as Error
     return sendError(reply, answer)
   })

@@ -1,4 +1,6 @@
-import {
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import kafkajs, {
   Kafka as Client,
   type Consumer as ClientConsumer,
   CompressionTypes,
@@ -66,6 +68,12 @@ const heartbeatInterval = 2_000
 const silenceIsDeath = 60_000
 // kafkajs copies the whole array for each message while it groups them: 32 000 in one call took 14 s.
 const mostMessagesInOneSend = 1000
+
+// At zlib's fastest: the default level cost integrity 8 µs CPU a record more, of 56.
+kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
+  compress: ({ buffer }: { buffer: Buffer }) => promisify(gzip)(buffer, { level: 1 }),
+  decompress: (buffer: Buffer) => promisify(gunzip)(buffer),
+})
 
 export const createKafka = (deps: { brokers: string; clientId: string; log: Log }): Kafka => {
   const client = new Client({

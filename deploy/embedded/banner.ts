@@ -1,0 +1,44 @@
+import type { Config } from './config.js'
+import { edgeUrl } from './services.js'
+
+const LABEL = 12
+
+/** What a newcomer needs to go on, printed once when everything is ready. */
+export const banner = (config: Config, demoKey: string): string => {
+  const edge = edgeUrl(config)
+  const line = (label: string, text: string) => `  ${label.padEnd(LABEL)}${text}`
+  return [
+    '',
+    '  Weir is ready.',
+    '',
+    line('upload to', `${edge}/v1/data/{type}`),
+    line('docs', `${edge}/docs`),
+    line('Kafka', hidePassword(config.addresses.KAFKA_BROKERS)),
+    line('registry', hidePassword(config.addresses.SCHEMA_REGISTRY_URL)),
+    line('ClickHouse', hidePassword(config.addresses.CLICKHOUSE_URL)),
+    line('Postgres', hidePassword(config.addresses.POSTGRES_URL)),
+    line('logs', `${config.dataDir}/logs`),
+    line('demo key', demoKey),
+    '',
+    '  Try it:',
+    '',
+    `curl ${edge}/v1/data/shops \\`,
+    // Sends Authorization: Bearer …; written out as a header the line would not fit.
+    `  --oauth2-bearer ${demoKey} \\`,
+    `  -H 'Content-Type: application/json' -d '{"records":[`,
+    '  {"shop_id":"6f1a2f0e-5d0b-4b7e-9a63-0c8f5f1f7b11",',
+    `   "name":"Corner Books","region":"GB"}]}'`,
+    '',
+    '  Ctrl-C stops everything; what was uploaded is kept for the next start.',
+    '',
+  ].join('\n')
+}
+
+// The embedded Postgres has a password known to all; that of a server elsewhere is not for the screen.
+const hidePassword = (address: string): string => {
+  if (!URL.canParse(address)) return address
+  const url = new URL(address)
+  if (!url.password || address.startsWith('postgres://weir:weir@127.0.0.1')) return address
+  url.password = '***'
+  return url.href
+}

@@ -1,0 +1,81 @@
+import { resolve } from 'node:path'
+import { packageRoot } from './package-root.js'
+
+const defaultPorts = {
+  EDGE_PORT: 8080,
+  INTEGRITY_PORT: 8082,
+  SINK_PORT: 8083,
+  KAFKA_PORT: 9092,
+  REGISTRY_PORT: 8081,
+  POSTGRES_PORT: 5432,
+  CLICKHOUSE_PORT: 8123,
+} as const
+
+export type PortVariable = keyof typeof defaultPorts
+
+/** What the services are told about the parts; a part whose address is given is used, not started. */
+export type Addresses = Readonly<
+  Record<'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'POSTGRES_URL' | 'CLICKHOUSE_URL', string>
+>
+
+export type Config = {
+  readonly dataDir: string
+  readonly edgeHost: string
+  readonly ports: Readonly<Record<PortVariable, number>>
+  readonly addresses: Addresses
+  /** The ports this start needs for itself: those of the services, and of the parts that are not external. */
+  readonly ownPorts: readonly PortVariable[]
+}
+
+export class ConfigProblems extends Error {
+  override name = 'ConfigProblems'
+}
+
+/** Reads the launcher's environment; throws one error that names every problem. */
+export const readConfig = (env: Readonly<Record<string, string | undefined>>): Config => {
+  const problems: string[] = []
+  const ports = Object.fromEntries(
+    Object.entries(defaultPorts).map(([name, fallback]) => [name, readPort(name, env[name], fallback, problems)]),
+  ) as Record<PortVariable, number>
+
+  const part = (address: keyof Addresses, port: PortVariable, own: (port: number) => string) => {
+    const given = env[address]?.trim()
+    if (given && address !== 'KAFKA_BROKERS' && !URL.canParse(given)) problems.push(`${address} is not a URL`)
+    return { address: given || own(ports[port]), ownPorts: given ? [] : [port] }
+  }
+  const kafka = part('KAFKA_BROKERS', 'KAFKA_PORT', (port) => `127.0.0.1:${port}`)
+  const registry = part('SCHEMA_REGISTRY_URL', 'REGISTRY_PORT', (port) => `http://127.0.0.1:${port}/apis/ccompat/v7`)
+  const postgres = part('POSTGRES_URL', 'POSTGRES_PORT', (port) => `postgres://weir:weir@127.0.0.1:${port}/weir`)
+  const clickhouse = part('CLICKHOUSE_URL', 'CLICKHOUSE_PORT', (port) => `http://127.0.0.1:${port}`)
+
+  const ownPorts: PortVariable[] = [
+    ...[kafka, registry, postgres, clickhouse].flatMap((each) => each.ownPorts),
+    ...(['INTEGRITY_PORT', 'SINK_PORT', 'EDGE_PORT'] as const),
+  ]
+  for (const [index, name] of ownPorts.entries()) {
+    const twin = ownPorts.slice(0, index).find((other) => ports[other] === ports[name])
+    if (twin) problems.push(`${twin} and ${name} are both ${ports[name]}`)
+  }
+  if (problems.length > 0) throw new ConfigProblems(problems.join('\n'))
+
+  return Object.freeze({
+    dataDir: resolve(packageRoot, env.DATA_DIR?.trim() || '.data'),
+    edgeHost: env.EDGE_HOST?.trim() || '127.0.0.1',
+    ports,
+    addresses: {
+      KAFKA_BROKERS: kafka.address,
+      SCHEMA_REGISTRY_URL: registry.address,
+      POSTGRES_URL: postgres.address,
+      CLICKHOUSE_URL: clickhouse.address,
+    },
+    ownPorts,
+  })
+}
+
+const readPort = (name: string, text: string | undefined, fallback: number, problems: string[]): number => {
+  if (!text?.trim()) return fallback
+  const port = Number(text)
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port
+  problems.push(`${name} must be a port from 1 to 65535, not ${JSON.stringify(text)}`)
+  return fallback
+}

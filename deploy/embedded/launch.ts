@@ -1,0 +1,92 @@
+// `npm start`, after the set-up: parts, then provisioning, then Weir's services, then the banner; and all of it back.
+import { readFile } from 'node:fs/promises'
+import { banner } from './banner.js'
+import { findBusyPorts } from './busy-ports.js'
+import { type Config, ConfigProblems, readConfig } from './config.js'
+import { claimDataFolder, DataFolderInUse } from './data-folder.js'
+import { endOrphans } from './orphans.js'
+import { embeddedParts } from './parts/embedded-parts.js'
+import { demoKeyFile, provision } from './provision.js'
+import { weirServices } from './services.js'
+import type { Running } from './spawn-noted.js'
+import { onStopSignal } from './stop-signals.js'
+import { CannotStart } from './supervised-process.js'
+import { createSupervisor } from './supervisor.js'
+
+export const launch = async (): Promise<void> => {
+  surviveClosedOutput()
+  try {
+    const config = readConfig(process.env)
+    const release = claimDataFolder(config.dataDir)
+    process.once('exit', release)
+    await run(config)
+  } catch (error) {
+    if (!isExplained(error)) throw error
+    complain(error.message)
+    process.exit(1)
+  }
+}
+
+const run = async (config: Config): Promise<void> => {
+  const orphans = await endOrphans(config.dataDir)
+  if (orphans.length > 0) say(`ended what an earlier start had left running: ${orphans.join(', ')}`)
+  const busy = await findBusyPorts(config)
+  if (busy.length > 0) throw new CannotStart(busy.join('\n'))
+
+  const supervisor = createSupervisor({
+    dataDir: config.dataDir,
+    report: say,
+    onReady: ({ name, port }, tookMs) => say(`${name.padEnd(10)} ready on port ${port} after ${seconds(tookMs)}`),
+  })
+  let provisioning: Running | undefined
+  let isStopping = false
+  const stop = async () => {
+    isStopping = true
+    provisioning?.kill()
+    await supervisor.stop()
+  }
+  onStopSignal({
+    stop: () => {
+      say('stopping …')
+      void stop().then(() => {
+        say('stopped')
+        process.exit(0)
+      })
+    },
+    hurry: () => supervisor.kill(),
+  })
+
+  try {
+    const begun = Date.now()
+    await supervisor.start(await embeddedParts(config))
+    const provisioned = provision(config)
+    provisioning = provisioned
+    await provisioned.done
+    say(`${'provision'.padEnd(10)} topics, schemas and tables are there`)
+    await supervisor.start(weirServices(config))
+    const demoKey = (await readFile(demoKeyFile(config), 'utf8')).trim()
+    process.stdout.write(`${banner(config, demoKey)}\n`)
+    say(`up after ${seconds(Date.now() - begun)}`)
+  } catch (error) {
+    // Stopped while starting: what fails now fails because of that, and the signal's handler ends the process.
+    if (isStopping) return
+    await stop()
+    throw error
+  }
+}
+
+const isExplained = (error: unknown): error is Error =>
+  error instanceof ConfigProblems || error instanceof DataFolderInUse || error instanceof CannotStart
+
+const say = (text: string) => process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`)
+const complain = (text: string) => process.stderr.write(`${text}\n`)
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+
+// With `npm start | head` the reader goes away; that is no reason to stop.
+const surviveClosedOutput = () => {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
+}

@@ -1,0 +1,28 @@
+import type { PortVariable } from '../config.js'
+import type { ProcessDefinition } from '../process-definition.js'
+import { clickhousePart } from './clickhouse.js'
+import { kafkaPart } from './kafka.js'
+import { postgresPart } from './postgres.js'
+import { registryPart } from './registry.js'
+
+const parts: Partial<
+  Record<PortVariable, (options: { dataDir: string; port: number }) => ProcessDefinition | Promise<ProcessDefinition>>
+> = {
+  KAFKA_PORT: kafkaPart,
+  REGISTRY_PORT: registryPart,
+  POSTGRES_PORT: postgresPart,
+  CLICKHOUSE_PORT: clickhousePart,
+}
+
+/** The parts to start here: those whose port is our own to use. */
+export const embeddedParts = (config: {
+  dataDir: string
+  ports: Readonly<Record<PortVariable, number>>
+  ownPorts: readonly PortVariable[]
+}): Promise<ProcessDefinition[]> =>
+  Promise.all(
+    config.ownPorts.flatMap((variable) => {
+      const define = parts[variable]
+      return define ? [define({ dataDir: config.dataDir, port: config.ports[variable] })] : []
+    }),
+  )

@@ -1,0 +1,37 @@
+/** server.properties of one KRaft node that is its own controller and listens on loopback only. */
+export const kafkaProperties = (options: { port: number; controllerPort: number; logDir: string }): string => {
+  const properties: Record<string, string | number | boolean> = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    // Named here, not stored at formatting, so that the controller's port may be another one at every start.
+    'controller.quorum.voters': `1@127.0.0.1:${options.controllerPort}`,
+    listeners: `BROKER://127.0.0.1:${options.port},CONTROLLER://127.0.0.1:${options.controllerPort}`,
+    'advertised.listeners': `BROKER://127.0.0.1:${options.port}`,
+    'listener.security.protocol.map': 'BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'inter.broker.listener.name': 'BROKER',
+    'controller.listener.names': 'CONTROLLER',
+    // A backslash would be read as an escape.
+    'log.dirs': options.logDir.replaceAll('\\', '/'),
+    'auto.create.topics.enable': false,
+    // One broker: every internal topic has one replica. Few partitions keep the start and the recovery short.
+    'min.insync.replicas': 1,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 8,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': 4,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    'share.coordinator.state.topic.num.partitions': 4,
+    // A killed broker's successor is let in when the old session has expired, by default after 9 s.
+    'broker.heartbeat.interval.ms': 1_000,
+    'broker.session.timeout.ms': 4_000,
+    // The default waits 3 s for further members before a group's first assignment.
+    'group.initial.rebalance.delay.ms': 0,
+    // A submitted batch is one message; the edge bounds it far below this.
+    'message.max.bytes': 32 * 1024 * 1024,
+    'replica.fetch.max.bytes': 32 * 1024 * 1024,
+  }
+  const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}`)
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { freePorts } from '../free-port.js'
+import { packageRoot } from '../package-root.js'
+import type { ProcessDefinition } from '../process-definition.js'
+import { answersKafka } from './answers-kafka.js'
+import { jarsDir, javaCommand } from './java.js'
+import { kafkaProperties } from './kafka-properties.js'
+
+/** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
+export const kafkaPart = ({ dataDir, port }: { dataDir: string; port: number }): ProcessDefinition => {
+  const home = join(dataDir, 'kafka')
+  const logDir = join(home, 'log')
+  const propertiesFile = join(home, 'server.properties')
+  const java = javaCommand(process.env.JAVA_HOME)
+  const classes = [
+    `-Dlog4j2.configurationFile=${join(packageRoot, 'deploy/embedded/log4j2.properties')}`,
+    '-cp',
+    join(jarsDir('kafka'), '*'),
+  ]
+
+  return {
+    name: 'kafka',
+    port,
+    command: java,
+    // Idle it takes 350 MB; the bound leaves room for a few requests of the largest size.
+    args: ['-Xms256m', '-Xmx768m', '-XX:+ExitOnOutOfMemoryError', ...classes, 'kafka.Kafka', propertiesFile],
+    prepare: async () => {
+      await mkdir(home, { recursive: true })
+      const [controllerPort = 0] = await freePorts(1)
+      await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir }))
+      if (existsSync(join(logDir, 'meta.properties'))) return
+      const format = ['format', '--ignore-formatted', '-t', await clusterId(home), '-c', propertiesFile]
+      await promisify(execFile)(java, [...classes, 'kafka.tools.StorageTool', ...format], { maxBuffer: 16 << 20 })
+    },
+    isReady: () => answersKafka(port),
+  }
+}
+
+/** Made once: formatting that was interrupted goes on with the same id. */
+const clusterId = async (home: string): Promise<string> => {
+  const file = join(home, 'cluster-id')
+  if (!existsSync(file)) await writeFile(file, randomBytes(16).toString('base64url'))
+  return (await readFile(file, 'utf8')).trim()
+}

@@ -1,0 +1,87 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ProcessDefinition } from '../process-definition.js'
+import { identityOf } from '../process-identity.js'
+import { answersPostgres } from './answers-postgres.js'
+import { postgresBinaries } from './postgres-binaries.js'
+import { findPostgresUser } from './postgres-user.js'
+
+/** Postgres with the database weir, user weir, password weir. Its data is in <dataDir>/postgres. */
+export const postgresPart = async (options: { dataDir: string; port: number }): Promise<ProcessDefinition> => {
+  const home = join(options.dataDir, 'postgres')
+  const cluster = join(home, 'cluster')
+  await mkdir(home, { recursive: true })
+  const { initdb, postgres } = await postgresBinaries()
+  const user = await findPostgresUser(home, postgres)
+
+  return {
+    name: 'postgres',
+    port: options.port,
+    command: postgres,
+    args: [
+      '-D',
+      cluster,
+      '-p',
+      String(options.port),
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      'unix_socket_directories=',
+    ],
+    runAs: user.runAs,
+    prepare: async () => {
+      if (!existsSync(cluster)) await create({ home, cluster, initdb, postgres, runAs: user.runAs })
+      await user.own()
+      await removeStalePid(cluster)
+    },
+    isReady: () => answersPostgres(options.port),
+    // Fast shutdown: SIGTERM would wait for every client to leave.
+    stopSignal: 'SIGINT',
+  }
+}
+
+// Made aside and renamed when whole, so that an interrupted creation is begun anew.
+const create = async (paths: { home: string; cluster: string; initdb: string; postgres: string; runAs: string[] }) => {
+  const draft = join(paths.home, 'cluster.next')
+  const passwordFile = join(paths.home, 'password')
+  await rm(draft, { recursive: true, force: true })
+  await writeFile(passwordFile, 'weir\n')
+  // Whatever the umask, the user that Postgres runs as must read it.
+  await chmod(passwordFile, 0o644)
+  const [command = '', ...args] = [
+    ...paths.runAs,
+    paths.initdb,
+    `--pgdata=${draft}`,
+    '--username=weir',
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    // Postgres's own C.UTF-8: the same on every machine, whatever locales that has.
+    '--no-locale',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+  ]
+  await promisify(execFile)(command, args)
+  await rm(passwordFile)
+  const [single = '', ...singleArgs] = [...paths.runAs, paths.postgres, '--single', '-D', draft, 'postgres']
+  const made = spawnSync(single, singleArgs, { input: 'create database weir\n', encoding: 'utf8' })
+  if (made.status !== 0 || /ERROR|FATAL/.test(made.stderr)) throw new Error(`cannot make the database: ${made.stderr}`)
+  await rename(draft, paths.cluster)
+}
+
+// A killed Postgres leaves its process id behind and would refuse to start while any process, whoever's, has that id.
+const removeStalePid = async (cluster: string) => {
+  const file = join(cluster, 'postmaster.pid')
+  if (!existsSync(file)) return
+  const pid = Number((await readFile(file, 'utf8')).split('\n')[0])
+  if (!(await isPostgresOf(pid, cluster))) await rm(file, { force: true })
+}
+
+const isPostgresOf = async (pid: number, cluster: string): Promise<boolean> => {
+  if (identityOf(pid) === undefined) return false
+  // Without /proc it may be the one: then Postgres itself decides.
+  return existsSync('/proc') ? (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').includes(cluster) : true
+}

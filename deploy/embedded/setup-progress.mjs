@@ -1,0 +1,38 @@
+// One line per step with its time. On a terminal the running step's line is redrawn; in a pipe a long step is
+// mentioned again now and then, so that nobody takes a slow download for a hang.
+const REDRAW_MS = 100
+const REMIND_MS = 15_000
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+/** @param {NodeJS.WriteStream} output */
+export function createProgress(output) {
+  const begun = Date.now()
+  const say = (text) => output.write(`${clear(output)}[${seconds(begun)}] ${text}\n`)
+
+  /** Runs `work`, which may call its argument with a few words on how far it is. */
+  const step = async (title, work) => {
+    const started = Date.now()
+    let detail = ''
+    const line = () => `${title}${detail && `: ${detail}`}`
+    if (!output.isTTY) say(`${title} …`)
+    const timer = output.isTTY
+      ? setInterval(() => redraw(output, `[${seconds(begun)}] ${frame()} ${line()}`), REDRAW_MS)
+      : setInterval(() => say(`${line()} … still at it`), REMIND_MS)
+    try {
+      await work((text) => {
+        detail = text
+      })
+      say(`${title}: done in ${seconds(started).trim()}`)
+    } finally {
+      clearInterval(timer)
+      output.write(clear(output))
+    }
+  }
+
+  return { say, step }
+}
+
+const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`.padStart(7)
+const frame = () => FRAMES[Math.floor(Date.now() / REDRAW_MS) % FRAMES.length]
+const clear = (output) => (output.isTTY ? '\r\x1b[K' : '')
+const redraw = (output, text) => output.write(`\r\x1b[K${text.slice(0, (output.columns || 80) - 1)}`)

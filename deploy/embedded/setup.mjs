@@ -1,0 +1,43 @@
+// Makes a bare clone ready to run. Plain Node: nothing is installed yet when this runs.
+// Each step says whether it is needed, so a second run only looks, and takes milliseconds.
+
+import { build } from './setup-build.mjs'
+import { SetUpFailure } from './setup-failure.mjs'
+import { jars } from './setup-jars.mjs'
+import { java, maven } from './setup-java.mjs'
+import { withLock } from './setup-lock.mjs'
+import { packages } from './setup-packages.mjs'
+import { createProgress } from './setup-progress.mjs'
+
+/** @param {{ output?: NodeJS.WriteStream }} options where the progress goes */
+export async function setUp({ output = process.stdout } = {}) {
+  try {
+    refuseOldNode()
+    const steps = [packages, ...(needsJava(process.env) ? [java, maven, jars] : []), build]
+    if (!steps.some((step) => step.isNeeded())) return
+    const progress = createProgress(output)
+    await withLock(progress, async () => {
+      // Asked again inside the lock: another set-up may have done it while this one waited.
+      for (const step of steps) if (step.isNeeded()) await progress.step(step.title, step.run)
+    })
+    progress.say('set up')
+  } catch (error) {
+    if (!(error instanceof SetUpFailure)) throw error
+    process.stderr.write(`\n${error.message}\n`)
+    process.exit(1)
+  }
+}
+
+function refuseOldNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const isSupported = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22
+  if (!isSupported) {
+    throw new SetUpFailure(`Weir needs Node 20.19 or newer, or 22.12 or newer; this is ${process.versions.node}.`)
+  }
+}
+
+// Kafka and the registry are the Java parts; where both come from elsewhere nothing of Java is needed.
+function needsJava(env) {
+  const isGiven = Boolean(env.KAFKA_BROKERS && env.SCHEMA_REGISTRY_URL)
+  return !isGiven && env.WEIR_TEST_STACK !== 'docker'
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { banner } from '../../../deploy/embedded/banner.js'
+import { readConfig } from '../../../deploy/embedded/config.js'
+
+const key = `weir_${'i'.repeat(12)}_${'s'.repeat(38)}`
+
+describe('the banner', () => {
+  it('fits a terminal of 80 columns', () => {
+    const lines = banner(readConfig({ DATA_DIR: '/srv/weir' }), key).split('\n')
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+
+  it('shows where everything is, the key, and a line to try', () => {
+    const text = banner(readConfig({ DATA_DIR: '/srv/weir', EDGE_HOST: '0.0.0.0', EDGE_PORT: '9000' }), key)
+    for (const part of ['127.0.0.1:9092', ':8081/apis/ccompat/v7', ':8123', ':5432/weir', '/srv/weir/logs', key]) {
+      expect(text).toContain(part)
+    }
+    expect(text).toContain('curl http://127.0.0.1:9000/v1/data/shops')
+  })
+
+  it('sends a body that is one shop', () => {
+    const body = /-d '([^']+)'/.exec(banner(readConfig({}), key))?.[1] ?? ''
+    expect(JSON.parse(body)).toEqual({
+      records: [{ shop_id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: 'Corner Books', region: 'GB' }],
+    })
+  })
+
+  it('does not show the password of a server elsewhere', () => {
+    const text = banner(readConfig({ POSTGRES_URL: 'postgres://weir:secret@db.example/weir' }), key)
+    expect(text).toContain('db.example')
+    expect(text).not.toContain('secret')
+  })
+})

@@ -1,0 +1,94 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { freePorts } from '../../../deploy/embedded/free-port.js'
+import { answersHttp } from '../../../deploy/embedded/parts/answers-http.js'
+import type { ProcessDefinition } from '../../../deploy/embedded/process-definition.js'
+import { identityOf } from '../../../deploy/embedded/process-identity.js'
+import { createSupervisor, type Supervisor } from '../../../deploy/embedded/supervisor.js'
+import { eventually } from '../../support/eventually.js'
+
+let dataDir: string
+let supervisor: Supervisor
+let lines: string[]
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'weir-supervisor-'))
+  lines = []
+  supervisor = createSupervisor({ dataDir, report: (line) => lines.push(line) })
+})
+
+afterEach(async () => {
+  await supervisor.stop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const server = async (name: string, onTerm = 'process.exit(0)'): Promise<ProcessDefinition> => {
+  const [port = 0] = await freePorts(1)
+  const script = `
+    process.on('SIGTERM', () => { console.log(Date.now() + ' end of ${name}'); ${onTerm} })
+    require('node:http').createServer((_, answer) => answer.end()).listen(${port}, '127.0.0.1')`
+  return {
+    name,
+    port,
+    command: process.execPath,
+    args: ['-e', script],
+    isReady: () => answersHttp(`http://127.0.0.1:${port}/`),
+  }
+}
+
+const pidOf = (name: string): number => JSON.parse(readFileSync(join(dataDir, 'run', `${name}.pid`), 'utf8')).pid
+const logOf = (name: string): string => readFileSync(join(dataDir, 'logs', `${name}.log`), 'utf8')
+
+it('starts again what was killed, and says so', async () => {
+  const definition = await server('worker')
+  await supervisor.start([definition])
+  const first = pidOf('worker')
+  process.kill(first, 'SIGKILL')
+  await eventually(() => expect(lines).toContainEqual(expect.stringMatching(/^worker is ready again after/)))
+  expect(lines[0]).toBe('worker ended (SIGKILL); starting it again')
+  expect(pidOf('worker')).not.toBe(first)
+  expect(await definition.isReady()).toBe(true)
+})
+
+it('prepares before every start', async () => {
+  let prepared = 0
+  const definition = { ...(await server('worker')), prepare: async () => void prepared++ }
+  await supervisor.start([definition])
+  process.kill(pidOf('worker'), 'SIGKILL')
+  await eventually(() => expect(prepared).toBe(2))
+})
+
+it('gives up on what does not start, with the last of its log', async () => {
+  const broken = { ...(await server('broken')), args: ['-e', 'console.error("no such luck"); process.exit(3)'] }
+  await expect(supervisor.start([broken])).rejects.toThrow(/broken cannot start: exit code 3[\s\S]*no such luck/)
+})
+
+it('gives up on a command that does not exist', async () => {
+  const absent = { ...(await server('absent')), command: 'no-such-command' }
+  await expect(supervisor.start([absent])).rejects.toThrow(/absent cannot start/)
+})
+
+it('stops the last named first, and leaves nothing', async () => {
+  await supervisor.start(await Promise.all(['first', 'second', 'third'].map((name) => server(name))))
+  const pids = ['first', 'second', 'third'].map(pidOf)
+  await supervisor.stop()
+  expect(pids.map(identityOf)).toEqual([undefined, undefined, undefined])
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => Number.parseInt(logOf(name), 10))
+  expect(third).toBeLessThanOrEqual(second ?? 0)
+  expect(second).toBeLessThanOrEqual(first ?? 0)
+  expect(existsSync(join(dataDir, 'run', 'first.pid'))).toBe(false)
+})
+
+it('ends at once what does not want to stop when hurried', async () => {
+  await supervisor.start([await server('stubborn', '')])
+  const pid = pidOf('stubborn')
+  const stopped = supervisor.stop()
+  await eventually(() => expect(logOf('stubborn')).toContain('end of stubborn'))
+  expect(identityOf(pid)).toBeDefined()
+  supervisor.kill()
+  await stopped
+  expect(identityOf(pid)).toBeUndefined()
+})

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { course } from '#schemas/records/course.js'
+import { offer } from '#schemas/records/offer.js'
+import { shop } from '#schemas/records/shop.js'
+import { sampleOf } from '../support/sample.js'
+import { newOrganisation } from '../support/system.js'
+
+const org = await newOrganisation('answers')
+const shops = (count: number) => Array.from({ length: count }, () => sampleOf(shop))
+
+describe('an upload', () => {
+  it('of 5000 records is cut into batches numbered from 1, each with an id of its own', async () => {
+    const { status, body } = await org.uploader.upload('shops', shops(5000))
+    expect(status).toBe(200)
+    expect(body.batches.map(({ batch }) => batch)).toEqual(Array.from({ length: 10 }, (_, i) => i + 1))
+    expect(new Set(body.batches.map(({ data }) => data.batch_id)).size).toBe(10)
+    expect(new Set(body.batches.map(({ data }) => data.request_id))).toEqual(new Set([body.request_id]))
+  })
+
+  it('of 5001 records is refused whole', async () => {
+    const { status, body } = await org.uploader.send<{ error: string; message: string }>(
+      'POST',
+      '/v1/data/shops',
+      JSON.stringify({ records: shops(5001) }),
+    )
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ error: 'Bad Request', request_id: expect.any(String) })
+    expect(body.message).toMatch(/5000.*5001|5001.*5000/)
+  })
+
+  it('of courses takes 1000, not 1001', async () => {
+    const courses = Array.from({ length: 1001 }, () => sampleOf(course))
+    expect((await org.uploader.upload('courses', courses.slice(1))).status).toBe(200)
+    expect((await org.uploader.upload('courses', courses)).status).toBe(400)
+  })
+
+  it('is 207 when some batches hold and others do not, with indexes of the whole request', async () => {
+    const records: unknown[] = shops(1200)
+    records[700] = { shop_id: 'x' }
+    const { status, body } = await org.uploader.upload('shops', records)
+    expect(status).toBe(207)
+    expect(body.batches.map((batch) => batch.status)).toEqual([200, 207, 200])
+    expect(body.batches[1]?.data.errors).toMatchObject([{ index: 700, id: 'x' }])
+    expect(body.batches[1]?.data.error).toEqual(expect.any(String))
+  })
+
+  it('is 400 when nothing of it holds', async () => {
+    const { status, body } = await org.uploader.upload('offers', [sampleOf(offer), sampleOf(offer)])
+    expect(status).toBe(400)
+    expect(body.batches).toMatchObject([{ status: 400, data: { status: 'error' } }])
+  })
+
+  it('may come gzipped', async () => {
+    expect((await org.uploader.uploadGzipped('shops', shops(3))).status).toBe(200)
+  })
+
+  it('can be looked up by its request id, by its own organisation only', async () => {
+    const records: unknown[] = [...shops(2), {}]
+    const uploaded = await org.uploader.upload('shops', records)
+    const found = await org.uploader.get(`/v1/requests/${uploaded.body.request_id}`)
+    expect(found.body).toEqual(uploaded.body)
+    const stranger = await newOrganisation('stranger')
+    expect((await stranger.uploader.get(`/v1/requests/${uploaded.body.request_id}`)).status).toBe(404)
+  })
+
+  it('with an Idempotency-Key gives the same answer again; with another body it is a conflict', async () => {
+    const key = { 'idempotency-key': randomUUID() }
+    const records = [...shops(2), { shop_id: 'no' }]
+    const first = await org.uploader.upload('shops', records, key)
+    const second = await org.uploader.upload('shops', records, key)
+    expect(second).toMatchObject({ status: first.status, body: first.body })
+    expect((await org.uploader.upload('shops', shops(1), key)).status).toBe(409)
+  })
+})

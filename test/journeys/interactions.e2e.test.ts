@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { catalogue } from '#schemas/catalogue.js'
+import { interaction } from '#schemas/records/interaction.js'
+import { eventually } from '../support/eventually.js'
+import { sampleOf } from '../support/sample.js'
+import { newOrganisation } from '../support/system.js'
+
+type Page = { interactions: Record<string, unknown>[]; next_cursor: string | null }
+type Refusal = { error: string; problems: { field: string; code: string }[] }
+
+const org = await newOrganisation('interactions')
+const items: Record<string, string> = {}
+let student = ''
+
+const given = (over: Record<string, unknown> = {}) =>
+  sampleOf(interaction, {
+    student_id: student,
+    item_type: 'SHOP',
+    item_id: items.SHOP,
+    recommendation_id: null,
+    ...over,
+  })
+
+beforeAll(async () => {
+  const shopId = randomUUID()
+  for (const [kind, path] of Object.entries({ SHOP: 'shops', TAG: 'tags', KEYWORD: 'keywords', OFFER: 'offers' })) {
+    const type = catalogue.uploads.get(path)
+    if (!type) throw new Error(path)
+    const id = kind === 'SHOP' ? shopId : randomUUID()
+    const over = kind === 'OFFER' ? { shop_id: shopId } : {}
+    expect((await org.uploader.upload(path, [sampleOf(type, { [type.id]: id, ...over })])).status).toBe(200)
+    items[kind] = id
+  }
+  student = randomUUID()
+  const customer = catalogue.uploads.get('customers')
+  if (!customer) throw new Error('customers')
+  await org.uploader.upload('customers', [sampleOf(customer, { customer_id: student })])
+})
+
+describe('recording', () => {
+  it.each(['TAG', 'OFFER', 'SHOP', 'KEYWORD'])('takes an interaction with a %s', async (kind) => {
+    const sent = given({ item_type: kind, item_id: items[kind], source: 'SERVICE', recommendation_id: randomUUID() })
+    const { status, body } = await org.uploader.interact(sent)
+    expect(status).toBe(201)
+    expect(body).toEqual({ ...sent, interaction_id: expect.any(String), recorded_at: expect.any(String) })
+    await eventually(async () => {
+      const page = await org.uploader.get<Page>(`/user-interactions?item_id=${items[kind]}&item_type=${kind}`)
+      expect(page.body.interactions).toMatchObject([
+        {
+          interaction_id: body.interaction_id,
+          recorded_at: body.recorded_at,
+          item_type: kind,
+          item_id: items[kind],
+          student_id: student,
+          source: 'SERVICE',
+          event_timestamp: new Date(1_717_151_415_000).toISOString(),
+        },
+      ])
+    })
+  })
+
+  it('refuses an item of another kind, an unknown item and an unknown student', async () => {
+    const cases: [Record<string, unknown>, string][] = [
+      [{ item_type: 'TAG', item_id: items.SHOP }, 'item_id'],
+      [{ item_id: randomUUID() }, 'item_id'],
+      [{ student_id: randomUUID() }, 'student_id'],
+    ]
+    for (const [over, field] of cases) {
+      const { status, body } = await org.uploader.interact<Refusal>(given(over))
+      expect(status).toBe(400)
+      expect(body.problems).toMatchObject([{ field, code: 'unknown_reference' }])
+    }
+  })
+
+  it('refuses what is not valid by itself at once', async () => {
+    const { status, body } = await org.uploader.interact<Refusal>(given({ interaction_type: 'STARE', platfrom: 'WEB' }))
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ error: 'Bad Request', message: expect.any(String), request_id: expect.any(String) })
+    expect(body.problems.map(({ field, code }) => [field, code])).toEqual([
+      ['interaction_type', 'not_one_of'],
+      ['platfrom', 'unknown_field'],
+    ])
+  })
+
+  it('answers many at once, each with its own', async () => {
+    const sent = Array.from({ length: 200 }, (_, i) =>
+      given({ user_id: `user ${i}`, ...(i % 10 ? {} : { item_id: randomUUID() }) }),
+    )
+    const answers = await Promise.all(
+      sent.map((one) => org.uploader.interact<{ user_id?: string; interaction_id?: string }>(one)),
+    )
+    for (const [i, { status, body }] of answers.entries()) {
+      expect(status).toBe(i % 10 ? 201 : 400)
+      if (i % 10) expect(body.user_id).toBe(`user ${i}`)
+    }
+    expect(new Set(answers.map(({ body }) => body.interaction_id)).size).toBe(181)
+  })
+
+  it('takes an interaction once, however often its Idempotency-Key comes', async () => {
+    const user = randomUUID()
+    const key = { 'idempotency-key': randomUUID() }
+    const sent = given({ user_id: user })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => org.uploader.interact(sent, key)))
+    const again = await org.uploader.interact(sent, key)
+    const ids = new Set([...answers, again].map(({ status, body }) => `${status} ${body.interaction_id}`))
+    expect(ids.size).toBe(1)
+    expect((await org.uploader.interact(given({ user_id: 'another' }), key)).status).toBe(409)
+    await eventually(async () => {
+      const page = await org.uploader.get<Page>(`/user-interactions?user_id=${user}`)
+      expect(page.body.interactions).toHaveLength(1)
+    })
+  })
+})
+
+describe('reading', () => {
+  const user = randomUUID()
+  beforeAll(async () => {
+    // Several share one moment, so that a page may end between equals.
+    const sent = Array.from({ length: 25 }, (_, i) =>
+      given({ user_id: user, event_timestamp: 1_700_000_000 + Math.floor(i / 4), platform: i % 2 ? 'WEB' : 'IOS' }),
+    )
+    await Promise.all(sent.map((one) => org.uploader.interact(one)))
+    await eventually(async () => {
+      const { body } = await org.uploader.get<Page>(`/user-interactions?user_id=${user}`)
+      expect(body.interactions).toHaveLength(25)
+    })
+  })
+
+  it('gives pages, newest first, none twice and none missing', async () => {
+    const seen: Record<string, unknown>[] = []
+    let cursor = ''
+    for (let pages = 0; pages < 10; pages++) {
+      const { body } = await org.uploader.get<Page>(`/user-interactions?user_id=${user}&limit=7${cursor}`)
+      seen.push(...body.interactions)
+      if (body.next_cursor === null) break
+      cursor = `&cursor=${body.next_cursor}`
+    }
+    expect(new Set(seen.map(({ interaction_id }) => interaction_id)).size).toBe(25)
+    const times = seen.map(({ event_timestamp }) => String(event_timestamp))
+    expect(times).toEqual([...times].sort().reverse())
+  })
+
+  it('filters', async () => {
+    const count = async (query: string) =>
+      (await org.uploader.get<Page>(`/user-interactions?user_id=${user}&${query}`)).body.interactions.length
+    expect(await count('platform=WEB')).toBe(12)
+    expect(await count(`student_id=${student}`)).toBe(25)
+    expect(await count(`student_id=${randomUUID()}`)).toBe(0)
+    expect(await count('from=1700000001&to=1700000003')).toBe(8)
+    expect(await count('from=2023-11-14T22:13:25Z')).toBe(5)
+    expect(await count('interaction_type=SHARE')).toBe(0)
+  })
+
+  it('refuses what it does not know', async () => {
+    for (const query of ['limit=0', 'limit=1001', 'cursor=abc', 'item_id=x', 'useer_id=1', 'platform=FRIDGE']) {
+      expect((await org.uploader.get(`/user-interactions?${query}`)).status, query).toBe(400)
+    }
+  })
+})

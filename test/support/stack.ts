@@ -1,0 +1,31 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Addresses, readConfig } from '../../deploy/embedded/config.js'
+import { embeddedParts } from '../../deploy/embedded/parts/embedded-parts.js'
+import { createSupervisor } from '../../deploy/embedded/supervisor.js'
+import { startContainers } from './containers.js'
+import { freePortVariables } from './free-port-variables.js'
+
+export type Stack = { env: Addresses; stop: () => Promise<void> }
+
+/** Kafka, the registry, Postgres and ClickHouse, as `npm start` runs them; with WEIR_TEST_STACK=docker, from images. */
+export const startParts = (options: { dataDir?: string } = {}): Promise<Stack> =>
+  process.env.WEIR_TEST_STACK === 'docker' ? startContainers() : startEmbedded(options.dataDir)
+
+const startEmbedded = async (given: string | undefined): Promise<Stack> => {
+  const dataDir = given ?? (await mkdtemp(join(tmpdir(), 'weir-parts-')))
+  const config = readConfig({ ...(await freePortVariables()), DATA_DIR: dataDir })
+  const supervisor = createSupervisor({ dataDir, report: (line) => process.stderr.write(`${line}\n`) })
+  const stop = async () => {
+    await supervisor.stop()
+    if (given === undefined) await rm(dataDir, { recursive: true, force: true })
+  }
+  try {
+    await supervisor.start(await embeddedParts(config))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { env: config.addresses, stop }
+}

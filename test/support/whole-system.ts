@@ -1,0 +1,84 @@
+// The `e2e` tests travel through the whole system, started the way `npm start` starts it.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { TestProject } from 'vitest/node'
+import { type Addresses, readConfig } from '../../deploy/embedded/config.js'
+import { openLog, tailOf } from '../../deploy/embedded/log-file.js'
+import { edgeUrl, serviceEnvironment } from '../../deploy/embedded/services.js'
+import { startContainers } from './containers.js'
+import { freePortVariables } from './free-port-variables.js'
+import { endProcessesWith } from './left-behind.js'
+
+const UP_WITHIN_MS = 180_000
+const DOWN_WITHIN_MS = 60_000
+
+export type WholeSystem = {
+  edgeUrl: string
+  demoKey: string
+  /** What the services were told, and what tells another launcher or command to use the same system. */
+  env: Record<string, string> & Addresses
+  dataDir: string
+  launcherPid: number
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    system: WholeSystem
+  }
+}
+
+export default async (project: TestProject): Promise<() => Promise<void>> => {
+  const { system, stop } = await startWholeSystem()
+  project.provide('system', system)
+  return stop
+}
+
+/** A system of its own on free ports; in a folder that is given, or in one that goes when it stops. */
+export const startWholeSystem = async (given?: {
+  dataDir: string
+}): Promise<{ system: WholeSystem; stop: () => Promise<void> }> => {
+  const containers = process.env.WEIR_TEST_STACK === 'docker' ? await startContainers() : undefined
+  const dataDir = given?.dataDir ?? (await mkdtemp(join(tmpdir(), 'weir-system-')))
+  const env = { ...(await freePortVariables()), ...containers?.env, DATA_DIR: dataDir }
+  const config = readConfig(env)
+  const logFile = join(dataDir, 'launcher.log')
+  const logFrom = existsSync(logFile) ? readFileSync(logFile, 'utf8').length : 0
+  const log = openLog(logFile)
+  const launcher = spawn(process.execPath, ['deploy/embedded/start.mjs'], {
+    // As under npm: should vitest be killed, the launcher stops by itself.
+    env: { npm_lifecycle_event: 'test', ...process.env, ...env },
+    stdio: ['ignore', log, log],
+  })
+  const ended = once(launcher, 'exit')
+
+  const tearDown = async () => {
+    launcher.kill('SIGTERM')
+    const isDown = await Promise.race([ended.then(() => true), delay(DOWN_WITHIN_MS, false, { ref: false })])
+    const left = await endProcessesWith(`DATA_DIR=${dataDir}`)
+    await containers?.stop()
+    if (!isDown) throw new Error(`the launcher did not stop within ${DOWN_WITHIN_MS / 1000} s`)
+    if (left.length > 0) throw new Error(`processes were left behind: ${left.join('; ')}`)
+    if (!given) await rm(dataDir, { recursive: true, force: true })
+  }
+
+  const isUp = () => existsSync(logFile) && readFileSync(logFile, 'utf8').slice(logFrom).includes('Weir is ready.')
+  for (const end = Date.now() + UP_WITHIN_MS; !isUp(); await delay(100)) {
+    if (launcher.exitCode === null && launcher.signalCode === null && Date.now() < end) continue
+    const tail = tailOf(logFile, 30).join('\n')
+    await tearDown().catch((error: unknown) => process.stderr.write(`${error}\n`))
+    throw new Error(`the system did not come up:\n${tail}`)
+  }
+  const system: WholeSystem = {
+    edgeUrl: edgeUrl(config),
+    demoKey: readFileSync(join(dataDir, 'demo-key'), 'utf8').trim(),
+    env: { ...env, ...serviceEnvironment(config), ...config.addresses },
+    dataDir,
+    launcherPid: launcher.pid ?? 0,
+  }
+  return { system, stop: tearDown }
+}
