@@ -2,6 +2,7 @@ import type { Config } from './config.js'
 import { edgeUrl } from './services.js'
 
 const LABEL = 12
+const example = '{"records":[{"shop_id":"6f1a2f0e-5d0b-4b7e-9a63-0c8f5f1f7b11","name":"Corner Books","region":"GB"}]}'
 
 /** What a newcomer needs to go on, printed once when everything is ready. */
 export const banner = (config: Config, demoKey: string): string => {
@@ -22,12 +23,8 @@ export const banner = (config: Config, demoKey: string): string => {
     '',
     '  Try it:',
     '',
-    `curl ${edge}/v1/data/shops \\`,
-    // Sends Authorization: Bearer …; written out as a header the line would not fit.
-    `  --oauth2-bearer ${demoKey} \\`,
-    `  -H 'Content-Type: application/json' -d '{"records":[`,
-    '  {"shop_id":"6f1a2f0e-5d0b-4b7e-9a63-0c8f5f1f7b11",',
-    `   "name":"Corner Books","region":"GB"}]}'`,
+    // One line, however long: that is what pastes, from a terminal and from a log alike.
+    `curl -s ${edge}/v1/data/shops -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' -d '${example}'`,
     '',
     '  Ctrl-C stops everything; what was uploaded is kept for the next start.',
     '',

@@ -47,7 +47,7 @@ describe('a request that cannot be read', () => {
     ['stacked encodings', 415, /gzip/, valid, undefined, { 'content-encoding': 'gzip, gzip' }],
     ['broken gzip', 400, /gzip/, 'not gzip', undefined, { 'content-encoding': 'gzip' }],
     ['half a gzip', 400, /gzip/, gzipSync(valid).subarray(0, 30), undefined, { 'content-encoding': 'gzip' }],
-    ['too many bytes', 413, /too large/, Buffer.alloc(1024 * 1024 + 1, 32)],
+    ['too many bytes', 413, /larger than/, Buffer.alloc(1024 * 1024 + 1, 32)],
     [
       'a gzip bomb',
       413,
