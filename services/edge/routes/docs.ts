@@ -13,6 +13,8 @@ export const addDocs = (app: FastifyInstance, catalogue: Catalogue): void => {
   app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: true,
-    uiConfig: { docExpansion: 'list', deepLinking: true },
+    // Without the bar that asks for another document's address.
+    uiConfig: { docExpansion: 'list', deepLinking: true, layout: 'BaseLayout' },
+    theme: { title: 'Weir: HTTP' },
   })
 }
