@@ -29,33 +29,43 @@ export const createPublisher = async (deps: {
   const encodeVerdict = await encoderOf<VerdictEvent>(verdictsTopic)
   const events = createEventsOf(type)
 
-  return async (outcomes, holdsPartition) => {
-    const waiting = new Map<string, { topic: string; partition: number; messages: Message[] }>()
-    const add = (to: string, key: string, value: Buffer) => {
-      const partition = partitionOf(key, partitions.get(to) ?? 1)
-      const place = `${to}/${partition}`
-      const queue = waiting.get(place)
-      if (queue) queue.messages.push({ key, value })
-      else waiting.set(place, { topic: to, partition, messages: [{ key, value }] })
-    }
-
-    for (const { batch, verdict, isTheOneDecided } of outcomes) {
-      add(verdictsTopic, batch.batch_id, encodeVerdict(verdict))
-      if (!isTheOneDecided) continue
-      for (const event of events.accepted(batch, verdict)) {
-        add(topic, entityKey(event.org_id, String(event[type.id])), encodeAccepted(event))
-      }
-      for (const event of events.rejected(batch, verdict)) {
-        add(rejectedTopic, entityKey(event.org_id, event.batch_id), encodeRejected(event))
-      }
-    }
-
+  const sendAll = async (queues: Queues, holdsPartition: () => boolean): Promise<void> => {
     await Promise.all(
-      [...waiting.values()].map(({ topic: to, partition, messages }) => {
+      [...queues.values()].map(({ topic: to, partition, messages }) => {
         // Whoever lost the partition while asleep must not speak after the one who has it now.
         if (!holdsPartition()) throw new Error('this consumer may have lost its partition; it joins its group again')
         return producer.send(to, partition, messages)
       }),
     )
   }
+
+  const add = (queues: Queues, to: string, key: string, value: Buffer): void => {
+    const partition = partitionOf(key, partitions.get(to) ?? 1)
+    const place = `${to}/${partition}`
+    const queue = queues.get(place)
+    if (queue) queue.messages.push({ key, value })
+    else queues.set(place, { topic: to, partition, messages: [{ key, value }] })
+  }
+
+  return async (outcomes, holdsPartition) => {
+    // First of all, because an uploader waits for them; encoding thousands of events would hold them up.
+    const verdicts: Queues = new Map()
+    for (const { batch, verdict } of outcomes) add(verdicts, verdictsTopic, batch.batch_id, encodeVerdict(verdict))
+    await sendAll(verdicts, holdsPartition)
+
+    const records: Queues = new Map()
+    for (const { batch, verdict, isTheOneDecided } of outcomes) {
+      if (!isTheOneDecided) continue
+      for (const event of events.accepted(batch, verdict)) {
+        add(records, topic, entityKey(event.org_id, String(event[type.id])), encodeAccepted(event))
+      }
+      for (const event of events.rejected(batch, verdict)) {
+        add(records, rejectedTopic, entityKey(event.org_id, event.batch_id), encodeRejected(event))
+      }
+    }
+    await sendAll(records, holdsPartition)
+  }
 }
+
+/** What is to be sent, by partition. */
+type Queues = Map<string, { topic: string; partition: number; messages: Message[] }>

@@ -1,13 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import kafkajs, {
-  Kafka as Client,
-  type Consumer as ClientConsumer,
-  CompressionTypes,
-  type EachBatchPayload,
-  type logCreator,
-  logLevel,
-} from 'kafkajs'
+import kafkajs, { Kafka as Client, CompressionTypes, type EachBatchPayload, type logCreator, logLevel } from 'kafkajs'
+import { type Pulse, watchPulse } from './consumer-pulse.js'
 import type { Crash } from './lifecycle.js'
 import type { Log } from './log.js'
 
@@ -65,7 +59,6 @@ export type Kafka = {
 // Also how long a killed member's partitions wait for another one.
 const sessionTimeout = 10_000
 const heartbeatInterval = 2_000
-const silenceIsDeath = 60_000
 // kafkajs copies the whole array for each message while it groups them: 32 000 in one call took 14 s.
 const mostMessagesInOneSend = 1000
 
@@ -141,7 +134,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     allowAutoTopicCreation: false,
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8 },
   })
-  const pulse = watch(consumer, options)
+  const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
   // Not awaited: joining a group takes as long as its dead members take to be missed. `check` tells when it is done.
@@ -201,46 +194,6 @@ const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
   })),
   holdsPartition: () => Date.now() - pulse.lastHeartbeat() < sessionTimeout,
 })
-
-type Pulse = { lastHeartbeat: () => number; check: () => void; stop: () => void }
-
-const watch = (consumer: ClientConsumer, { groupId, crash }: ConsumeOptions): Pulse => {
-  let lastHeartbeat = 0
-  let lastSign = Date.now()
-  let inGroup = false
-  const sign = () => {
-    lastSign = Date.now()
-  }
-  const accepted = () => {
-    sign()
-    inGroup = true
-    lastHeartbeat = Date.now()
-  }
-  consumer.on('consumer.group_join', accepted)
-  consumer.on('consumer.heartbeat', accepted)
-  consumer.on('consumer.fetch', sign)
-  consumer.on('consumer.rebalancing', () => {
-    inGroup = false
-  })
-  consumer.on('consumer.crash', ({ payload }) => {
-    inGroup = false
-    // A consumer that will not restart leaves a process that lives on and reads nothing.
-    if (!payload.restart) crash(payload.error)
-  })
-  // A broker that timed out may never be reconnected: a fresh process is.
-  const timer = setInterval(() => {
-    if (Date.now() - lastSign > silenceIsDeath) crash(new Error(`consumer ${groupId} has heard nothing for a minute`))
-  }, 5_000)
-  timer.unref()
-  return {
-    lastHeartbeat: () => lastHeartbeat,
-    check: () => {
-      if (!inGroup) throw new Error(`consumer ${groupId} has no partitions`)
-      if (Date.now() - lastSign > sessionTimeout) throw new Error(`consumer ${groupId} hears nothing from Kafka`)
-    },
-    stop: () => clearInterval(timer),
-  }
-}
 
 const toPino =
   (log: Log): logCreator =>
