@@ -8,6 +8,7 @@ export const problemCodes = [
   'not_one_of',
   'unknown_reference',
   'idempotency_conflict',
+  'undecodable',
 ] as const
 
 export type ProblemCode = (typeof problemCodes)[number]

@@ -34,6 +34,10 @@ export const topicsOf = (catalogue: Catalogue): Topic[] => [
   { name: verdictsTopic, partitions: 1, config: { ...common, 'retention.ms': days(1) } },
 ]
 
+/** How many partitions a topic has. */
+export const partitionsOf = (catalogue: Catalogue, topic: string): number =>
+  topicsOf(catalogue).find(({ name }) => name === topic)?.partitions ?? 1
+
 const submitted = (name: string): Topic => ({
   name,
   partitions: uploadPartitions,

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
+import { derivedId } from '#platform/derived-id.js'
 
 /** Ids of requests and interactions that come once: in the order of time, so that indexes grow at their end. */
 export const newId = (): string => uuidv7()
@@ -16,12 +16,3 @@ export const isIdempotencyKey = (text: string): boolean => keyPattern.test(text)
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const isUuid = (text: string): boolean => uuidPattern.test(text)
-
-// A version 8 UUID: its bits are ours to choose. JSON keeps the parts apart, whatever they hold.
-const derivedId = (...parts: string[]): string => {
-  const bytes = createHash('sha256').update(JSON.stringify(parts)).digest()
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
-  const hex = bytes.toString('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
-}

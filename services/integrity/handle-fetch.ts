@@ -1,9 +1,12 @@
 import type { Fetch } from '#platform/kafka.js'
 import { inTransaction, type Pool } from '#platform/postgres.js'
+import { Undecodable } from '#platform/registry.js'
+import type { SetAside } from '#platform/set-aside.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { SubmittedBatch } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
+import type { Unreadable } from '#schemas/set-aside.js'
 import type { EntityIndex } from './entity-index.js'
 import type { Figures } from './figures.js'
 import type { Publish } from './publisher.js'
@@ -18,6 +21,7 @@ export const createFetchHandler = (deps: {
   index: EntityIndex
   lanes: readonly Lane[]
   figures: Figures
+  setAside: SetAside
   now?: () => number
 }): ((fetch: Fetch) => Promise<void>) => {
   const lanes = new Map(deps.lanes.map((lane) => [submittedTopic(lane.type.type), lane]))
@@ -29,15 +33,38 @@ export const createFetchHandler = (deps: {
     const { topic, partition } = fetch
     deps.figures.fetched(fetch)
 
-    const submitted: Submitted[] = []
-    for (const { offset, value } of fetch.messages) submitted.push({ offset, batch: await lane.decode(value) })
-
-    const at = { topic, partition, type: lane.type, isReferenced: deps.catalogue.referenced.has(lane.type.type) }
+    const { submitted, unreadable } = await read(lane, fetch)
+    const at = {
+      topic,
+      partition,
+      type: lane.type,
+      isReferenced: deps.catalogue.referenced.has(lane.type.type),
+      first: fetch.messages[0]?.offset ?? 0,
+      next: (fetch.messages.at(-1)?.offset ?? -1) + 1,
+    }
     const { outcomes, entities } = await inTransaction(deps.pool, (connection) =>
       takeDecisions(connection, deps.index, at, submitted, now()),
     )
     deps.index.remember(entities)
+    for (const message of unreadable) await deps.setAside(message)
     await lane.publish(outcomes, fetch.holdsPartition)
     deps.figures.told(fetch, outcomes)
   }
+}
+
+const read = async (
+  lane: Lane,
+  { topic, partition, messages }: Fetch,
+): Promise<{ submitted: Submitted[]; unreadable: Unreadable[] }> => {
+  const submitted: Submitted[] = []
+  const unreadable: Unreadable[] = []
+  for (const { offset, timestamp, value } of messages) {
+    try {
+      submitted.push({ offset, batch: await lane.decode(value) })
+    } catch (error) {
+      if (!(error instanceof Undecodable)) throw error
+      unreadable.push({ topic, partition, offset, timestamp, value, reason: error.message })
+    }
+  }
+  return { submitted, unreadable }
 }

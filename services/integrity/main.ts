@@ -8,9 +8,11 @@ import { createLog } from '#platform/log.js'
 import { createMetrics } from '#platform/metrics.js'
 import { createPool } from '#platform/postgres.js'
 import { createRegistry } from '#platform/registry.js'
+import { createSetAside } from '#platform/set-aside.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { type SubmittedBatch, submittedSchema } from '#schemas/derive/avro.js'
-import { submittedTopic } from '#schemas/derive/names.js'
+import { rejectedTopic, submittedTopic } from '#schemas/derive/names.js'
+import { partitionsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Config, configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
@@ -42,6 +44,13 @@ await runService(log, async (onStop, crash) => {
     index: createEntityIndex(config.KNOWN_IDS),
     lanes: await Promise.all([...catalogue.all.values()].map(createLane)),
     figures: createFigures(metrics),
+    setAside: await createSetAside({
+      producer,
+      registry,
+      partitions: partitionsOf(catalogue, rejectedTopic),
+      metrics,
+      log,
+    }),
   })
 
   // Two groups, so that an interaction never waits for the fetch of a large upload to be done with.

@@ -15,7 +15,15 @@ import { moveCursor } from './sql/move-cursor.js'
 import { type StoredVerdict, toStoredVerdict } from './stored-verdict.js'
 
 export type Submitted = { offset: number; batch: SubmittedBatch }
-export type Partition = { topic: string; partition: number; type: RecordType; isReferenced: boolean }
+/** A fetch of a partition: the offsets that it covers, unreadable messages among them. */
+export type Span = {
+  topic: string
+  partition: number
+  type: RecordType
+  isReferenced: boolean
+  first: number
+  next: number
+}
 
 export type Outcome = Submitted & {
   verdict: StoredVerdict
@@ -27,7 +35,7 @@ export type Outcome = Submitted & {
 export const takeDecisions = async (
   connection: Connection,
   index: EntityIndex,
-  at: Partition,
+  at: Span,
   submitted: readonly Submitted[],
   now: number,
 ): Promise<{ outcomes: Outcome[]; entities: Entity[] }> => {
@@ -36,7 +44,8 @@ export const takeDecisions = async (
     connection,
     submitted.map(({ batch }) => batch.batch_id),
   )
-  const fresh = freshOnes(at, submitted, cursor, verdicts)
+  refuseHole(at, cursor)
+  const fresh = freshOnes(submitted, cursor ?? 0, verdicts)
 
   const taken = await decideAll(connection, index, at, fresh, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
@@ -44,28 +53,26 @@ export const takeDecisions = async (
   if (at.isReferenced) await index.add(connection, taken.entities)
   await insertKeyedInteractions(connection, taken.keyed)
   if (taken.verdicts.length > 0) await insertVerdicts(connection, taken.verdicts)
-  const last = submitted.at(-1)
-  if (last && last.offset >= (cursor ?? 0)) await moveCursor(connection, at.topic, at.partition, last.offset + 1)
+  if (at.next > (cursor ?? 0)) await moveCursor(connection, at.topic, at.partition, at.next)
 
   return { outcomes: submitted.map((one) => toOutcome(at, one, verdicts)), entities: taken.entities }
 }
 
+// Plain producers leave no gaps: a missing offset is a batch that was acknowledged and is gone.
+const refuseHole = ({ topic, partition, first }: Span, cursor: number | undefined): void => {
+  if (cursor === undefined || first <= cursor) return
+  throw new Error(`${topic}/${partition}: offsets ${cursor} to ${first - 1} are missing from the log`)
+}
+
 /** Those that lie beyond the cursor and whose batch has no verdict yet, each batch once. */
 const freshOnes = (
-  at: Partition,
   submitted: readonly Submitted[],
-  cursor: number | undefined,
+  cursor: number,
   verdicts: ReadonlyMap<string, StoredVerdict>,
 ): Submitted[] => {
-  const beyond = submitted.filter(({ offset }) => offset >= (cursor ?? 0))
-  const first = beyond[0]
-  // Plain producers leave no gaps: a missing offset is a batch that was acknowledged and is gone.
-  if (cursor !== undefined && first && first.offset > cursor) {
-    throw new Error(`${at.topic}/${at.partition}: offsets ${cursor} to ${first.offset - 1} are missing from the log`)
-  }
   const seen = new Set<string>()
-  return beyond.filter(({ batch: { batch_id } }) => {
-    const isNew = !verdicts.has(batch_id) && !seen.has(batch_id)
+  return submitted.filter(({ offset, batch: { batch_id } }) => {
+    const isNew = offset >= cursor && !verdicts.has(batch_id) && !seen.has(batch_id)
     seen.add(batch_id)
     return isNew
   })
@@ -74,7 +81,7 @@ const freshOnes = (
 const decideAll = async (
   connection: Connection,
   index: EntityIndex,
-  at: Partition,
+  at: Span,
   fresh: readonly Submitted[],
   now: number,
 ): Promise<{ verdicts: StoredVerdict[]; entities: Entity[]; keyed: TakenInteraction[] }> => {
@@ -128,7 +135,7 @@ const keyedOf = (type: RecordType, batch: SubmittedBatch) =>
     .filter((record) => record.keyed_sha256)
     .map((record) => ({ orgId: batch.org_id, id: String(record[type.id]) }))
 
-const toOutcome = (at: Partition, one: Submitted, verdicts: ReadonlyMap<string, StoredVerdict>): Outcome => {
+const toOutcome = (at: Span, one: Submitted, verdicts: ReadonlyMap<string, StoredVerdict>): Outcome => {
   const verdict = verdicts.get(one.batch.batch_id)
   if (!verdict) {
     throw new Error(`${at.topic}/${at.partition}: offset ${one.offset} lies below the cursor, but has no verdict`)

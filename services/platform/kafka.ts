@@ -8,7 +8,7 @@ import type { Log } from './log.js'
 // The only file that knows kafkajs. Each rule below answers a way in which it lost or repeated data when it was tried.
 
 export type Message = { key: string; value: Buffer }
-export type Received = { offset: number; key: string | null; value: Buffer }
+export type Received = { offset: number; timestamp: number; key: string | null; value: Buffer }
 
 /** What one fetch brought of one partition. */
 export type Fetch = {
@@ -187,8 +187,9 @@ const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
   topic: batch.topic,
   partition: batch.partition,
   highWatermark: Number(batch.highWatermark),
-  messages: batch.messages.map(({ offset, key, value }) => ({
+  messages: batch.messages.map(({ offset, timestamp, key, value }) => ({
     offset: Number(offset),
+    timestamp: Number(timestamp),
     key: key?.toString() ?? null,
     value: value ?? Buffer.alloc(0),
   })),

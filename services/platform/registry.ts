@@ -6,6 +6,9 @@ export type AvroType = avro.Type
 /** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
 const headerLength = 5
 
+/** A message that will never be readable, however often it is tried: not ours, or of a schema that is gone. */
+export class Undecodable extends Error {}
+
 export type Registry = {
   /** Registers a topic's schema; the registry refuses one that would break readers. */
   register: (subject: string, schema: unknown) => Promise<number>
@@ -55,8 +58,8 @@ export const createRegistry = (url: string): Registry => {
       const read = new Map<number, (body: Buffer) => T>()
       const readerFor = async (id: number) => {
         const writer = avro.Type.forSchema(JSON.parse(await writerSchema(id)))
-        const resolver = reader.createResolver(writer)
-        const decode = (body: Buffer): T => reader.fromBuffer(body, resolver, true) as T
+        const resolver = orUndecodable(() => reader.createResolver(writer))
+        const decode = (body: Buffer): T => orUndecodable(() => reader.fromBuffer(body, resolver) as T)
         read.set(id, decode)
         return decode
       }
@@ -85,13 +88,22 @@ const createEncode = <T>(type: avro.Type, id: number): ((value: T) => Buffer) =>
 
 const getJson = async <T>(address: string): Promise<T> => {
   const answer = await fetch(address, { signal: AbortSignal.timeout(3_000) })
-  if (!answer.ok) throw new Error(`the schema registry answers ${answer.status} to ${new URL(address).pathname}`)
+  const problem = `the schema registry answers ${answer.status} to ${new URL(address).pathname}`
+  if (!answer.ok) throw answer.status === 404 ? new Undecodable(problem) : new Error(problem)
   return (await answer.json()) as T
+}
+
+const orUndecodable = <T>(work: () => T): T => {
+  try {
+    return work()
+  } catch (error) {
+    throw new Undecodable((error as Error).message.slice(0, 300), { cause: error })
+  }
 }
 
 export const schemaIdOf = (message: Buffer): number => {
   if (message.length < headerLength || message[0] !== 0)
-    throw new Error('not in the wire format of the schema registry')
+    throw new Undecodable('not in the wire format of the schema registry')
   return message.readInt32BE(1)
 }
 

@@ -8,12 +8,15 @@ import { runService } from '#platform/lifecycle.js'
 import { createLog } from '#platform/log.js'
 import { createMetrics } from '#platform/metrics.js'
 import { createRegistry } from '#platform/registry.js'
+import { createSetAside } from '#platform/set-aside.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { acceptedTopic, database, logTableOf, rejectedTopic, rejectionsLog } from '#schemas/derive/names.js'
+import { acceptedTopic, database, rejectedTopic } from '#schemas/derive/names.js'
+import { partitionsOf } from '#schemas/derive/topics.js'
 import { type Config, configSchema } from './config.js'
 import { createFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
-import { createTableWriter, type Insert } from './table-writer.js'
+import { createLanes } from './lanes.js'
+import type { Insert } from './table-writer.js'
 
 const config = readConfigOrExit<Config>(configSchema)
 const log = createLog('sink', config.LOG_LEVEL)
@@ -21,26 +24,24 @@ const log = createLog('sink', config.LOG_LEVEL)
 await runService(log, async (onStop, crash) => {
   const metrics = createMetrics('sink')
   const figures = createFigures(metrics)
-  const { writerSchema } = createRegistry(config.SCHEMA_REGISTRY_URL)
+  const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
   const clickhouse = createClickHouse(config.CLICKHOUSE_URL)
   onStop('clickhouse', clickhouse.close)
-
   const insert: Insert = async (table, container, rows) => {
     const began = performance.now()
     await clickhouse.insertAvro(`${database}.${table}`, container)
     figures.inserted(table, rows, container.length, (performance.now() - began) / 1000)
   }
-  const tables = new Map([
-    ...[...catalogue.all.keys()].map((type): [string, string] => [acceptedTopic(type), logTableOf(type)]),
-    [rejectedTopic, rejectionsLog],
-  ])
-  const writers = new Map(
-    [...tables].map(([topic, table]) => [topic, createTableWriter({ table, writerSchema, insert })]),
-  )
+
+  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-sink', log })
+  const producer = await kafka.createProducer()
+  onStop('producer', producer.close)
+  const partitions = partitionsOf(catalogue, rejectedTopic)
+  const setAside = await createSetAside({ producer, registry, partitions, metrics, log })
 
   const stopping = new AbortController()
-  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-sink', log })
-  const onFetch = createFetchHandler({ writers, figures, log, signal: stopping.signal })
+  const lanes = createLanes(catalogue, registry, insert)
+  const onFetch = createFetchHandler({ lanes, setAside, figures, log, signal: stopping.signal })
   const consume = (groupId: string, topics: string[]) =>
     kafka.consume({
       groupId,
@@ -55,7 +56,7 @@ await runService(log, async (onStop, crash) => {
       crash,
     })
   const interactionsTopic = acceptedTopic(catalogue.interaction.type)
-  const others = [...tables.keys()].filter((topic) => topic !== interactionsTopic)
+  const others = [...lanes.keys()].filter((topic) => topic !== interactionsTopic)
   const records = await consume('weir-sink', others)
   onStop('records', records.close)
   const interactions = await consume('weir-sink-interactions', [interactionsTopic])

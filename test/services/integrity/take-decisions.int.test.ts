@@ -32,11 +32,12 @@ let nextPartition = 0
 /** A partition of its own for each test, decided by any number of instances, each with a cache of its own. */
 const newLog = (type: RecordType) => {
   const partition = nextPartition++
-  const at = { topic: 'weir.submitted.test', partition, type, isReferenced: catalogue.referenced.has(type.type) }
+  const log = { topic: 'weir.submitted.test', partition, type, isReferenced: catalogue.referenced.has(type.type) }
   const decideFrom =
     (index = createEntityIndex(1000), now = Date.UTC(2026, 5, 1)) =>
     async (offset: number, ...batches: SubmittedBatch[]) => {
       const submitted = batches.map((batch, i) => ({ offset: offset + i, batch }))
+      const at = { ...log, first: offset, next: offset + batches.length }
       const { outcomes, entities } = await inTransaction(pool, (c) => takeDecisions(c, index, at, submitted, now))
       index.remember(entities)
       return outcomes
@@ -112,7 +113,7 @@ it('lets two instances at the same fetch come to one decision', async () => {
 it('leaves nothing behind when the transaction fails', async () => {
   const log = newLog(shop)
   const record = sampleOf(shop)
-  const at = { topic: 'weir.submitted.failing', partition: 0, type: shop, isReferenced: true }
+  const at = { topic: 'weir.submitted.failing', partition: 0, type: shop, isReferenced: true, first: 0, next: 1 }
   const failing = inTransaction(pool, async (connection) => {
     await takeDecisions(connection, createEntityIndex(10), at, [{ offset: 0, batch: batchOf(shop, [record]) }], 0)
     throw new Error('cut off')

@@ -1,0 +1,27 @@
+import type { Registry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { schemasByTopic } from '#schemas/derive/avro.js'
+import { acceptedTopic, logTableOf, rejectedTopic, rejectionsLog } from '#schemas/derive/names.js'
+import type { Lane } from './handle-fetch.js'
+import { createCloseLook, createSort } from './readable.js'
+import { createTableWriter, type Insert } from './table-writer.js'
+
+/** Every topic that ends in a table, and its way there. */
+export const createLanes = (catalogue: Catalogue, registry: Registry, insert: Insert): Map<string, Lane> => {
+  const schemas = schemasByTopic(catalogue.all.values())
+  const laneOf = (topic: string, table: string): [string, Lane] => {
+    const schema = schemas.get(topic) as { namespace: string; name: string }
+    return [
+      topic,
+      {
+        writer: createTableWriter({ table, writerSchema: registry.writerSchema, insert }),
+        sort: createSort(registry, `${schema.namespace}.${schema.name}`),
+        lookClosely: createCloseLook(registry.decoder(schema)),
+      },
+    ]
+  }
+  return new Map([
+    ...[...catalogue.all.keys()].map((type) => laneOf(acceptedTopic(type), logTableOf(type))),
+    laneOf(rejectedTopic, rejectionsLog),
+  ])
+}
