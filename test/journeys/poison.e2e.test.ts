@@ -16,7 +16,8 @@ afterAll(() => stranger.disconnect())
 
 /** Writes to every partition, so that whoever comes after it comes after it everywhere. */
 const writeTo = async (topic: string, value: Buffer) => {
-  for (const partition of [0, 1, 2, 3]) await stranger.send({ topic, messages: [{ partition, key: 'stranger', value }] })
+  for (const partition of [0, 1, 2, 3])
+    await stranger.send({ topic, messages: [{ partition, key: 'stranger', value }] })
 }
 const garbage = () => Buffer.from(`garbage ${randomUUID()}`)
 /** The wire format, with a schema that the registry does not know. */
