@@ -7,6 +7,8 @@ const example = '{"records":[{"shop_id":"6f1a2f0e-5d0b-4b7e-9a63-0c8f5f1f7b11","
 /** What a newcomer needs to go on, printed once when everything is ready. */
 export const banner = (config: Config, demoKey: string): string => {
   const edge = edgeUrl(config)
+  // A certificate is made for a name, seldom for this machine's loopback.
+  const unverified = config.edgeTls ? 'k' : ''
   const line = (label: string, text: string) => `  ${label.padEnd(LABEL)}${text}`
   return [
     '',
@@ -24,7 +26,7 @@ export const banner = (config: Config, demoKey: string): string => {
     '  Try it:',
     '',
     // One line, however long: that is what pastes, from a terminal and from a log alike.
-    `curl -s ${edge}/v1/data/shops -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' -d '${example}'`,
+    `curl -s${unverified} ${edge}/v1/data/shops -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' -d '${example}'`,
     '',
     '  Ctrl-C stops everything; what was uploaded is kept for the next start.',
     '',

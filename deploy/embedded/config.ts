@@ -21,6 +21,8 @@ export type Addresses = Readonly<
 export type Config = {
   readonly dataDir: string
   readonly edgeHost: string
+  /** Whether the edge speaks TLS itself. */
+  readonly edgeTls: boolean
   readonly ports: Readonly<Record<PortVariable, number>>
   readonly addresses: Addresses
   /** The ports this start needs for itself: those of the services, and of the parts that are not external. */
@@ -61,6 +63,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({
     dataDir: resolve(packageRoot, env.DATA_DIR?.trim() || '.data'),
     edgeHost: env.EDGE_HOST?.trim() || '127.0.0.1',
+    edgeTls: Boolean(env.TLS_CERT),
     ports,
     addresses: {
       KAFKA_BROKERS: kafka.address,

@@ -4,6 +4,7 @@ import { banner } from './banner.js'
 import { findBusyPorts } from './busy-ports.js'
 import { type Config, ConfigProblems, readConfig } from './config.js'
 import { claimDataFolder, DataFolderInUse } from './data-folder.js'
+import { checkEdgeNetwork } from './edge-network.js'
 import { endOrphans } from './orphans.js'
 import { embeddedParts } from './parts/embedded-parts.js'
 import { demoKeyFile, provision } from './provision.js'
@@ -17,6 +18,7 @@ export const launch = async (): Promise<void> => {
   surviveClosedOutput()
   try {
     const config = readConfig(process.env)
+    checkEdgeNetwork(process.env)
     const release = claimDataFolder(config.dataDir)
     process.once('exit', release)
     await run(config)

@@ -36,7 +36,7 @@ export const serviceEnvironment = (config: Config): Record<string, string> => ({
 })
 
 /** Where this machine reaches the edge; an edge that listens everywhere is reached on loopback too. */
-export const edgeUrl = ({ edgeHost, ports }: Pick<Config, 'edgeHost' | 'ports'>): string => {
+export const edgeUrl = ({ edgeHost, edgeTls, ports }: Pick<Config, 'edgeHost' | 'edgeTls' | 'ports'>): string => {
   const host = edgeHost === '0.0.0.0' || edgeHost === '::' ? '127.0.0.1' : edgeHost
-  return `http://${host.includes(':') ? `[${host}]` : host}:${ports.EDGE_PORT}`
+  return `${edgeTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${ports.EDGE_PORT}`
 }

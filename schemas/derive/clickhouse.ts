@@ -8,8 +8,11 @@ export const clickhouseSql = (catalogue: Catalogue): string[] => [
   `create database if not exists ${database}`,
   ...[...catalogue.all.values()].flatMap((type) => [logTable(type), laterColumns(type), currentView(type)]),
   rejectionsTable,
-  `create or replace view ${database}.${rejectionsView} as\nselect * except (version)\nfrom ${database}.${rejectionsLog} final`,
+  `create or replace view ${database}.${rejectionsView} ${asReader} as\nselect * except (version)\nfrom ${database}.${rejectionsLog} final`,
 ]
+
+// Said, though it is the default: were a server set otherwise, an analyst's row policies would not hold in the views.
+const asReader = 'sql security invoker'
 
 /** Every version that was accepted, until a merge keeps the highest. */
 export const logTable = (type: RecordType): string => {
@@ -37,7 +40,7 @@ export const laterColumns = (type: RecordType): string => {
 export const currentView = (type: RecordType): string => {
   const names = ['org_id', ...Object.keys(columnsOf(type)).map(quote)]
   const alive = type.fields.is_deleted ? '\nwhere not ifNull(is_deleted, false)' : ''
-  return `create or replace view ${database}.${viewOf(type.type)} as
+  return `create or replace view ${database}.${viewOf(type.type)} ${asReader} as
 select ${names.join(', ')}
 from ${database}.${logTableOf(type.type)} final${alive}`
 }

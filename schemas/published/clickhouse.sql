@@ -25,7 +25,7 @@ alter table weir.shops_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.shops as
+create or replace view weir.shops sql security invoker as
 select org_id, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`
 from weir.shops_log final
 where not ifNull(is_deleted, false);
@@ -53,7 +53,7 @@ alter table weir.categories_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.categories as
+create or replace view weir.categories sql security invoker as
 select org_id, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`
 from weir.categories_log final
 where not ifNull(is_deleted, false);
@@ -79,7 +79,7 @@ alter table weir.tags_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.tags as
+create or replace view weir.tags sql security invoker as
 select org_id, `tag_id`, `name`, `created`, `updated`, `is_deleted`
 from weir.tags_log final
 where not ifNull(is_deleted, false);
@@ -105,7 +105,7 @@ alter table weir.keywords_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.keywords as
+create or replace view weir.keywords sql security invoker as
 select org_id, `keyword_id`, `name`, `created`, `updated`, `is_deleted`
 from weir.keywords_log final
 where not ifNull(is_deleted, false);
@@ -133,7 +133,7 @@ alter table weir.institutes_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.institutes as
+create or replace view weir.institutes sql security invoker as
 select org_id, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`
 from weir.institutes_log final
 where not ifNull(is_deleted, false);
@@ -159,7 +159,7 @@ alter table weir.courses_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.courses as
+create or replace view weir.courses sql security invoker as
 select org_id, `course_id`, `name`, `created`, `updated`, `is_deleted`
 from weir.courses_log final
 where not ifNull(is_deleted, false);
@@ -195,7 +195,7 @@ alter table weir.customers_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.customers as
+create or replace view weir.customers sql security invoker as
 select org_id, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`
 from weir.customers_log final
 where not ifNull(is_deleted, false);
@@ -229,7 +229,7 @@ alter table weir.branches_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.branches as
+create or replace view weir.branches sql security invoker as
 select org_id, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`
 from weir.branches_log final
 where not ifNull(is_deleted, false);
@@ -273,7 +273,7 @@ alter table weir.offers_log
   add column if not exists `is_deleted` Nullable(Bool),
   add column if not exists `is_enabled` Nullable(Bool);
 
-create or replace view weir.offers as
+create or replace view weir.offers sql security invoker as
 select org_id, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`
 from weir.offers_log final
 where not ifNull(is_deleted, false);
@@ -319,7 +319,7 @@ alter table weir.transactions_log
   add column if not exists `discount_type` Nullable(String),
   add column if not exists `discount_value` Nullable(Float64);
 
-create or replace view weir.transactions as
+create or replace view weir.transactions sql security invoker as
 select org_id, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`
 from weir.transactions_log final
 where not ifNull(is_deleted, false);
@@ -349,7 +349,7 @@ alter table weir.shop_categories_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.shop_categories as
+create or replace view weir.shop_categories sql security invoker as
 select org_id, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`
 from weir.shop_categories_log final
 where not ifNull(is_deleted, false);
@@ -377,7 +377,7 @@ alter table weir.shop_tags_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.shop_tags as
+create or replace view weir.shop_tags sql security invoker as
 select org_id, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`
 from weir.shop_tags_log final
 where not ifNull(is_deleted, false);
@@ -405,7 +405,7 @@ alter table weir.shop_keywords_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.shop_keywords as
+create or replace view weir.shop_keywords sql security invoker as
 select org_id, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`
 from weir.shop_keywords_log final
 where not ifNull(is_deleted, false);
@@ -433,7 +433,7 @@ alter table weir.student_favourites_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
   add column if not exists `is_deleted` Nullable(Bool);
 
-create or replace view weir.student_favourites as
+create or replace view weir.student_favourites sql security invoker as
 select org_id, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`
 from weir.student_favourites_log final
 where not ifNull(is_deleted, false);
@@ -475,7 +475,7 @@ alter table weir.interactions_log
   add column if not exists `source` LowCardinality(Nullable(String)),
   add column if not exists `recommendation_id` Nullable(UUID);
 
-create or replace view weir.interactions as
+create or replace view weir.interactions sql security invoker as
 select org_id, `interaction_id`, `recorded_at`, `interaction_type`, `user_id`, `student_id`, `item_type`, `item_id`, `city`, `country`, `platform`, `event_timestamp`, `source`, `recommendation_id`
 from weir.interactions_log final;
 
@@ -494,6 +494,6 @@ create table if not exists weir.rejections_log (
 ) engine = ReplacingMergeTree(version)
 order by (org_id, rejected_at, batch_id, `index`);
 
-create or replace view weir.rejections as
+create or replace view weir.rejections sql security invoker as
 select * except (version)
 from weir.rejections_log final;

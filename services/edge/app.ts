@@ -7,6 +7,13 @@ import { newId } from './ids.js'
 import type { ReadInteractions } from './interaction-reader.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
 import { readOn } from './late-body.js'
+import { addAdmission } from './limits/admission.js'
+import type { Load } from './limits/load.js'
+import { addNetwork } from './network/add-network.js'
+import type { Certificate } from './network/certificate.js'
+import type { Network } from './network/network.js'
+import { securityHeaders } from './network/security-headers.js'
+import { serverOptionsOf } from './network/server-options.js'
 import { notFound } from './not-found.js'
 import { contextFields } from './request-context.js'
 import { sendError, toRequestError } from './request-error.js'
@@ -28,8 +35,12 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     readInteractions: ReadInteractions
     store: Pick<VerdictStore, 'ofRequest' | 'keyedInteraction'>
     bodyLimit: number
+    load: Load
     /** The longest that an answer may take to begin. */
     answerWithin: number
+    network: Omit<Network, 'host' | 'certificate'>
+    /** What the edge speaks TLS with, if it does. */
+    certificate?: Certificate | undefined
     figures: Figures
     log: Log
   }
@@ -43,26 +54,26 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newId,
     bodyLimit: deps.bodyLimit,
-    // A whole request within a minute, so that a socket that drips bytes is not kept for ever.
-    requestTimeout: 60_000,
+    ...serverOptionsOf(deps.network, deps.certificate),
     // A socket is silent while its request waits for verdicts.
     connectionTimeout: deps.answerWithin + 30_000,
     keepAliveTimeout: 65_000,
     routerOptions: { maxParamLength: 100 },
     // While it stops, what comes on a connection that is still open is answered like any other; then that is closed.
     return503OnClosing: false,
-    frameworkErrors: (error, _request, reply) => void sendError(reply, toRequestError(error)),
+    // Before any hook.
+    frameworkErrors: (error, request, reply) =>
+      void sendError(reply.headers(securityHeaders(request.protocol === 'https')), toRequestError(error)),
     clientErrorHandler: (error, socket) => socketError(error, socket as Socket),
   })
 
   for (const field of contextFields) app.decorateRequest(field, null)
   addRequestLog(app, deps)
+  addNetwork(app, deps.network)
   app.setErrorHandler((error, request, reply) => {
     const answer = toRequestError(error)
-    if (answer.status === 413) {
-      readOn(request, reply)
-      answer.message = `the body is larger than ${deps.bodyLimit} bytes`
-    }
+    if (answer.status === 413 || answer.status === 503) readOn(request, reply)
+    if (answer.status === 413) answer.message = `the body is larger than ${deps.bodyLimit} bytes`
     if (answer.status >= 500) request.failure = error as Error
     return sendError(reply, answer)
   })
@@ -79,6 +90,8 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   addDocs(app, catalogue)
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))
+    guarded.addHook('onRequest', deps.rateLimits.takeRequest)
+    addAdmission(guarded, deps)
     addBodyParser(guarded, deps.bodyLimit)
     addUploads(guarded, deps)
     addRequests(guarded, deps)

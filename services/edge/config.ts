@@ -1,11 +1,14 @@
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
+import { type LimitConfig, limitVariables } from './limits/variables.js'
+import { type NetworkConfig, networkVariables } from './network/variables.js'
 
 export const configSchema = {
   type: 'object',
   properties: {
     ...partVariables,
-    EDGE_HOST: { type: 'string', default: '127.0.0.1', description: 'address that the edge listens on' },
+    ...networkVariables,
+    ...limitVariables,
     EDGE_PORT: {
       type: 'integer',
       minimum: 0,
@@ -65,6 +68,10 @@ export const configSchema = {
       default: '',
       description: 'the organisation that interactions without a key belong to',
     },
+    WEIR_DEMO_KEY: {
+      type: 'string',
+      description: 'the one key that may have another form than those that are issued; it has to be provisioned too',
+    },
     PEERS: {
       type: 'string',
       default: '',
@@ -74,19 +81,21 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = PartConfig & {
-  EDGE_HOST: string
-  EDGE_PORT: number
-  BATCH_RECORDS: number
-  BATCH_BYTES: number
-  BODY_LIMIT: number
-  COURSES_LIMIT: number
-  VERDICT_TIMEOUT_MS: number
-  INTERACTION_GATHER_MS: number
-  INTERACTIONS_REQUIRE_KEY: boolean
-  INTERACTIONS_ORG: string
-  PEERS: string
-}
+export type Config = PartConfig &
+  NetworkConfig &
+  LimitConfig & {
+    EDGE_PORT: number
+    BATCH_RECORDS: number
+    BATCH_BYTES: number
+    BODY_LIMIT: number
+    COURSES_LIMIT: number
+    VERDICT_TIMEOUT_MS: number
+    INTERACTION_GATHER_MS: number
+    INTERACTIONS_REQUIRE_KEY: boolean
+    INTERACTIONS_ORG: string
+    WEIR_DEMO_KEY?: string
+    PEERS: string
+  }
 
 /** The organisation that may record interactions without a key, if any may. */
 export const openOrgOf = (

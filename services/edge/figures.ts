@@ -15,6 +15,9 @@ export const createFigures = (metrics: Metrics) => {
       latencyBuckets,
       ['type'],
     ),
+    bytesInFlight: metrics.gauge('bytes_in_flight', 'bytes of bodies that were let in and not answered yet'),
+    shed: metrics.counter('shed_total', 'requests refused because too much was in flight', ['reason']),
+    rateLimited: metrics.counter('rate_limited_total', 'requests refused because their key sent too much', ['limit']),
     batchesInFlight: metrics.gauge('batches_in_flight', 'batches whose verdict is waited for'),
     gathered: metrics.histogram(
       'gathered_interactions',

@@ -4,9 +4,10 @@ import { readConfigOrExit } from '#platform/config.js'
 import { createReadiness } from '#platform/health.js'
 import { createKafka } from '#platform/kafka.js'
 import { runService } from '#platform/lifecycle.js'
+import { listen } from '#platform/listen.js'
 import { createLog } from '#platform/log.js'
 import { createMetrics } from '#platform/metrics.js'
-import { createPool } from '#platform/postgres.js'
+import { createPool, ping } from '#platform/postgres.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { createApp } from './app.js'
@@ -15,10 +16,17 @@ import { createFigures } from './figures.js'
 import { createGather } from './gather.js'
 import { createReadInteractions } from './interaction-reader.js'
 import { createFindCaller } from './keys/key-cache.js'
+import { createKeyMemory } from './keys/key-memory.js'
 import { createLastUse } from './keys/last-use.js'
+import { createCheckKeys } from './keys/readiness.js'
 import { findKey } from './keys/sql/find-key.js'
 import { touchKeys } from './keys/sql/touch-keys.js'
 import { openLanes } from './lanes.js'
+import { boundsOf, createLoad } from './limits/load.js'
+import { createRateLimits } from './limits/rate-limits.js'
+import { ratesOf } from './limits/rates.js'
+import { createRenewal, type TlsServer } from './network/certificate-renewal.js'
+import { openNetworkOrExit } from './network/open-network.js'
 import { peerChecks, readPeerMetrics, readPeers } from './peers.js'
 import { createPublish } from './publisher.js'
 import { createSubmit } from './submit.js'
@@ -27,6 +35,7 @@ import { createVerdictStore } from './verdict-store.js'
 import { createVerdicts } from './verdicts.js'
 
 const config = readConfigOrExit<Config>(configSchema)
+const { network, certificate } = openNetworkOrExit(config)
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now
 
@@ -47,6 +56,9 @@ await runService(log, async (onStop, crash) => {
   const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now, log })
   onStop('last use of keys', lastUse.flush)
   every(10_000, lastUse.flush)
+  const memory = createKeyMemory(now)
+  const keyChanges = listen({ url: config.POSTGRES_URL, channel: 'weir_keys', ...memory.changes, log })
+  onStop('key changes', keyChanges.close)
 
   const clickhouse = createClickHouse(config.CLICKHOUSE_URL, { requestTimeout: 10_000 })
   onStop('clickhouse', clickhouse.close)
@@ -62,7 +74,8 @@ await runService(log, async (onStop, crash) => {
   onStop('verdicts', feed.close)
   every(200, verdicts.tick)
 
-  const submit = createSubmit({ publish, verdicts, figures, now })
+  const load = createLoad(boundsOf(config), figures)
+  const submit = load.counting(createSubmit({ publish, verdicts, figures, now }))
   const gather = createGather({
     type: catalogue.interaction.type,
     submit,
@@ -73,20 +86,31 @@ await runService(log, async (onStop, crash) => {
     log,
   })
 
-  const parts = { kafka: feed.check, postgres: () => pool.query('select 1') }
+  const parts = { kafka: feed.check, postgres: createCheckKeys(() => ping(pool)) }
   const { integrity, ...others } = peerChecks(peers)
   const forUploads = { ...parts, ...(integrity && { integrity }) }
   const app = createApp({
     catalogue,
-    findCaller: createFindCaller({ findKey: (hash) => findKey(pool, hash), noteUse: lastUse.note, now, log }),
+    findCaller: createFindCaller({
+      findKey: (hash) => findKey(pool, hash),
+      memory,
+      demoKey: config.WEIR_DEMO_KEY,
+      noteUse: lastUse.note,
+      now,
+      log,
+    }),
     submit,
     gather,
     store,
     readInteractions: createReadInteractions(clickhouse, catalogue.interaction),
     batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
+    load,
+    rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,
+    network,
+    certificate,
     readiness: {
       everything: createReadiness({ ...forUploads, registry: registry.ping, clickhouse: clickhouse.ping, ...others }),
       uploads: createReadiness(forUploads),
@@ -99,7 +123,13 @@ await runService(log, async (onStop, crash) => {
     now,
     log,
   })
+  if (network.certificate && certificate) {
+    const server = app.server as unknown as TlsServer
+    const renew = createRenewal({ files: network.certificate, current: certificate, server, log })
+    every(1_000, async () => renew())
+    process.on('SIGHUP', renew)
+  }
   // Last, so that it is closed first: requests in flight still find everything open.
   onStop('http', () => app.close())
-  await app.listen({ host: config.EDGE_HOST, port: config.EDGE_PORT })
+  await app.listen({ host: network.host, port: config.EDGE_PORT })
 })

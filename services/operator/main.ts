@@ -3,11 +3,15 @@ import { Command } from 'commander'
 import { readConfigOrExit } from '#platform/config.js'
 import { reasonOf } from '#platform/health.js'
 import { catalogue } from '#schemas/catalogue.js'
+import { addAnalystsCreate } from './commands/analysts-create.js'
+import { addAnalystsDrop } from './commands/analysts-drop.js'
+import { addAnalystsList } from './commands/analysts-list.js'
 import { addKeysIssue } from './commands/keys-issue.js'
 import { addKeysList } from './commands/keys-list.js'
 import { addKeysRevoke } from './commands/keys-revoke.js'
 import { addKeysRotate } from './commands/keys-rotate.js'
 import { addOrgsCreate } from './commands/orgs-create.js'
+import { addOrgsLimits } from './commands/orgs-limits.js'
 import { addOrgsList } from './commands/orgs-list.js'
 import { addProvision } from './commands/provision.js'
 import { type Config, configSchema } from './config.js'
@@ -28,7 +32,7 @@ const session: Session = {
 }
 
 const program = new Command('weir')
-  .description('Operate Weir: its keys, its organisations and the parts it runs on.')
+  .description('Operate Weir: its keys, its organisations, their analysts and the parts it runs on.')
   .configureHelp({ helpWidth: session.width, showGlobalOptions: false })
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'weir:')) })
   .showHelpAfterError('Add --help to see how it is used.')
@@ -40,9 +44,15 @@ addKeysList(keys, session)
 addKeysRotate(keys, session)
 addKeysRevoke(keys, session)
 
-const orgs = program.command('orgs').description('create and list organisations')
+const orgs = program.command('orgs').description('create and list organisations, and limit what they send')
 addOrgsCreate(orgs, session)
 addOrgsList(orgs, session)
+addOrgsLimits(orgs, session)
+
+const analysts = program.command('analysts').description('create, list and drop ClickHouse users of one organisation')
+addAnalystsCreate(analysts, session)
+addAnalystsList(analysts, session)
+addAnalystsDrop(analysts, session)
 
 addProvision(program, session, log)
 

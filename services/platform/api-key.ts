@@ -7,9 +7,11 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 export const createKeyText = (): { keyId: string; key: string } => {
   const keyId = randomText(12)
-  const secret = randomText(32)
-  return { keyId, key: `weir_${keyId}_${secret}${checksum(`${keyId}_${secret}`)}` }
+  return { keyId, key: keyTextOf(keyId, randomText(32)) }
 }
+
+export const keyTextOf = (keyId: string, secret: string): string =>
+  `weir_${keyId}_${secret}${checksum(`${keyId}_${secret}`)}`
 
 /** The key_id in a key's text; undefined where the text is no key of ours or was mistyped. */
 export const keyIdOf = (key: string): string | undefined => {
@@ -19,8 +21,9 @@ export const keyIdOf = (key: string): string | undefined => {
 
 export const hashKey = (key: string): Buffer => createHash('sha256').update(key).digest()
 
+/** Letters and digits, each with 5.95 bits that nobody can guess. */
 // 248 is the largest multiple of 62 in a byte: beyond it some characters would come more often.
-const randomText = (length: number): string => {
+export const randomText = (length: number): string => {
   let text = ''
   while (text.length < length) {
     for (const byte of randomBytes(length)) if (byte < 248 && text.length < length) text += alphabet[byte % 62]

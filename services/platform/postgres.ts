@@ -14,6 +14,12 @@ export const createPool = (url: string, log: Log, max = 10): Pool => {
   return pool
 }
 
+/** Rejects where Postgres does not answer; one that hangs keeps no connection of the pool. */
+export const ping = async (pool: Pool): Promise<void> => {
+  const question = { text: 'select 1', query_timeout: 3_000 }
+  await pool.query(question)
+}
+
 /** One transaction: committed when the work resolves, rolled back when it throws. */
 export const inTransaction = async <T>(pool: Pool, work: (connection: Connection) => Promise<T>): Promise<T> => {
   const connection = await pool.connect()

@@ -26,7 +26,11 @@ export const startContainers = async (): Promise<Stack> => {
       .start(),
     new GenericContainer(images.clickhouse)
       .withExposedPorts(8123)
-      .withEnvironment({ CLICKHOUSE_USER: 'weir', CLICKHOUSE_PASSWORD: 'weir' })
+      .withEnvironment({
+        CLICKHOUSE_USER: 'weir',
+        CLICKHOUSE_PASSWORD: 'weir',
+        CLICKHOUSE_DEFAULT_ACCESS_MANAGEMENT: '1',
+      })
       .withUlimits({ nofile: { soft: 262_144, hard: 262_144 } })
       .withWaitStrategy(Wait.forHttp('/ping', 8123))
       .start(),

@@ -67,6 +67,14 @@ export const answerSchemas = (types: string[]): Record<string, Schema> => ({
   }),
 })
 
+const count = (description: string): Schema => ({ description, schema: { type: 'integer', minimum: 0 } })
+const limitHeaders: Schema = {
+  'Retry-After': count('seconds until the same request would be taken'),
+  'RateLimit-Limit': count('how much may be sent at once'),
+  'RateLimit-Remaining': count('how much of that is left'),
+  'RateLimit-Reset': count('seconds until all of it is there again'),
+}
+
 export const errorResponses: Record<string, Schema> = {
   400: json('The request is wrong.', ref('Error')),
   401: json('The API key is invalid or missing.', ref('Error')),
@@ -77,6 +85,12 @@ export const errorResponses: Record<string, Schema> = {
   409: json('This Idempotency-Key was used with another body.', ref('Error')),
   413: json('The body is too large.', ref('Error')),
   415: json('The body is not application/json, or encoded other than by gzip.', ref('Error')),
+  414: json('The address is too long.', ref('Error')),
+  431: json('The headers, or the address with them, are too large.', ref('Error')),
+  429: {
+    ...json('The key has sent too much: the message says what, Retry-After when to try again.', ref('Error')),
+    headers: limitHeaders,
+  },
   500: json('Something went wrong here; retrying is safe.', ref('Error')),
-  503: json('A part is away; try again after Retry-After.', ref('Error')),
+  503: json('A part is away, or too much is in flight; try again after Retry-After.', ref('Error')),
 }

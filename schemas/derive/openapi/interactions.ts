@@ -25,7 +25,7 @@ export const recordInteraction = (type: RecordType): Schema => ({
       ),
     }),
     400: json('Not recorded.', ref('Error')),
-    ...errors(401, 403, 405, 408, 409, 413, 415, 500, 503),
+    ...errors(401, 403, 405, 408, 409, 413, 415, 429, 431, 500, 503),
   },
 })
 
@@ -58,7 +58,7 @@ export const listInteractions = (type: RecordType): Schema => {
           next_cursor: { type: ['string', 'null'], description: 'null on the last page' },
         },
       }),
-      ...errors(400, 401, 403, 405, 500, 503),
+      ...errors(400, 401, 403, 405, 429, 431, 500, 503),
     },
   }
 }

@@ -33,7 +33,7 @@ export const uploadOf = (type: RecordType): Schema => {
       400: json('No record was accepted, or the request itself is wrong.', {
         anyOf: [ref('UploadAnswer'), ref('Error')],
       }),
-      ...errors(401, 403, 405, 408, 409, 413, 415),
+      ...errors(401, 403, 405, 408, 409, 413, 415, 429, 431),
       500: json('The outcome is not known; retrying is safe.', { anyOf: [ref('UploadAnswer'), ref('Error')] }),
       ...errors(503),
     },
@@ -51,14 +51,17 @@ export const lookUpRequest = {
   summary: 'What became of a request',
   description: `The same answer as the upload's. Batches that are not decided yet are \`pending\`. ${scoped(readRequests)}`,
   parameters: [{ name: 'request_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }],
-  responses: { 200: json('The outcome so far.', ref('UploadAnswer')), ...errors(401, 403, 404, 405, 500, 503) },
+  responses: {
+    200: json('The outcome so far.', ref('UploadAnswer')),
+    ...errors(400, 401, 403, 404, 405, 414, 429, 431, 500, 503),
+  },
 }
 
 export const health = (summary: string, answers: Schema): Schema => ({
   tags: ['health'],
   summary,
   security: [],
-  responses: answers,
+  responses: { ...answers, ...errors(405, 431) },
 })
 export const readiness = {
   ...health('Whether every part works', {

@@ -1,3 +1,5 @@
+import type { OrgRates } from '../limits/rates.js'
+
 /** Who is calling, as their key says. */
 export type Caller = {
   orgId: string
@@ -5,4 +7,6 @@ export type Caller = {
   keyId: string | null
   /** null: all of them */
   scopes: readonly string[] | null
+  /** Its organisation's own; where there are none, everybody's. */
+  rates?: OrgRates | undefined
 }

@@ -10,6 +10,7 @@ import { toEntry } from '../entries.js'
 import type { Gather } from '../gather.js'
 import { takeIdempotencyKey } from '../idempotency.js'
 import { keyedInteractionId, newId } from '../ids.js'
+import type { RateLimits } from '../limits/rate-limits.js'
 import { callerOf } from '../request-context.js'
 import { type RequestError, requestError, sendError } from '../request-error.js'
 import { conflict } from '../upload.js'
@@ -18,6 +19,7 @@ import type { VerdictStore } from '../verdict-store.js'
 export type RecordInteractionDeps = {
   catalogue: Catalogue
   gather: Gather
+  rateLimits: RateLimits
   store: Pick<VerdictStore, 'keyedInteraction'>
   /** Whose interactions they are when no key is shown; undefined where a key is needed. */
   openOrg: string | undefined
@@ -34,6 +36,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     const body = bodyOf(request)
     if ('error' in body) return sendError(reply, body.error)
     request.recordCount = 1
+    const tooMany = deps.rateLimits.takeRecords(request, 1)
+    if (tooMany) return sendError(reply, tooMany)
     const { orgId } = callerOf(request)
     const entry = toEntry(validate, body.json)
     if ('refusal' in entry) {

@@ -1,13 +1,17 @@
+import { METHODS } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { requestError, sendError } from '../request-error.js'
 
 export type Method = 'GET' | 'POST'
 type Route = Pick<RouteOptions, 'handler' | 'onRequest' | 'config'>
 
-const allMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']
+// Node hands us no CONNECT.
+const allMethods = METHODS.filter((method) => method !== 'CONNECT')
 
 /** One address with its methods; every other method is answered 405. */
 export const addResource = (app: FastifyInstance, url: string, routes: Partial<Record<Method, Route>>): void => {
+  // PURGE, PROPFIND and the like reach us too: unless Fastify knows them, the address would not be found.
+  for (const method of allMethods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const given = Object.keys(routes)
   // Fastify answers HEAD wherever there is a GET.
   const allowed = given.includes('GET') ? [...given, 'HEAD'] : given

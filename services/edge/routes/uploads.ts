@@ -10,6 +10,7 @@ import { toEntry } from '../entries.js'
 import { readRecords } from '../envelope.js'
 import type { Figures } from '../figures.js'
 import { takeIdempotencyKey } from '../idempotency.js'
+import type { RateLimits } from '../limits/rate-limits.js'
 import { callerOf } from '../request-context.js'
 import { sendError } from '../request-error.js'
 import type { Submit } from '../submit.js'
@@ -22,6 +23,7 @@ export type UploadDeps = {
   submit: Submit
   store: Pick<VerdictStore, 'ofRequest'>
   batchLimits: BatchLimits
+  rateLimits: RateLimits
   figures: Figures
   now: () => number
 }
@@ -45,6 +47,8 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
         const envelope = readRecords(body.json, type)
         if ('error' in envelope) return sendError(reply, envelope.error)
         request.recordCount = envelope.records.length
+        const tooMany = deps.rateLimits.takeRecords(request, envelope.records.length)
+        if (tooMany) return sendError(reply, tooMany)
 
         const facts = {
           orgId: callerOf(request).orgId,

@@ -2,12 +2,13 @@ import type { Command } from 'commander'
 import { examples, type Session } from '../session.js'
 import { listOrgs, type Organisation } from '../sql/list-orgs.js'
 import { type Column, toTable } from '../table.js'
+import { writeLimit } from './orgs-limits.js'
 
 export const addOrgsList = (orgs: Command, session: Session): void => {
   orgs
     .command('list')
     .description('show all organisations')
-    .option('--json', 'one line: an array with org, created_at, active_keys')
+    .option('--json', 'one line: an array with org, created_at, active_keys, requests_per_second, records_per_second')
     .addHelpText('after', examples('orgs list'))
     .action(async (options: { json?: boolean }) => {
       const found = await session.withPool(listOrgs)
@@ -21,4 +22,6 @@ const columns: Column<Organisation>[] = [
   { title: 'ORG', cell: ({ org }) => org, wraps: true },
   { title: 'CREATED', cell: ({ created_at }) => created_at.toISOString().slice(0, 10) },
   { title: 'ACTIVE KEYS', cell: ({ active_keys }) => String(active_keys) },
+  { title: 'REQUESTS/S', cell: ({ requests_per_second }) => writeLimit(requests_per_second) },
+  { title: 'RECORDS/S', cell: ({ records_per_second }) => writeLimit(records_per_second) },
 ]

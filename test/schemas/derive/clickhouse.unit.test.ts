@@ -22,7 +22,7 @@ order by (org_id, shop_id)`)
 })
 
 it('derives a view of what is current and not deleted', () => {
-  expect(currentView(shop)).toBe(`create or replace view weir.shops as
+  expect(currentView(shop)).toBe(`create or replace view weir.shops sql security invoker as
 select org_id, \`shop_id\`, \`name\`, \`region\`, \`is_public\`, \`created\`, \`updated\`, \`is_deleted\`
 from weir.shops_log final
 where not ifNull(is_deleted, false)`)

@@ -1,11 +1,17 @@
 import { pino } from 'pino'
+import { readConfig } from '#platform/config.js'
 import { createMetrics } from '#platform/metrics.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { type AppDeps, createApp } from '../../../services/edge/app.js'
+import { type Config, configSchema } from '../../../services/edge/config.js'
 import { createFigures } from '../../../services/edge/figures.js'
 import { createGather } from '../../../services/edge/gather.js'
 import { createFakeInteractions } from '../../../services/edge/interaction-reader.fake.js'
 import type { Caller } from '../../../services/edge/keys/caller.js'
+import { boundsOf, createLoad } from '../../../services/edge/limits/load.js'
+import { createRateLimits } from '../../../services/edge/limits/rate-limits.js'
+import { ratesOf } from '../../../services/edge/limits/rates.js'
+import { readNetwork } from '../../../services/edge/network/network.js'
 import { createFakeSubmit } from '../../../services/edge/submit.fake.js'
 import { createFakeVerdictStore } from '../../../services/edge/verdict-store.fake.js'
 
@@ -28,6 +34,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
   const metrics = createMetrics('edge')
   const figures = createFigures(metrics)
   const now = () => startOfTest
+  const config = readConfig<Config>(configSchema, {})
   const catalogue = over.catalogue ?? published
   const app = createApp({
     catalogue,
@@ -46,8 +53,11 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     readInteractions: interactions,
     batchLimits: { records: 500, bytes: 524_288 },
     bodyLimit: 1024 * 1024,
+    load: createLoad(boundsOf(config), figures),
+    rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: 30_000,
     openOrg: undefined,
+    network: readNetwork(config),
     readiness: {
       everything: async () => ({ status: 'not_ready', parts: { clickhouse: { ok: false, problem: 'away' } } }),
       uploads: async () => ({ status: 'ready', parts: {} }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { describeFault, findFault } from '../../../services/edge/json-fault.js'
-import { countValues } from '../../../services/edge/json-values.js'
+import { countTokens } from '../../../services/edge/json-values.js'
 
 describe('a fault', () => {
   it.each([
@@ -48,9 +48,9 @@ describe('a fault', () => {
 })
 
 it('counts values without parsing', () => {
-  const count = (json: unknown) => countValues(Buffer.from(JSON.stringify(json)))
-  expect(count({ records: [{ a: 1, b: '[,{\\"' }, { a: 2 }] })).toBe(6)
-  expect(countValues(Buffer.from('"\\'))).toBe(0)
+  const count = (json: unknown) => countTokens(Buffer.from(JSON.stringify(json)))
+  expect(count({ records: [{ a: 1, b: '[,{:\\"' }, { a: 2 }] })).toEqual({ values: 6, names: 4, mayVanish: false })
+  expect(countTokens(Buffer.from('"\\')).values).toBe(0)
 })
 
 const isJson = (text: string): boolean => {

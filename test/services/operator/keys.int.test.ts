@@ -163,7 +163,24 @@ describe('weir orgs', () => {
       org: 'plain',
       created_at: expect.any(String),
       active_keys: 0,
+      requests_per_second: null,
+      records_per_second: null,
     })
+  })
+
+  it('limits what an organisation sends, one limit at a time', async () => {
+    await answerOf('orgs', 'create', 'limited')
+    const limits = (...words: string[]) => answerOf('orgs', 'limits', 'limited', ...words)
+    expect(await limits('--requests', '50')).toEqual({
+      org: 'limited',
+      requests_per_second: 50,
+      records_per_second: null,
+    })
+    expect(await limits('--records', '0')).toMatchObject({ requests_per_second: 50, records_per_second: 0 })
+    expect(await limits('--requests', 'default')).toMatchObject({ requests_per_second: null, records_per_second: 0 })
+    expect((await weir('orgs', 'list')).stdout).toMatch(/limited .* default +no limit$/m)
+    const { stderr, exitCode } = await weir('orgs', 'limits', 'nobody', '--requests', '5')
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('there is no organisation nobody')])
   })
 })
 

@@ -1,0 +1,13 @@
+import { readConfig } from '#platform/config.js'
+import { openNetwork } from '../../services/edge/network/open-network.js'
+import { type NetworkConfig, networkVariables } from '../../services/edge/network/variables.js'
+import { ConfigProblems } from './config.js'
+
+/** Asks what the edge will ask when it starts, which is last, half a minute and five processes later. */
+export const checkEdgeNetwork = (env: NodeJS.ProcessEnv): void => {
+  try {
+    openNetwork(readConfig<NetworkConfig>({ type: 'object', properties: networkVariables }, env))
+  } catch (error) {
+    throw new ConfigProblems((error as Error).message)
+  }
+}

@@ -1,0 +1,47 @@
+import type { Catalogue } from '../catalogue.js'
+import { database, logTableOf, rejectionsLog, rejectionsView, viewOf } from './names.js'
+
+export const analystPrefix = 'analyst_'
+export const analystOf = (org: string): string => `${analystPrefix}${org}`
+
+/**
+ * The statements that make a user who reads one organisation's rows and nothing else, on a ClickHouse server.
+ * Policies come before grants, so that there is no moment in which the user could read more.
+ */
+export const createAnalystSql = (catalogue: Catalogue, org: string, passwordSha256: string): string[] => {
+  const user = quote(analystOf(org))
+  const tables = logTables(catalogue)
+  return [
+    // 2, not 1: the usual clients send settings of their own with each query. It allows no write either.
+    `create user ${user} identified with sha256_hash by '${passwordSha256}' settings readonly = 2`,
+    ...tables.flatMap((table) => [
+      `create row policy or replace ${only(org)} on ${table} for select using org_id = '${org}' as restrictive to ${user}`,
+      // A restrictive policy narrows what a permissive one shows, and on some servers there is nothing without one, also
+      // for those whom no policy names: the services' own user, who runs this, must go on reading everything.
+      `create row policy or replace ${rows(org)} on ${table} for select using 1 as permissive to ${user}, current_user`,
+    ]),
+    // One by one: a table that comes later has no policy yet, and must not be readable before it has.
+    ...[...views(catalogue), ...tables].map((name) => `grant select on ${name} to ${user}`),
+  ]
+}
+
+/** Takes all of it away again; what is not there is passed over. */
+export const dropAnalystSql = (catalogue: Catalogue, org: string): string[] => [
+  `drop user if exists ${quote(analystOf(org))}`,
+  ...logTables(catalogue).flatMap((table) =>
+    [only(org), rows(org)].map((policy) => `drop row policy if exists ${policy} on ${table}`),
+  ),
+]
+
+const only = (org: string): string => quote(`${analystOf(org)}_only`)
+const rows = (org: string): string => quote(`${analystOf(org)}_rows`)
+
+const logTables = (catalogue: Catalogue): string[] =>
+  [...[...catalogue.all.keys()].map(logTableOf), rejectionsLog].map((table) => `${database}.${table}`)
+
+// They read the tables as whoever asks (sql security invoker), so the tables' policies hold in them too.
+const views = (catalogue: Catalogue): string[] =>
+  [...[...catalogue.all.keys()].map(viewOf), rejectionsView].map((view) => `${database}.${view}`)
+
+// An organisation's id may hold hyphens; it never holds a quote.
+const quote = (name: string): string => `\`${name}\``

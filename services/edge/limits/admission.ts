@@ -1,0 +1,71 @@
+import { Transform } from 'node:stream'
+import type { FastifyInstance, RequestPayload } from 'fastify'
+import { callerOf } from '../request-context.js'
+import { type RequestError, sendError, Unavailable } from '../request-error.js'
+import type { Hold, Load } from './load.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a body that was let in. */
+    hold: Admitted | null
+  }
+}
+
+type Admitted = Hold & { isAnswered: boolean; isClosed: boolean }
+
+// So little is held from the start: a stream more for every interaction would cost more than it saves.
+const small = 16 * 1024
+
+const message = 'there is too much to do at the moment; try again in a few seconds'
+export const overloaded: RequestError = { status: 503, message, headers: { 'retry-after': '5' } }
+
+/** Lets a body in only where there is room for it: the rest is answered before it is read, or as soon as it outgrows that. */
+export const addAdmission = (app: FastifyInstance, { load, bodyLimit }: { load: Load; bodyLimit: number }): void => {
+  app.decorateRequest('hold', null)
+
+  app.addHook('onRequest', async (request, reply) => {
+    // A body of no declared size is weighed as it comes.
+    const declared = Number(request.headers['content-length'] ?? 0)
+    // One that is too large is answered 413, and never kept.
+    if (request.method !== 'POST' || declared > bodyLimit) return undefined
+    // Gone while its key was looked up: no event would tell when to let go.
+    if (reply.raw.closed) return undefined
+    const hold = load.hold(callerOf(request).orgId, declared)
+    if (!hold) return sendError(reply, overloaded)
+    if (declared <= small) hold.growTo(declared)
+    const admitted = { ...hold, isAnswered: false, isClosed: false }
+    request.hold = admitted
+    reply.raw.once('close', () => {
+      admitted.isClosed = true
+      // A client that is gone may have left batches behind, in memory until they are decided; a body that broke off
+      // has left nothing.
+      if (admitted.isAnswered || !request.raw.complete) admitted.release()
+    })
+    return undefined
+  })
+
+  app.addHook('preParsing', async ({ hold, headers }, _reply, payload) => {
+    const isSmall = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= small
+    return !hold || isSmall ? payload : weighed(payload, hold)
+  })
+
+  app.addHook('onSend', async ({ hold }) => {
+    if (!hold) return
+    hold.isAnswered = true
+    if (hold.isClosed) hold.release()
+  })
+}
+
+const weighed = (payload: RequestPayload, hold: Hold): RequestPayload => {
+  let size = 0
+  const scales = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      size += chunk.length
+      if (hold.growTo(size)) done(null, chunk)
+      else done(new Unavailable(message))
+    },
+  })
+  // Not stream.pipeline: that would close the connection that the answer has to go out on.
+  payload.once('error', (error: Error) => scales.destroy(error))
+  return payload.pipe(scales)
+}

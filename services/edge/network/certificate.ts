@@ -1,0 +1,41 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
+
+export type CertificateFiles = { cert: string; key: string }
+/** The texts of both files. */
+export type Certificate = { cert: string; key: string }
+
+export const secureOptions = (certificate: Certificate): SecureContextOptions => ({
+  ...certificate,
+  minVersion: 'TLSv1.2',
+})
+
+/** Both files as they are now, whether or not they fit each other. */
+export const readFiles = ({ cert, key }: CertificateFiles): Certificate => ({
+  cert: read('TLS_CERT', cert),
+  key: read('TLS_KEY', key),
+})
+
+/** Throws where no server could use this: not PEM, or a key that belongs to another certificate. */
+export const checkCertificate = (certificate: Certificate): Certificate => {
+  try {
+    // OpenSSL alone takes an empty text for "none": that is what a file looks like while it is being written.
+    const fits = new X509Certificate(certificate.cert).checkPrivateKey(createPrivateKey(certificate.key))
+    if (!fits) throw new Error('the key belongs to another certificate')
+    createSecureContext(secureOptions(certificate))
+  } catch (error) {
+    throw new Error(`TLS_CERT and TLS_KEY cannot be used: ${(error as Error).message}`)
+  }
+  return certificate
+}
+
+export const expiryOf = ({ cert }: Certificate): string => new Date(new X509Certificate(cert).validTo).toISOString()
+
+const read = (variable: string, file: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`${variable} cannot be read: ${(error as Error).message}`)
+  }
+}

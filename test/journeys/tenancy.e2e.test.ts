@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { catalogue } from '#schemas/catalogue.js'
+import { logTableOf } from '#schemas/derive/names.js'
+import type { RecordType } from '#schemas/record.js'
+import { interaction } from '#schemas/records/interaction.js'
+import { shop } from '#schemas/records/shop.js'
+import { eventually } from '../support/eventually.js'
+import { sampleOf } from '../support/sample.js'
+import { analyst, newOrganisation, system } from '../support/system.js'
+import type { Answer } from '../support/uploader.js'
+
+/** What the owner has, as a stranger would name it, and the same with ids that nobody has. */
+type Walk = { foreign: () => Promise<Answer<unknown>>; absent: () => Promise<Answer<unknown>> }
+
+const owner = await newOrganisation('owner')
+const stranger = await newOrganisation('stranger')
+// Uploads under the owner's ids, and so comes to have records of its own there; the stranger never does.
+const copier = await newOrganisation('copier')
+const { uploader } = stranger
+
+// In the catalogue's order: what is referred to comes first.
+const owned = new Map<string, Record<string, unknown>>()
+for (const type of catalogue.uploads.values()) {
+  const record = recordOf(type, idOfOwned)
+  const { status } = await owner.uploader.upload(type.type, [record])
+  if (status !== 200) throw new Error(`the owner's ${type.type} were answered ${status}`)
+  owned.set(type.type, record)
+}
+const ownedShop = String(owned.get('shops')?.shop_id)
+const request = (await owner.uploader.upload('shops', [sampleOf(shop)])).body.request_id
+const touch = (item_id: string) => sampleOf(interaction, { student_id: null, item_type: 'SHOP', item_id })
+await owner.uploader.interact(touch(ownedShop))
+
+const { paths } = (await uploader.get<{ paths: Record<string, Record<string, unknown>> }>('/openapi.json')).body
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+)
+
+const walks: Record<string, Walk> = {
+  ...Object.fromEntries(
+    [...catalogue.uploads.values()].map((type): [string, Walk] => [
+      `POST /v1/data/${type.type}`,
+      refers(type)
+        ? {
+            foreign: () => uploader.upload(type.type, [recordOf(type, idOfOwned)]),
+            absent: () => uploader.upload(type.type, [recordOf(type, () => randomUUID())]),
+          }
+        : {
+            foreign: () => copier.uploader.upload(type.type, [owned.get(type.type)]),
+            absent: () => copier.uploader.upload(type.type, [sampleOf(type)]),
+          },
+    ]),
+  ),
+  'POST /user-interactions': {
+    foreign: () => uploader.interact(touch(ownedShop)),
+    absent: () => uploader.interact(touch(randomUUID())),
+  },
+  'GET /user-interactions': {
+    foreign: () => uploader.get(`/user-interactions?item_id=${ownedShop}`),
+    absent: () => uploader.get(`/user-interactions?item_id=${randomUUID()}`),
+  },
+  'GET /v1/requests/{request_id}': {
+    foreign: () => uploader.get(`/v1/requests/${request}`),
+    absent: () => uploader.get(`/v1/requests/${randomUUID()}`),
+  },
+}
+/** For operators, without a key: they know of no organisation at all. */
+const open = ['GET /healthz', 'GET /readyz', 'GET /metrics']
+
+it('has a case for every route that the service documents', () => {
+  expect([...Object.keys(walks), ...open].sort()).toEqual(operations.sort())
+})
+
+describe('what is foreign looks like what is absent', () => {
+  it.each(Object.entries(walks))('%s', async (_, { foreign, absent }) => {
+    // A moment behind: until the owner's interactions can be read, there is nothing foreign to find.
+    await eventually(async () => {
+      const { body } = await owner.uploader.get<{ interactions: unknown[] }>('/user-interactions')
+      expect(body.interactions.length).toBeGreaterThan(0)
+    })
+    expect(faceOf(await foreign())).toEqual(faceOf(await absent()))
+  })
+
+  it('an Idempotency-Key that the owner used', async () => {
+    const upload = (key: string) => uploader.upload('shops', [sampleOf(shop)], { 'idempotency-key': key })
+    const key = randomUUID()
+    await owner.uploader.upload('shops', [sampleOf(shop)], { 'idempotency-key': key })
+    expect(faceOf(await upload(key))).toEqual(faceOf(await upload(randomUUID())))
+  })
+
+  it('a page of the owner’s interactions', async () => {
+    await owner.uploader.interact(touch(ownedShop))
+    const cursor = await eventually(async () => {
+      const { body } = await owner.uploader.get<{ next_cursor: string }>('/user-interactions?limit=1')
+      expect(body.next_cursor).toEqual(expect.any(String))
+      return body.next_cursor
+    })
+    const { body } = await uploader.get(`/user-interactions?limit=1&cursor=${encodeURIComponent(cursor)}`)
+    expect(body).toEqual({ interactions: [], next_cursor: null })
+  })
+})
+
+describe('nothing but the key says whose request it is', () => {
+  const names = ['x-org-id', 'x-organisation', 'x-tenant-id', 'org-id', 'org', 'x-forwarded-user']
+  const headers = Object.fromEntries(names.map((name) => [name, owner.name]))
+
+  it('no header and no parameter', async () => {
+    const record = sampleOf(shop)
+    const body = JSON.stringify({ records: [record] })
+    const query = `org=${owner.name}&org_id=${owner.name}`
+    expect((await uploader.send('POST', `/v1/data/shops?${query}`, body, headers)).status).toBe(200)
+    await eventually(async () => {
+      const rows = await analyst.query(`select org_id from weir.shops_log where shop_id = {id:UUID}`, {
+        id: record.shop_id,
+      })
+      expect(rows).toEqual([{ org_id: stranger.name }])
+    })
+    expect((await uploader.send('GET', `/v1/requests/${request}?${query}`, undefined, headers)).status).toBe(404)
+    const { status, body: listed } = await uploader.send<{ interactions?: unknown[] }>(
+      'GET',
+      '/user-interactions',
+      undefined,
+      headers,
+    )
+    expect([status, listed.interactions]).toEqual([200, []])
+    // Refused rather than passed over: a parameter that does nothing would be taken for one that works.
+    expect((await uploader.get(`/user-interactions?org_id=${owner.name}`)).status).toBe(400)
+  })
+
+  it('no field of a body', async () => {
+    const refused = [{ field: 'org_id', code: 'unknown_field' }]
+    const { status, body } = await uploader.upload('shops', [sampleOf(shop, { org_id: owner.name })])
+    expect(status).toBe(400)
+    expect(body.batches[0]?.data.errors).toMatchObject([{ problems: refused }])
+    const beside = JSON.stringify({ records: [sampleOf(shop)], org_id: owner.name })
+    expect((await uploader.send('POST', '/v1/data/shops', beside)).status).toBe(400)
+    const mine = sampleOf(shop)
+    await uploader.upload('shops', [mine])
+    const answer = await uploader.interact<{ problems: unknown[] }>({
+      ...touch(String(mine.shop_id)),
+      org_id: owner.name,
+    })
+    expect([answer.status, answer.body.problems]).toEqual([400, [expect.objectContaining(refused[0] ?? {})]])
+  })
+})
+
+it('leaves what the owner has as it was, whatever strangers upload under the same ids', async () => {
+  for (const [type, record] of owned) expect((await copier.uploader.upload(type, [record])).status, type).toBe(200)
+  for (const type of catalogue.uploads.values()) {
+    // Both are there, each under its own name, and the owner's is still the one batch that the owner sent.
+    await eventually(async () => {
+      const rows = await analyst.query<{ org_id: string; batches: number }>(
+        `select org_id, uniqExact(batch_id) as batches from weir.${logTableOf(type.type)}
+        where ${type.id} = {id:UUID} group by org_id`,
+        { id: owned.get(type.type)?.[type.id] },
+      )
+      const batches = new Map(rows.map((row) => [row.org_id, Number(row.batches)]))
+      expect([batches.size, batches.get(owner.name)], type.type).toEqual([2, 1])
+    })
+  }
+})
+
+it.each(open)('%s names no organisation, and is the same for everybody', async (operation) => {
+  const path = operation.replace('GET ', '')
+  const read = async (key?: string) => {
+    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+    const answer = await fetch(`${system.edgeUrl}${path}`, { headers })
+    return { status: answer.status, text: await answer.text() }
+  }
+  const answers = [await read(), await read(owner.key), await read(stranger.key)]
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  for (const { text } of answers) for (const { name } of [owner, stranger, copier]) expect(text).not.toContain(name)
+})
+
+function idOfOwned(to: string): unknown {
+  return owned.get(to)?.[catalogue.uploads.get(to)?.id ?? '']
+}
+
+function refers(type: RecordType): boolean {
+  return Object.values(type.fields).some(({ kind }) => kind === 'reference')
+}
+
+/** A record whose references are chosen by the type they refer to. */
+function recordOf(type: RecordType, idOf: (to: string) => unknown): Record<string, unknown> {
+  const references = Object.entries(type.fields).flatMap(([name, field]) =>
+    field.kind === 'reference' ? [[name, idOf(field.to)]] : [],
+  )
+  return sampleOf(type, { ...Object.fromEntries(references), is_deleted: false })
+}
+
+/** An answer without what is different each time: ids and moments. */
+const faceOf = ({ status, headers, body }: Answer<unknown>) => ({
+  status,
+  headers: [...headers.keys()].sort(),
+  body: JSON.stringify(body)
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'an id')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a moment'),
+})

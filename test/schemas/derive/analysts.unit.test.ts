@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { type Catalogue, catalogue } from '#schemas/catalogue.js'
+import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
+import { clickhouseSql } from '#schemas/derive/clickhouse.js'
+import { interaction } from '#schemas/records/interaction.js'
+import { shopCategory } from '#schemas/records/shop-category.js'
+
+const small: Catalogue = { ...catalogue, all: new Map([shopCategory, interaction].map((type) => [type.type, type])) }
+
+it('derives a user who reads one organisation and nothing else', () => {
+  expect(createAnalystSql(small, 'acme-2', 'c0ffee').join(';\n')).toBe(
+    `create user \`analyst_acme-2\` identified with sha256_hash by 'c0ffee' settings readonly = 2;
+create row policy or replace \`analyst_acme-2_only\` on weir.shop_categories_log for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
+create row policy or replace \`analyst_acme-2_rows\` on weir.shop_categories_log for select using 1 as permissive to \`analyst_acme-2\`, current_user;
+create row policy or replace \`analyst_acme-2_only\` on weir.interactions_log for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
+create row policy or replace \`analyst_acme-2_rows\` on weir.interactions_log for select using 1 as permissive to \`analyst_acme-2\`, current_user;
+create row policy or replace \`analyst_acme-2_only\` on weir.rejections_log for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
+create row policy or replace \`analyst_acme-2_rows\` on weir.rejections_log for select using 1 as permissive to \`analyst_acme-2\`, current_user;
+grant select on weir.shop_categories to \`analyst_acme-2\`;
+grant select on weir.interactions to \`analyst_acme-2\`;
+grant select on weir.rejections to \`analyst_acme-2\`;
+grant select on weir.shop_categories_log to \`analyst_acme-2\`;
+grant select on weir.interactions_log to \`analyst_acme-2\`;
+grant select on weir.rejections_log to \`analyst_acme-2\``,
+  )
+})
+
+it('derives what takes that user away', () => {
+  expect(dropAnalystSql(small, 'acme-2').join(';\n')).toBe(
+    `drop user if exists \`analyst_acme-2\`;
+drop row policy if exists \`analyst_acme-2_only\` on weir.shop_categories_log;
+drop row policy if exists \`analyst_acme-2_rows\` on weir.shop_categories_log;
+drop row policy if exists \`analyst_acme-2_only\` on weir.interactions_log;
+drop row policy if exists \`analyst_acme-2_rows\` on weir.interactions_log;
+drop row policy if exists \`analyst_acme-2_only\` on weir.rejections_log;
+drop row policy if exists \`analyst_acme-2_rows\` on weir.rejections_log`,
+  )
+})
+
+it('has a restrictive policy on every table that the user may read, and a reader’s view of it', () => {
+  const made = clickhouseSql(catalogue).join(';\n')
+  const tables = [...made.matchAll(/^create table if not exists (\S+)/gm)].map(([, table]) => table)
+  const views = [...made.matchAll(/^create or replace view (\S+) sql security invoker as$/gm)].map(([, view]) => view)
+  const sql = createAnalystSql(catalogue, 'acme', 'c0ffee').join(';\n')
+  const limited = [...sql.matchAll(/ on (\S+) for select using org_id = 'acme' as restrictive/g)].map(([, t]) => t)
+  const granted = [...sql.matchAll(/^grant select on (\S+) to/gm)].map(([, name]) => name)
+  expect(limited).toEqual(tables)
+  expect(granted.sort()).toEqual([...tables, ...views].sort())
+})

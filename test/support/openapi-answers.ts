@@ -1,0 +1,73 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Schema } from '#schemas/derive/openapi/record-schema.js'
+import type { OpenApi } from '#schemas/derive/openapi.js'
+import type { FuzzedRequest } from './openapi-requests.js'
+
+export type FuzzedAnswer = { status: number; contentType: string; text: string }
+
+/** Tells in what way an answer does not fit the document; undefined where it fits. */
+export const createAnswerCheck = (document: OpenApi) => {
+  // `format` says how a text should look; of all formats only that of ids is ours to keep in what we answer.
+  const ajv = new Ajv2020({
+    strict: false,
+    formats: { uuid: uuidPattern, 'date-time': true, date: true, double: true },
+  })
+  ajv.addSchema(document, 'document')
+  const compiled = new Map<string, ValidateFunction>()
+  const validatorAt = (pointer: string): ValidateFunction => {
+    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `document#${pointer}` })
+    compiled.set(pointer, known)
+    return known
+  }
+
+  /** Where the document describes what an operation answers with a status. */
+  const pointerTo = (template: string, method: string, status: number): string | undefined => {
+    const operation = document.paths[template]?.[method] as { responses: Record<string, Schema> } | undefined
+    // A method that is not there, and whether the caller may know that.
+    if (!operation) return [401, 405, 431].includes(status) ? `/components/responses/${status}` : undefined
+    const response = operation.responses[status]
+    if (!response) return undefined
+    return typeof response.$ref === 'string'
+      ? response.$ref.slice(1)
+      : `/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}/${method}/responses/${status}`
+  }
+
+  return (request: FuzzedRequest, answer: FuzzedAnswer): string | undefined => {
+    const { status, text } = answer
+    const template = request.template ?? templateOf(document, request.url)
+    // /readyz alone may say 503: it speaks of the other parts, which a busy machine keeps waiting now and then.
+    if (status >= 500 && template !== '/readyz') return 'a 5xx'
+    // HEAD is answered like GET, without a body.
+    const method = request.method === 'HEAD' ? 'get' : request.method.toLowerCase()
+    const nowhere = [400, 404, 414, 431].includes(status) ? `/components/responses/${status}` : undefined
+    const pointer = template === undefined ? nowhere : pointerTo(template, method, status)
+    if (pointer === undefined) return `${status} is not documented for ${method} ${template ?? 'an unknown address'}`
+    if (request.method === 'HEAD') return text === '' ? undefined : 'a body in an answer to HEAD'
+
+    const content = Object.entries((at(document, pointer) as { content: Schema }).content)[0]
+    const [mediaType = '', described] = content ?? []
+    if (!answer.contentType.startsWith(mediaType)) return `${answer.contentType} instead of ${mediaType}`
+    if (!(described as Schema).schema) return undefined
+    const validate = validatorAt(`${pointer}/content/${mediaType.replace('/', '~1')}/schema`)
+    return validate(JSON.parse(text)) ? undefined : ajv.errorsText(validate.errors)
+  }
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+const templateOf = (document: OpenApi, url: string): string | undefined => {
+  const path = url.split(/[?#]/)[0] ?? ''
+  return Object.keys(document.paths).find((template) => {
+    const [before = '', after] = template.split(/\{\w+\}/)
+    return after === undefined
+      ? path === template
+      : path.startsWith(before) && path.length > before.length && !path.slice(before.length).includes('/')
+  })
+}
+
+const at = (document: unknown, pointer: string): unknown =>
+  pointer
+    .slice(1)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((value, part) => (value as Record<string, unknown>)[part], document)
