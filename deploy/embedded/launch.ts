@@ -8,6 +8,7 @@ import { checkEdgeNetwork } from './edge-network.js'
 import { endOrphans } from './orphans.js'
 import { embeddedParts } from './parts/embedded-parts.js'
 import { demoKeyFile, provision } from './provision.js'
+import { noteAddresses } from './running-addresses.js'
 import { weirServices } from './services.js'
 import type { Running } from './spawn-noted.js'
 import { onStopSignal } from './stop-signals.js'
@@ -59,6 +60,7 @@ const run = async (config: Config): Promise<void> => {
   })
 
   try {
+    process.once('exit', noteAddresses(config))
     const begun = Date.now()
     await supervisor.start(await embeddedParts(config))
     const provisioned = provision(config)

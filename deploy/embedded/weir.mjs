@@ -3,5 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { runNode } from './run-node.mjs'
 import { setUp } from './setup.mjs'
 
+const built = (path) => new URL(`../../dist/${path}`, import.meta.url)
+
 await setUp({ output: process.stderr })
-runNode([fileURLToPath(new URL('../../dist/services/operator/main.js', import.meta.url)), ...process.argv.slice(2)])
+const { operatorAddresses } = await import(built('deploy/embedded/running-addresses.js').href)
+runNode([fileURLToPath(built('services/operator/main.js')), ...process.argv.slice(2)], {
+  ...process.env,
+  ...operatorAddresses(process.env),
+})

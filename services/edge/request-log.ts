@@ -11,7 +11,9 @@ export const addRequestLog = (app: FastifyInstance, { log, figures }: { log: Log
     figures.requests.inc({ route, method, status })
     figures.duration.observe({ route, method }, reply.elapsedTime / 1000)
     const facts = factsOf(request, reply, route)
-    if (status >= 500) log.error({ ...facts, err: request.failure ?? undefined }, 'request failed')
+    // Turned away without a failure behind it: under overload there are thousands of these, and a figure counts them.
+    if (status === 503 && !request.failure) log.warn(facts, 'request turned away')
+    else if (status >= 500) log.error({ ...facts, err: request.failure ?? undefined }, 'request failed')
     else log.info(facts, 'request answered')
   })
 }

@@ -1,0 +1,20 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { readConfig } from '../../../deploy/embedded/config.js'
+import { noteAddresses, operatorAddresses } from '../../../deploy/embedded/running-addresses.js'
+
+it('finds the system that runs in the data folder, unless the environment says otherwise', () => {
+  const DATA_DIR = mkdtempSync(join(tmpdir(), 'weir-addresses-'))
+  expect(operatorAddresses({ DATA_DIR }).POSTGRES_URL).toContain(':5432/')
+
+  const forget = noteAddresses(readConfig({ DATA_DIR, POSTGRES_PORT: '15432', KAFKA_PORT: '19092' }))
+  expect(operatorAddresses({ DATA_DIR })).toMatchObject({ KAFKA_BROKERS: '127.0.0.1:19092' })
+  expect(operatorAddresses({ DATA_DIR }).POSTGRES_URL).toContain(':15432/')
+  expect(operatorAddresses({ DATA_DIR, POSTGRES_PORT: '25432' }).POSTGRES_URL).toContain(':25432/')
+  expect(operatorAddresses({ DATA_DIR, POSTGRES_URL: 'postgres://db/weir' }).POSTGRES_URL).toBe('postgres://db/weir')
+
+  forget()
+  expect(operatorAddresses({ DATA_DIR }).POSTGRES_URL).toContain(':5432/')
+})
