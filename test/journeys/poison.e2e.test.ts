@@ -3,6 +3,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRegistry } from '#platform/registry.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
+import { course } from '#schemas/records/course.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
@@ -31,6 +32,7 @@ const broken = async (topic: string, schema: unknown) => {
   const whole = encode({
     ...event,
     tag_id: randomUUID(),
+    course_id: randomUUID(),
     shop_id: randomUUID(),
     name: 'x',
     region: 'GB',
@@ -66,19 +68,20 @@ it.each([
   await setAside(value)
 })
 
+// Courses, because a downstream team of another journey reads the shops from the first one on.
 it.each([
   ['garbage', garbage],
   ['a schema that nobody knows', orphaned],
   ["another topic's events", () => broken('weir.accepted.tags', acceptedSchema(tag))],
-  ['an event that is cut off', () => broken('weir.accepted.shops', acceptedSchema(shop))],
+  ['an event that is cut off', () => broken('weir.accepted.courses', acceptedSchema(course))],
 ])('the sink sets %s aside and goes on', async (_, make) => {
   const org = await newOrganisation('poison')
   const value = await make()
-  await writeTo('weir.accepted.shops', value)
-  const record = sampleOf(shop, { is_deleted: false })
-  expect((await org.uploader.upload('shops', [record])).status).toBe(200)
+  await writeTo('weir.accepted.courses', value)
+  const record = sampleOf(course, { is_deleted: false })
+  expect((await org.uploader.upload('courses', [record])).status).toBe(200)
   await eventually(async () => {
-    const rows = await analyst.query('select 1 from weir.shops where shop_id = {id:UUID}', { id: record.shop_id })
+    const rows = await analyst.query('select 1 from weir.courses where course_id = {id:UUID}', { id: record.course_id })
     expect(rows).toHaveLength(1)
   }, 60_000)
   await setAside(value)
