@@ -1,4 +1,4 @@
-import type { RejectedEvent } from './derive/avro.js'
+import type { RejectedEvent } from './events.js'
 
 /** A message that nobody can read, where it stands, and why. */
 export type Unreadable = {

@@ -1,4 +1,4 @@
-import type { VerdictEvent } from '#schemas/derive/avro.js'
+import type { VerdictEvent } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Outcome } from './submit.js'
 

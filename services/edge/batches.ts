@@ -1,4 +1,4 @@
-import type { SubmittedBatch } from '#schemas/derive/avro.js'
+import type { SubmittedBatch } from '#schemas/events.js'
 import type { Entry } from './entries.js'
 import { batchIdOf } from './ids.js'
 

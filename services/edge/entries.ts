@@ -1,5 +1,5 @@
-import type { Refusal } from '#schemas/derive/avro.js'
 import type { Validate } from '#schemas/derive/validator.js'
+import type { Refusal } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import { toStoredRecord } from './stored-record.js'
 

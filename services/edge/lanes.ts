@@ -1,8 +1,9 @@
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { type SubmittedBatch, submittedSchema } from '#schemas/derive/avro.js'
+import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import { topicsOf } from '#schemas/derive/topics.js'
+import type { SubmittedBatch } from '#schemas/events.js'
 import type { Lane } from './publisher.js'
 
 /** The submitted topic of each type. Schemas were registered when the topics were made; here they must be known. */

@@ -1,7 +1,7 @@
 import type { Message, Producer } from '#platform/kafka.js'
 import type { Log } from '#platform/log.js'
 import { partitionOf } from '#platform/partition-of.js'
-import type { SubmittedBatch } from '#schemas/derive/avro.js'
+import type { SubmittedBatch } from '#schemas/events.js'
 
 /** Appends a request's batches in order; resolves to how many of them, from the first on, are known to be written. */
 export type Publish = (type: string, batches: readonly SubmittedBatch[]) => Promise<number>

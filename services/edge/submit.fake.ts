@@ -1,4 +1,4 @@
-import type { SubmittedBatch, SubmittedRecord, VerdictEvent } from '#schemas/derive/avro.js'
+import type { SubmittedBatch, SubmittedRecord, VerdictEvent } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Outcome, Submit } from './submit.js'
 

@@ -1,4 +1,4 @@
-import type { SubmittedBatch, VerdictEvent } from '#schemas/derive/avro.js'
+import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import type { Figures } from './figures.js'
 import type { Publish } from './publisher.js'
 import type { Expected, Verdicts } from './verdicts.js'

@@ -1,4 +1,4 @@
-import type { SubmittedBatch, VerdictEvent } from '#schemas/derive/avro.js'
+import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import type { Part } from './answer.js'
 import { type RequestError, requestError } from './request-error.js'
 import { partsOfStored } from './stored-request.js'

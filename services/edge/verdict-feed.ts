@@ -3,8 +3,9 @@ import type { Consumer, Kafka } from '#platform/kafka.js'
 import type { Crash } from '#platform/lifecycle.js'
 import type { Log } from '#platform/log.js'
 import type { Registry } from '#platform/registry.js'
-import { type VerdictEvent, verdictSchema } from '#schemas/derive/avro.js'
+import { verdictSchema } from '#schemas/derive/avro.js'
 import { verdictsTopic } from '#schemas/derive/names.js'
+import type { VerdictEvent } from '#schemas/events.js'
 
 /** Every edge hears every verdict from now on, in a group of its own; what it misses it finds in Postgres. */
 export const followVerdicts = (deps: {

@@ -1,4 +1,4 @@
-import type { VerdictEvent } from '#schemas/derive/avro.js'
+import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from './request-error.js'
 import type { KeyedInteraction } from './sql/find-keyed-interaction.js'
 import type { VerdictStore } from './verdict-store.js'

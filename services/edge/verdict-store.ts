@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres.js'
-import type { VerdictEvent } from '#schemas/derive/avro.js'
+import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from './request-error.js'
 import { findKeyedInteraction, type KeyedInteraction } from './sql/find-keyed-interaction.js'
 import { findVerdictsOfBatches } from './sql/find-verdicts-of-batches.js'

@@ -1,5 +1,5 @@
 import type { Log } from '#platform/log.js'
-import type { VerdictEvent } from '#schemas/derive/avro.js'
+import type { VerdictEvent } from '#schemas/events.js'
 import type { VerdictStore } from './verdict-store.js'
 
 /** A batch's verdict on its way; undefined once we gave up on it. */

@@ -1,4 +1,4 @@
-import type { SubmittedBatch, SubmittedRecord } from '#schemas/derive/avro.js'
+import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import type { Problem, Refused } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'

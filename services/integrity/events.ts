@@ -1,5 +1,5 @@
-import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/derive/avro.js'
 import { createRecordWriter } from '#schemas/derive/written-record.js'
+import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import type { StoredVerdict } from './stored-verdict.js'
 import { newlyAccepted } from './take-decisions.js'

@@ -1,4 +1,4 @@
-import type { SubmittedBatch, VerdictEvent } from '#schemas/derive/avro.js'
+import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import type { Decision } from './decide.js'
 
 /** A decision as it is kept, with the place in the submitted log that it was taken on. */

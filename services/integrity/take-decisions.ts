@@ -1,6 +1,6 @@
 import type { Connection } from '#platform/postgres.js'
-import type { SubmittedBatch, SubmittedRecord } from '#schemas/derive/avro.js'
 import { entityKey } from '#schemas/derive/names.js'
+import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
 import { type Decision, decide } from './decide.js'

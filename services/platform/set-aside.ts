@@ -1,5 +1,6 @@
-import { type RejectedEvent, rejectedSchema } from '#schemas/derive/avro.js'
+import { rejectedSchema } from '#schemas/derive/avro.js'
 import { rejectedTopic, subjectOf } from '#schemas/derive/names.js'
+import type { RejectedEvent } from '#schemas/events.js'
 import { toSetAside, type Unreadable } from '#schemas/set-aside.js'
 import { derivedId } from './derived-id.js'
 import type { Producer } from './kafka.js'

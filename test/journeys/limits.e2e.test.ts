@@ -3,13 +3,12 @@ import { readFileSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { execa } from 'execa'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
-import { freePorts } from '../../deploy/embedded/free-port.js'
+import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, operate, system } from '../support/system.js'
+import { newOrganisation, operate } from '../support/system.js'
 import { createUploader } from '../support/uploader.js'
 
 const mib = 1024 * 1024
@@ -18,19 +17,9 @@ const mib = 1024 * 1024
 const mostMemory = 512 * mib
 
 // A second edge, so that small bounds trouble nobody else.
-const [port] = await freePorts(1)
-const edge = execa(process.execPath, ['dist/services/edge/main.js'], {
-  env: { ...system.env, EDGE_PORT: String(port), MAX_BYTES_IN_FLIGHT: String(32 * mib), MAX_BATCHES_IN_FLIGHT: '100' },
-  stdout: 'ignore',
-  reject: false,
-})
-const edgeUrl = `http://127.0.0.1:${port}`
-
-beforeAll(() => eventually(async () => expect((await fetch(`${edgeUrl}/readyz`)).status).toBe(200)))
-afterAll(async () => {
-  edge.kill('SIGTERM')
-  expect((await edge).exitCode).toBe(0)
-})
+const edge = await startEdge({ MAX_BYTES_IN_FLIGHT: String(32 * mib), MAX_BATCHES_IN_FLIGHT: '100' })
+const edgeUrl = edge.url
+afterAll(edge.stop)
 
 /** The most memory that the edge ever had. */
 const peakMemory = (): number => {

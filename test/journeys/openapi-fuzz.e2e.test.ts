@@ -1,9 +1,8 @@
-import { execa } from 'execa'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { uploads } from '#schemas/catalogue.js'
 import type { OpenApi } from '#schemas/derive/openapi.js'
-import { freePorts } from '../../deploy/embedded/free-port.js'
+import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'
 import { createAnswerCheck } from '../support/openapi-answers.js'
 import { createRawClient } from '../support/openapi-client.js'
@@ -11,33 +10,22 @@ import { type FuzzedRequest, requestsOf } from '../support/openapi-requests.js'
 import { knownIds } from '../support/openapi-values.js'
 import { pidOf } from '../support/processes.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, system } from '../support/system.js'
+import { newOrganisation } from '../support/system.js'
 import { createUploader } from '../support/uploader.js'
 
 const requests = 10_000
 const atOnce = 50
-const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
+// The same requests each time, so that a failure is of the change and not of the day; any other seed to look for more.
+const seed = Number(process.env.FUZZ_SEED ?? 20_261_115)
 
 // An edge of its own, so that nothing is refused only because there is much of it.
-const [port] = await freePorts(1)
-const edgeUrl = `http://127.0.0.1:${port}`
-const edge = execa(process.execPath, ['dist/services/edge/main.js'], {
-  env: {
-    ...system.env,
-    EDGE_PORT: String(port),
-    RATE_REQUESTS_PER_SECOND: '0',
-    RATE_RECORDS_PER_SECOND: '0',
-    LOG_LEVEL: 'warn',
-  },
-  stdout: 'ignore',
-  reject: false,
-})
+const edge = await startEdge({ RATE_REQUESTS_PER_SECOND: '0', RATE_RECORDS_PER_SECOND: '0', LOG_LEVEL: 'warn' })
+const edgeUrl = edge.url
 const client = createRawClient(edgeUrl, atOnce)
 const org = await newOrganisation('fuzz')
 const narrow = await newOrganisation('fuzz-narrow', 'shops:write')
 
 beforeAll(async () => {
-  await eventually(async () => expect((await fetch(`${edgeUrl}/readyz`)).status).toBe(200))
   const uploader = createUploader(edgeUrl, org.key)
   for (const type of uploads) {
     const records = knownIds.map((id) => sampleOf(type, idsOf(type.fields, id)))
@@ -46,8 +34,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   client.close()
-  edge.kill('SIGTERM')
-  expect((await edge).exitCode).toBe(0)
+  await edge.stop()
 })
 
 it(`answers ${requests} generated requests as its document says, FUZZ_SEED=${seed}`, { timeout: 300_000 }, async () => {
@@ -78,7 +65,6 @@ it(`answers ${requests} generated requests as its document says, FUZZ_SEED=${see
   for (const status of [200, 201, 207, 400, 401, 403, 404, 405, 409, 415])
     expect(statuses.get(status) ?? 0, `answers with ${status} of ${JSON.stringify([...statuses])}`).toBeGreaterThan(0)
   expect(statuses.get(429)).toBeUndefined()
-  expect(edge.exitCode).toBeNull()
   expect(['edge', 'integrity', 'sink'].map(pidOf)).toEqual(before)
   await eventually(async () => expect((await fetch(`${edgeUrl}/readyz`)).status).toBe(200))
 })

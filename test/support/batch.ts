@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Refusal, SubmittedBatch, SubmittedRecord } from '#schemas/derive/avro.js'
 import { createValidator } from '#schemas/derive/validator.js'
+import type { Refusal, SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 
 /** A submitted batch as the edge would publish it, of records that are valid by themselves. */

@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres.js'
-import type { VerdictEvent } from '#schemas/derive/avro.js'
+import type { VerdictEvent } from '#schemas/events.js'
 import { toVerdict, type VerdictRow, verdictColumns } from './verdict-row.js'
 
 /** Only an organisation's own: another's request is as good as absent. */

@@ -1,4 +1,4 @@
-import type { VerdictEvent } from '#schemas/derive/avro.js'
+import type { VerdictEvent } from '#schemas/events.js'
 
 export type VerdictRow = Omit<VerdictEvent, 'decided_at'> & { decided_at: Date }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { VerdictEvent } from '#schemas/derive/avro.js'
+import type { VerdictEvent } from '#schemas/events.js'
 import { createFakeVerdictStore } from '../../../services/edge/verdict-store.fake.js'
 import { createVerdicts } from '../../../services/edge/verdicts.js'
 import { silent } from './edge.js'

@@ -1,0 +1,56 @@
+import type { Value, Values } from './field.js'
+import type { Refused } from './problem.js'
+
+// The events on the topics, as the code sees them; `derive/avro.ts` says how they are written.
+
+/** A record that the edge refused, with the record itself so that the submitted log is the whole truth. */
+export type Refusal = Refused & { record: string; truncated: boolean }
+
+/** One batch of one request: what the edge publishes. */
+export type SubmittedBatch = {
+  org_id: string
+  request_id: string
+  batch_id: string
+  /** This batch's number, from 1, and how many the request was cut into. */
+  batch: number
+  batches: number
+  /** Where the batch begins in the request's records. */
+  first_index: number
+  submitted_at: number
+  body_sha256: Buffer
+  records: SubmittedRecord[]
+  refusals: Refusal[]
+}
+/** `index` is the place in the batch. A keyed record (an interaction with an Idempotency-Key) is taken once only. */
+export type SubmittedRecord = { index: number; keyed_sha256: Buffer | null } & { [field: string]: Value | Buffer }
+
+export type AcceptedEvent = {
+  org_id: string
+  request_id: string
+  batch_id: string
+  accepted_at: number
+  version: number
+} & Values
+
+export type RejectedEvent = {
+  org_id: string
+  request_id: string
+  batch_id: string
+  rejected_at: number
+  version: number
+  type: string
+} & Refusal
+
+export type VerdictEvent = {
+  org_id: string
+  request_id: string
+  batch_id: string
+  type: string
+  batch: number
+  batches: number
+  first_index: number
+  body_sha256: Buffer
+  decided_at: number
+  accepted: number
+  refused: Refused[]
+}
