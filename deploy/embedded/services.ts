@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { packageRoot } from '#platform/package-root.js'
 import type { Config } from './config.js'
-import { packageRoot } from './package-root.js'
 import { answersHttp } from './parts/answers-http.js'
 import type { ProcessDefinition } from './process-definition.js'
 

@@ -1,12 +1,12 @@
 import type { Field, Value } from '../field.js'
 import type { ProblemCode } from '../problem.js'
 import { firstYear, lastYear, readDate, readEpoch, readInstant, type Unread } from '../read-instant.js'
+import { isUuid } from '../uuid.js'
 
 export type Fault = { code: ProblemCode; message: string }
 
 export const isFault = (result: Value | Fault): result is Fault => typeof result === 'object' && result !== null
 
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export const longestText = 4096
 /** JSON's numbers beyond this were rounded by the time we see them. */
 const largestExact = Number.MAX_SAFE_INTEGER
@@ -69,9 +69,7 @@ const wrongType = (wanted: string, given: unknown): Fault => ({
 
 const readUuid = (given: unknown): Value | Fault => {
   if (typeof given !== 'string') return wrongType('a string', given)
-  if (given.length !== 36) return badUuid
-  const id = given.toLowerCase()
-  return uuidPattern.test(id) ? id : badUuid
+  return given.length === 36 && isUuid(given) ? given.toLowerCase() : badUuid
 }
 const badUuid: Fault = { code: 'bad_format', message: 'must be a UUID, like 3f2b8c1e-9d4a-4e7f-8a1b-2c3d4e5f6a7b' }
 

@@ -13,6 +13,3 @@ export const batchIdOf = (requestId: string, firstIndex: number, count: number):
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/
 export const isIdempotencyKey = (text: string): boolean => keyPattern.test(text)
-
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-export const isUuid = (text: string): boolean => uuidPattern.test(text)

@@ -1,5 +1,5 @@
 import { firstYear, lastYear } from '#schemas/read-instant.js'
-import { isUuid } from './ids.js'
+import { isUuid } from '#schemas/uuid.js'
 
 /** The last interaction of a page. */
 export type Cursor = { timestamp: number; id: string }

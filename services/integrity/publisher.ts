@@ -4,7 +4,7 @@ import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, verdictsTopic } from '#schemas/derive/names.js'
-import { topicsOf } from '#schemas/derive/topics.js'
+import { partitionsOf } from '#schemas/derive/topics.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createEventsOf } from './events.js'
@@ -21,8 +21,8 @@ export const createPublisher = async (deps: {
 }): Promise<Publish> => {
   const { catalogue, type, producer, registry } = deps
   const schemas = schemasByTopic(catalogue.all.values())
-  const partitions = new Map(topicsOf(catalogue).map((topic) => [topic.name, topic.partitions]))
   const topic = acceptedTopic(type.type)
+  const partitions = new Map([topic, rejectedTopic, verdictsTopic].map((name) => [name, partitionsOf(catalogue, name)]))
   const encoderOf = <T>(name: string) => registry.encoder<T>(subjectOf(name), schemas.get(name))
   const encodeAccepted = await encoderOf<AcceptedEvent>(topic)
   const encodeRejected = await encoderOf<RejectedEvent>(rejectedTopic)

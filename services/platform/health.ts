@@ -1,3 +1,5 @@
+import { within } from './within.js'
+
 export type Check = () => Promise<unknown> | unknown
 export type PartState = { ok: true } | { ok: false; problem: string }
 export type Readiness = { status: 'ready' | 'not_ready'; parts: Record<string, PartState> }
@@ -18,17 +20,12 @@ export const createReadiness =
   }
 
 const stateOf = async (check: Check): Promise<PartState> => {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${checkWithin / 1000} s`)), checkWithin)
-  })
   try {
-    await Promise.race([check(), tooLate])
+    // Through `then`: a check that throws at once is down like one that rejects.
+    await within(checkWithin, Promise.resolve().then(check))
     return { ok: true }
   } catch (error) {
     return { ok: false, problem: reasonOf(error) }
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -1,8 +1,6 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import avro from 'avsc'
 
-export type AvroType = avro.Type
-
 /** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
 const headerLength = 5
 
@@ -25,6 +23,7 @@ export const createRegistry = (url: string): Registry => {
   const base = url.replace(/\/$/, '')
   const client = new SchemaRegistry({ host: base, retry: { retries: 5, maxRetryTimeInSecs: 5 } })
   const written = new Map<number, Promise<string>>()
+  const encoders = new Map<string, Promise<unknown>>()
 
   const writerSchema = (id: number): Promise<string> => {
     const known = written.get(id)
@@ -48,9 +47,17 @@ export const createRegistry = (url: string): Registry => {
   return {
     register,
     writerSchema,
-    encoder: async (subject, schema) => {
-      const id = await client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema: JSON.stringify(schema) })
-      return createEncode(avro.Type.forSchema(schema as avro.Schema), id)
+    encoder: <T>(subject: string, schema: unknown) => {
+      const text = JSON.stringify(schema)
+      // Integrity opens one for each of its fifteen types, and most of them are for the same two topics.
+      const known = encoders.get(subject + text)
+      if (known) return known as Promise<(value: T) => Buffer>
+      const asked = client
+        .getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema: text })
+        .then((id) => createEncode<T>(avro.Type.forSchema(schema as avro.Schema), id))
+      encoders.set(subject + text, asked)
+      asked.catch(() => encoders.delete(subject + text))
+      return asked
     },
     decoder: <T>(schema: unknown) => {
       const reader = avro.Type.forSchema(schema as avro.Schema)

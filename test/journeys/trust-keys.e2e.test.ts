@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createKeyText, keyIdOf, keyTextOf, randomText } from '#platform/api-key.js'
 import { tag } from '#schemas/records/tag.js'
-import { freePorts } from '../../deploy/embedded/free-port.js'
+import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'
 import { openPostgresLink } from '../support/postgres-link.js'
 import { sampleOf } from '../support/sample.js'
@@ -14,18 +13,10 @@ type Issued = { key_id: string; key: string }
 
 // A second edge, which reaches Postgres by a way of its own.
 const link = await openPostgresLink(system.env.POSTGRES_URL)
-const [port] = await freePorts(1)
-const second = `http://127.0.0.1:${port}`
-const edge = execa(process.execPath, ['dist/services/edge/main.js'], {
-  env: { ...system.env, EDGE_PORT: String(port), POSTGRES_URL: link.url },
-  stdout: 'ignore',
-  reject: false,
-})
-
-beforeAll(() => eventually(async () => expect((await fetch(`${second}/readyz`)).status).toBe(200)))
+const edge = await startEdge({ POSTGRES_URL: link.url })
+const second = edge.url
 afterAll(async () => {
-  edge.kill('SIGTERM')
-  expect((await edge).exitCode).toBe(0)
+  await edge.stop()
   await link.close()
 })
 

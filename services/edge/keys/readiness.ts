@@ -1,6 +1,6 @@
 import type { Check } from '#platform/health.js'
+import { within } from '#platform/within.js'
 import { usableFor } from './key-memory.js'
-import { within } from './within.js'
 
 // Below the time that readiness gives a check: the operator is to read this sentence, not "no answer".
 const answerWithin = 2_000

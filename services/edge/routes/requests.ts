@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { readRequests } from '#schemas/derive/scopes.js'
+import { isUuid } from '#schemas/uuid.js'
 import { answerOf } from '../answer.js'
-import { isUuid } from '../ids.js'
 import { callerOf } from '../request-context.js'
 import { requestError, sendError } from '../request-error.js'
 import { partsOfStored } from '../stored-request.js'

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { batchIdOf, isUuid, keyedInteractionId, keyedRequestId, newId } from '../../../services/edge/ids.js'
+import { isUuid } from '#schemas/uuid.js'
+import { batchIdOf, keyedInteractionId, keyedRequestId, newId } from '../../../services/edge/ids.js'
 
 it('derives the same id from the same facts, and another from others', () => {
   const ids = [

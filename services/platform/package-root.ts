@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of package.json; this file runs both from deploy/ (tests) and from dist/deploy/ (npm start). */
+/** The folder of package.json, from the sources as from dist/: what the compiler does not copy is found from there. */
 export const packageRoot = findUp(dirname(fileURLToPath(import.meta.url)))
 
 function findUp(folder: string): string {
   if (existsSync(join(folder, 'package.json'))) return folder
   const parent = dirname(folder)
-  if (parent === folder) throw new Error('no package.json above the launcher')
+  if (parent === folder) throw new Error('no package.json above the services')
   return findUp(parent)
 }
