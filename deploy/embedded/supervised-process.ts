@@ -33,7 +33,11 @@ export const superviseProcess = (
   let watch: Promise<void> | undefined
 
   const run = async (): Promise<{ readiness: Promise<boolean>; ended: Promise<Ending> }> => {
-    await definition.prepare?.()
+    try {
+      await definition.prepare?.()
+    } catch (error) {
+      throw new CannotStart(`${name} cannot be prepared: ${error instanceof Error ? error.message : String(error)}`)
+    }
     if (stopping.signal.aborted) throw new CannotStart(`${name} was stopped before it was up`)
     const life = spawnNoted(definition, dataDir)
     running = life

@@ -34,7 +34,8 @@ export const kafkaPart = ({ dataDir, port }: { dataDir: string; port: number }):
       const [controllerPort = 0] = await freePorts(1)
       await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir }))
       if (existsSync(join(logDir, 'meta.properties'))) return
-      const format = ['format', '--ignore-formatted', '-t', await clusterId(home), '-c', propertiesFile]
+      // With `=`: one id in 64 begins with a hyphen, and would be taken for an option.
+      const format = ['format', '--ignore-formatted', `--cluster-id=${await clusterId(home)}`, '-c', propertiesFile]
       await promisify(execFile)(java, [...classes, 'kafka.tools.StorageTool', ...format], { maxBuffer: 16 << 20 })
     },
     isReady: () => answersKafka(port),
