@@ -14,6 +14,9 @@ const schema = {
 }
 const type = avro.Type.forSchema(schema as avro.Schema)
 
+// avsc writes no number at the very edge of what is exact.
+const long = fc.integer({ min: Number.MIN_SAFE_INTEGER + 1, max: Number.MAX_SAFE_INTEGER - 1 })
+
 const read = async (container: Buffer): Promise<unknown[]> => {
   const rows: unknown[] = []
   const source = new PassThrough()
@@ -26,7 +29,7 @@ const read = async (container: Buffer): Promise<unknown[]> => {
 }
 
 it('is read back by any Avro reader, row for row', async () => {
-  const rows = fc.array(fc.record({ n: fc.maxSafeNat(), s: fc.string({ maxLength: 300 }) }), {
+  const rows = fc.array(fc.record({ n: long, s: fc.string({ maxLength: 300 }) }), {
     minLength: 1,
     maxLength: 200,
   })
