@@ -20,7 +20,7 @@ export type Running = {
  * Starts a process of its own session, so that Ctrl-C in the terminal reaches the launcher alone.
  * It writes to its log file directly: neither a slow launcher nor a dead one holds it up.
  */
-export const spawnNoted = (definition: Startable, dataDir: string): Running => {
+export const spawnNoted = (definition: Startable, dataDir: string, { isAgain = false } = {}): Running => {
   const { name, stopSignal = 'SIGTERM' } = definition
   const log = openLog(logFileOf(dataDir, name))
   const [command = '', ...args] = [
@@ -33,7 +33,7 @@ export const spawnNoted = (definition: Startable, dataDir: string): Running => {
   const child = spawn(command, args, {
     detached: true,
     stdio: ['ignore', log, log],
-    env: { ...process.env, ...definition.env },
+    env: { ...process.env, ...definition.env, ...(isAgain && withoutFailPoint) },
   })
   closeSync(log)
   const forget = child.pid === undefined ? () => {} : noteProcess(dataDir, name, child.pid, stopSignal)
@@ -47,6 +47,9 @@ export const spawnNoted = (definition: Startable, dataDir: string): Running => {
   })
   return { ended, end: () => child.kill(stopSignal), kill: () => child.kill('SIGKILL') }
 }
+
+// Who killed itself once for a test comes back to live.
+const withoutFailPoint = { WEIR_FAILPOINT: undefined }
 
 let hasSetpriv: boolean | undefined
 

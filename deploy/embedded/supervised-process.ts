@@ -29,6 +29,7 @@ export const superviseProcess = (
   const { name } = definition
   const stopping = new AbortController()
   let running: Running | undefined
+  let lives = 0
   let starting: Promise<void> | undefined
   let watch: Promise<void> | undefined
 
@@ -39,7 +40,7 @@ export const superviseProcess = (
       throw new CannotStart(`${name} cannot be prepared: ${error instanceof Error ? error.message : String(error)}`)
     }
     if (stopping.signal.aborted) throw new CannotStart(`${name} was stopped before it was up`)
-    const life = spawnNoted(definition, dataDir)
+    const life = spawnNoted(definition, dataDir, { isAgain: lives++ > 0 })
     running = life
     return { readiness: untilReady(definition, life.ended), ended: life.ended }
   }

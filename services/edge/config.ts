@@ -1,4 +1,5 @@
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
+import { type FailPointConfig, failPointVariables } from '#platform/fail-point.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
 import { type LimitConfig, limitVariables } from './limits/variables.js'
 import { type NetworkConfig, networkVariables } from './network/variables.js'
@@ -7,6 +8,7 @@ export const configSchema = {
   type: 'object',
   properties: {
     ...partVariables,
+    ...failPointVariables,
     ...networkVariables,
     ...limitVariables,
     EDGE_PORT: {
@@ -82,6 +84,7 @@ export const configSchema = {
 } as const satisfies ConfigSchema
 
 export type Config = PartConfig &
+  FailPointConfig &
   NetworkConfig &
   LimitConfig & {
     EDGE_PORT: number

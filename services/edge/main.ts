@@ -1,6 +1,7 @@
 // HTTP requests → validated, cut into batches, published as submitted events → answered with their verdicts.
 import { createClickHouse } from '#platform/clickhouse.js'
 import { readConfigOrExit } from '#platform/config.js'
+import { createFailAt } from '#platform/fail-point.js'
 import { createReadiness } from '#platform/health.js'
 import { createKafka } from '#platform/kafka.js'
 import { runService } from '#platform/lifecycle.js'
@@ -64,10 +65,16 @@ await runService(log, async (onStop, crash) => {
   onStop('clickhouse', clickhouse.close)
 
   const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-edge', log })
+  const failAt = createFailAt(config)
+  const kafka = createKafka({
+    brokers: config.KAFKA_BROKERS,
+    clientId: 'weir-edge',
+    log,
+    onProduceSent: config.WEIR_FAILPOINT && (() => failAt('after-submit-sent')),
+  })
   const producer = await kafka.createProducer()
   onStop('producer', producer.close)
-  const publish = createPublish({ producer, laneOf: await openLanes(catalogue, registry), log })
+  const publish = createPublish({ producer, laneOf: await openLanes(catalogue, registry), failAt, log })
 
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
   const feed = await followVerdicts({ kafka, registry, settle: verdicts.settle, crash, log })

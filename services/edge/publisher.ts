@@ -1,3 +1,4 @@
+import type { FailAt } from '#platform/fail-point.js'
 import type { Message, Producer } from '#platform/kafka.js'
 import type { Log } from '#platform/log.js'
 import { partitionOf } from '#platform/partition-of.js'
@@ -12,7 +13,7 @@ export type Lane = { topic: string; partitions: number; encode: (batch: Submitte
 const bytesPerSend = 1024 * 1024
 
 export const createPublish =
-  (deps: { producer: Pick<Producer, 'send'>; laneOf: (type: string) => Lane; log: Log }): Publish =>
+  (deps: { producer: Pick<Producer, 'send'>; laneOf: (type: string) => Lane; failAt: FailAt; log: Log }): Publish =>
   async (type, batches) => {
     const { topic, partitions, encode } = deps.laneOf(type)
     let written = 0
@@ -20,6 +21,7 @@ export const createPublish =
       for (const batch of sends(batches, encode)) {
         const partition = partitionOf(batch.orgId, partitions)
         await deps.producer.send(topic, partition, batch.messages)
+        deps.failAt('after-submit-acked')
         written += batch.messages.length
       }
     } catch (error) {

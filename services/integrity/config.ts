@@ -1,4 +1,5 @@
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
+import { type FailPointConfig, failPointVariables } from '#platform/fail-point.js'
 
 const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, LOG_LEVEL } = partVariables
 
@@ -9,6 +10,7 @@ export const configSchema = {
     SCHEMA_REGISTRY_URL,
     POSTGRES_URL,
     LOG_LEVEL,
+    ...failPointVariables,
     INTEGRITY_HOST: { type: 'string', default: '127.0.0.1', description: 'address of its health and metrics pages' },
     INTEGRITY_PORT: { type: 'integer', default: 8082, description: 'port of its health and metrics pages' },
     KNOWN_IDS: {
@@ -20,8 +22,9 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = Omit<PartConfig, 'CLICKHOUSE_URL'> & {
-  INTEGRITY_HOST: string
-  INTEGRITY_PORT: number
-  KNOWN_IDS: number
-}
+export type Config = Omit<PartConfig, 'CLICKHOUSE_URL'> &
+  FailPointConfig & {
+    INTEGRITY_HOST: string
+    INTEGRITY_PORT: number
+    KNOWN_IDS: number
+  }

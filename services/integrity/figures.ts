@@ -1,6 +1,6 @@
 import type { Fetch } from '#platform/kafka.js'
 import { latencyBuckets, type Metrics } from '#platform/metrics.js'
-import type { Outcome } from './take-decisions.js'
+import type { Outcome } from './fence.js'
 
 export type Figures = {
   fetched: (fetch: Fetch) => void

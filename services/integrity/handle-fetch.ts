@@ -1,3 +1,4 @@
+import type { FailAt } from '#platform/fail-point.js'
 import type { Fetch } from '#platform/kafka.js'
 import { inTransaction, type Pool } from '#platform/postgres.js'
 import { Undecodable } from '#platform/registry.js'
@@ -8,9 +9,10 @@ import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import type { Unreadable } from '#schemas/set-aside.js'
 import type { EntityIndex } from './entity-index.js'
+import type { Submitted } from './fence.js'
 import type { Figures } from './figures.js'
 import type { Publish } from './publisher.js'
-import { type Submitted, takeDecisions } from './take-decisions.js'
+import { takeDecisions } from './take-decisions.js'
 
 export type Lane = { type: RecordType; decode: (message: Buffer) => Promise<SubmittedBatch>; publish: Publish }
 
@@ -22,6 +24,7 @@ export const createFetchHandler = (deps: {
   lanes: readonly Lane[]
   figures: Figures
   setAside: SetAside
+  failAt: FailAt
   now?: () => number
 }): ((fetch: Fetch) => Promise<void>) => {
   const lanes = new Map(deps.lanes.map((lane) => [submittedTopic(lane.type.type), lane]))
@@ -45,9 +48,11 @@ export const createFetchHandler = (deps: {
     const { outcomes, entities } = await inTransaction(deps.pool, (connection) =>
       takeDecisions(connection, deps.index, at, submitted, now()),
     )
+    deps.failAt('after-postgres-commit')
     deps.index.remember(entities)
     for (const message of unreadable) await deps.setAside(message)
     await lane.publish(outcomes, fetch.holdsPartition)
+    deps.failAt('after-publish')
     deps.figures.told(fetch, outcomes)
   }
 }

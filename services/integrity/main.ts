@@ -1,5 +1,6 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
 import { readConfigOrExit } from '#platform/config.js'
+import { createFailAt } from '#platform/fail-point.js'
 import { createReadiness } from '#platform/health.js'
 import { startHealthServer } from '#platform/health-server.js'
 import { createKafka } from '#platform/kafka.js'
@@ -25,6 +26,7 @@ const config = readConfigOrExit<Config>(configSchema)
 const log = createLog('integrity', config.LOG_LEVEL)
 
 await runService(log, async (onStop, crash) => {
+  const failAt = createFailAt(config)
   const metrics = createMetrics('integrity')
   const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
   const pool = createPool(config.POSTGRES_URL, log)
@@ -37,7 +39,7 @@ await runService(log, async (onStop, crash) => {
   const createLane = async (type: RecordType): Promise<Lane> => ({
     type,
     decode: registry.decoder<SubmittedBatch>(submittedSchema(type)),
-    publish: await createPublisher({ catalogue, type, producer, registry }),
+    publish: await createPublisher({ catalogue, type, producer, registry, failAt }),
   })
   const onFetch = createFetchHandler({
     catalogue,
@@ -45,6 +47,7 @@ await runService(log, async (onStop, crash) => {
     index: createEntityIndex(config.KNOWN_IDS),
     lanes: await Promise.all([...catalogue.all.values()].map(createLane)),
     figures: createFigures(metrics),
+    failAt,
     setAside: await createSetAside({
       producer,
       registry,

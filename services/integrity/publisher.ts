@@ -1,14 +1,15 @@
+import type { FailAt } from '#platform/fail-point.js'
 import type { Message, Producer } from '#platform/kafka.js'
 import { partitionOf } from '#platform/partition-of.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
+import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, verdictsTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { createEventsOf } from './events.js'
-import type { Outcome } from './take-decisions.js'
+import type { Outcome } from './fence.js'
 
 export type Publish = (outcomes: readonly Outcome[], holdsPartition: () => boolean) => Promise<void>
 
@@ -18,6 +19,7 @@ export const createPublisher = async (deps: {
   type: RecordType
   producer: Producer
   registry: Registry
+  failAt: FailAt
 }): Promise<Publish> => {
   const { catalogue, type, producer, registry } = deps
   const schemas = schemasByTopic(catalogue.all.values())
@@ -31,10 +33,11 @@ export const createPublisher = async (deps: {
 
   const sendAll = async (queues: Queues, holdsPartition: () => boolean): Promise<void> => {
     await Promise.all(
-      [...queues.values()].map(({ topic: to, partition, messages }) => {
+      [...queues.values()].map(async ({ topic: to, partition, messages }) => {
         // Whoever lost the partition while asleep must not speak after the one who has it now.
         if (!holdsPartition()) throw new Error('this consumer may have lost its partition; it joins its group again')
-        return producer.send(to, partition, messages)
+        await producer.send(to, partition, messages)
+        deps.failAt('after-partial-publish')
       }),
     )
   }

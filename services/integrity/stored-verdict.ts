@@ -1,13 +1,9 @@
-import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
+import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
+import type { SubmittedBatch } from '#schemas/events.js'
 import type { Decision } from './decide.js'
 
 /** A decision as it is kept, with the place in the submitted log that it was taken on. */
-export type StoredVerdict = VerdictEvent & {
-  repeated: number[]
-  topic: string
-  partition: number
-  submitted_offset: number
-}
+export type StoredVerdict = PlacedVerdict & { topic: string; partition: number }
 
 export type Place = { topic: string; partition: number; offset: number }
 

@@ -4,6 +4,7 @@ import kafkajs, { Kafka as Client, CompressionTypes, type EachBatchPayload, type
 import { type Pulse, watchPulse } from './consumer-pulse.js'
 import type { Crash } from './lifecycle.js'
 import type { Log } from './log.js'
+import { watchProduce } from './produce-watch.js'
 
 // The only file that knows kafkajs. Each rule below answers a way in which it lost or repeated data when it was tried.
 
@@ -36,6 +37,8 @@ export type ConsumeOptions = {
   groupId: string
   topics: readonly string[]
   fromBeginning: boolean
+  /** Where to begin, for a reader that wants a certain stretch; it may be handed something before that too. */
+  startAt?: readonly { topic: string; partition: number; offset: number }[]
   /** Off for a reader that has no past, such as the edge's view of the verdicts. */
   commits?: boolean
   partitionsAtOnce?: number
@@ -68,7 +71,13 @@ kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
   decompress: (buffer: Buffer) => promisify(gunzip)(buffer),
 })
 
-export const createKafka = (deps: { brokers: string; clientId: string; log: Log }): Kafka => {
+export const createKafka = (deps: {
+  brokers: string
+  clientId: string
+  log: Log
+  /** For tests: called when a message was sent, and nothing has been heard of it yet. */
+  onProduceSent?: (() => void) | undefined
+}): Kafka => {
   const client = new Client({
     clientId: deps.clientId,
     brokers: deps.brokers.split(','),
@@ -77,6 +86,7 @@ export const createKafka = (deps: { brokers: string; clientId: string; log: Log 
     retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 },
     logLevel: logLevel.WARN,
     logCreator: toPino(deps.log),
+    ...(deps.onProduceSent && { socketFactory: watchProduce(deps.onProduceSent) }),
   })
   return {
     createProducer: () => createProducer(client),
@@ -154,6 +164,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
       await payload.heartbeat()
     },
   })
+  for (const { offset, ...place } of options.startAt ?? []) consumer.seek({ ...place, offset: String(offset) })
   running.then(
     () => log.info({ groupId: options.groupId, topics: options.topics.length }, 'consumer runs'),
     options.crash,

@@ -1,4 +1,5 @@
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
+import { type FailPointConfig, failPointVariables } from '#platform/fail-point.js'
 
 const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, CLICKHOUSE_URL, LOG_LEVEL } = partVariables
 
@@ -9,6 +10,7 @@ export const configSchema = {
     SCHEMA_REGISTRY_URL,
     CLICKHOUSE_URL,
     LOG_LEVEL,
+    ...failPointVariables,
     SINK_HOST: { type: 'string', default: '127.0.0.1', description: 'address of its health and metrics pages' },
     SINK_PORT: { type: 'integer', default: 8083, description: 'port of its health and metrics pages' },
     SINK_GATHER_MS: {
@@ -27,9 +29,10 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = Omit<PartConfig, 'POSTGRES_URL'> & {
-  SINK_HOST: string
-  SINK_PORT: number
-  SINK_GATHER_MS: number
-  SINK_GATHER_BYTES: number
-}
+export type Config = Omit<PartConfig, 'POSTGRES_URL'> &
+  FailPointConfig & {
+    SINK_HOST: string
+    SINK_PORT: number
+    SINK_GATHER_MS: number
+    SINK_GATHER_BYTES: number
+  }

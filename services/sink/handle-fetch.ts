@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { FailAt } from '#platform/fail-point.js'
 import type { Fetch, Received } from '#platform/kafka.js'
 import type { Log } from '#platform/log.js'
+import type { Sorted } from '#platform/readable.js'
 import type { SetAside } from '#platform/set-aside.js'
+import type { TableWriter } from '#platform/table-writer.js'
 import type { Figures } from './figures.js'
-import type { Sorted } from './readable.js'
-import type { TableWriter } from './table-writer.js'
 
 /** One topic's way into its table. */
 export type Lane = {
@@ -22,6 +23,7 @@ export const createFetchHandler = (deps: {
   lanes: ReadonlyMap<string, Lane>
   setAside: SetAside
   figures: Figures
+  failAt: FailAt
   log: Log
   signal: AbortSignal
 }): ((fetch: Fetch) => Promise<void>) => {
@@ -41,6 +43,7 @@ export const createFetchHandler = (deps: {
       try {
         messages = await keepReadable(fetch, await lane.sort(messages))
         if (messages.length > 0) await lane.writer.write(messages.map(({ value }) => value))
+        deps.failAt('after-clickhouse-insert')
         figures.written(fetch)
         return
       } catch (error) {

@@ -1,6 +1,7 @@
 // accepted and rejected events → ClickHouse, in large blocks, offsets after the insert.
 import { createClickHouse } from '#platform/clickhouse.js'
 import { readConfigOrExit } from '#platform/config.js'
+import { createFailAt } from '#platform/fail-point.js'
 import { createReadiness } from '#platform/health.js'
 import { startHealthServer } from '#platform/health-server.js'
 import { createKafka } from '#platform/kafka.js'
@@ -9,6 +10,7 @@ import { createLog } from '#platform/log.js'
 import { createMetrics } from '#platform/metrics.js'
 import { createRegistry } from '#platform/registry.js'
 import { createSetAside } from '#platform/set-aside.js'
+import type { Insert } from '#platform/table-writer.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { acceptedTopic, database, rejectedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
@@ -16,7 +18,6 @@ import { type Config, configSchema } from './config.js'
 import { createFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
 import { createLanes } from './lanes.js'
-import type { Insert } from './table-writer.js'
 
 const config = readConfigOrExit<Config>(configSchema)
 const log = createLog('sink', config.LOG_LEVEL)
@@ -41,7 +42,14 @@ await runService(log, async (onStop, crash) => {
 
   const stopping = new AbortController()
   const lanes = createLanes(catalogue, registry, insert)
-  const onFetch = createFetchHandler({ lanes, setAside, figures, log, signal: stopping.signal })
+  const onFetch = createFetchHandler({
+    lanes,
+    setAside,
+    figures,
+    failAt: createFailAt(config),
+    log,
+    signal: stopping.signal,
+  })
   const consume = (groupId: string, topics: string[]) =>
     kafka.consume({
       groupId,

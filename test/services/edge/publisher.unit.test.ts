@@ -16,6 +16,7 @@ const batches = Array.from({ length: 5 }, (_, i) => batchOf(shop, [], { batch: i
 const create = (failsAt = Number.POSITIVE_INFINITY) => {
   const sends: { topic: string; partition: number; numbers: number[]; keys: string[] }[] = []
   const publish = createPublish({
+    failAt: () => {},
     producer: {
       send: async (topic, partition, messages) => {
         if (sends.length === failsAt) throw new Error('the broker is away')

@@ -1,8 +1,10 @@
-import { createRecordWriter } from '#schemas/derive/written-record.js'
-import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
-import type { RecordType } from '#schemas/record.js'
-import type { StoredVerdict } from './stored-verdict.js'
-import { newlyAccepted } from './take-decisions.js'
+import type { AcceptedEvent, RejectedEvent, SubmittedBatch, SubmittedRecord, VerdictEvent } from '../events.js'
+import type { Refused } from '../problem.js'
+import type { RecordType } from '../record.js'
+import { createRecordWriter } from './written-record.js'
+
+/** A verdict, with the offset of the batch that it was taken on, and the records that were taken before. */
+export type PlacedVerdict = VerdictEvent & { repeated: number[]; submitted_offset: number }
 
 // A version is a place in the submitted log, so that telling it again gives the same version.
 export const mostRecordsInBatch = 8192
@@ -12,7 +14,7 @@ export const versionOf = (offset: number, index: number): number => offset * mos
 export const createEventsOf = (type: RecordType) => {
   const writeRecord = createRecordWriter(type)
 
-  const accepted = (batch: SubmittedBatch, verdict: StoredVerdict): AcceptedEvent[] =>
+  const accepted = (batch: SubmittedBatch, verdict: PlacedVerdict): AcceptedEvent[] =>
     newlyAccepted(batch, verdict).map(({ index, keyed_sha256: _, ...values }) => ({
       org_id: batch.org_id,
       request_id: batch.request_id,
@@ -22,7 +24,7 @@ export const createEventsOf = (type: RecordType) => {
       ...(values as Omit<AcceptedEvent, 'index'>),
     }))
 
-  const rejected = (batch: SubmittedBatch, verdict: StoredVerdict): RejectedEvent[] => {
+  const rejected = (batch: SubmittedBatch, verdict: PlacedVerdict): RejectedEvent[] => {
     if (verdict.refused.length === 0) return []
     const byEdge = new Map(batch.refusals.map((refusal) => [refusal.index, refusal]))
     const records = new Map(batch.records.map((record) => [record.index, record]))
@@ -42,4 +44,14 @@ export const createEventsOf = (type: RecordType) => {
   }
 
   return { accepted, rejected }
+}
+
+/** The records of a batch that a verdict accepts and that were not taken before. */
+export const newlyAccepted = (
+  batch: SubmittedBatch,
+  { refused, repeated }: { refused: readonly Refused[]; repeated: readonly number[] },
+): SubmittedRecord[] => {
+  if (refused.length === 0 && repeated.length === 0) return batch.records
+  const left = new Set([...refused.map(({ index }) => index), ...repeated])
+  return batch.records.filter(({ index }) => !left.has(index))
 }

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import avro from 'avsc'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { toAvroContainer } from '../../../services/sink/avro-container.js'
+import { toAvroContainer } from '../../../services/platform/avro-container.js'
 
 const schema = {
   type: 'record',
@@ -14,8 +14,8 @@ const schema = {
 }
 const type = avro.Type.forSchema(schema as avro.Schema)
 
-// avsc writes no number at the very edge of what is exact.
-const long = fc.integer({ min: Number.MIN_SAFE_INTEGER + 1, max: Number.MAX_SAFE_INTEGER - 1 })
+// Versions and times. avsc refuses 2^53 - 1, and misreads what lies below -2^52.
+const long = fc.integer({ min: -(2 ** 50), max: Number.MAX_SAFE_INTEGER - 1 })
 
 const read = async (container: Buffer): Promise<unknown[]> => {
   const rows: unknown[] = []

@@ -1,0 +1,61 @@
+import { newlyAccepted } from '#schemas/derive/decided-events.js'
+import { entityKey } from '#schemas/derive/names.js'
+import type { Values } from '#schemas/field.js'
+import { createReferencesOf, type RecordType } from '#schemas/record.js'
+import { decide } from './decide.js'
+import { nameOf } from './entity-index.js'
+import type { Span, Submitted } from './fence.js'
+import type { Entity } from './sql/find-entities.js'
+import type { Keyed } from './sql/find-keyed-interactions.js'
+import type { TakenInteraction } from './sql/insert-keyed-interactions.js'
+import { type StoredVerdict, toStoredVerdict } from './stored-verdict.js'
+
+/** What of the world the decisions on a fetch depend on: names of entities, and hashes of keyed interactions by `org/id`. */
+export type Known = { known: ReadonlySet<string>; takenBefore: ReadonlyMap<string, Buffer> }
+
+/** What the decisions on a fetch add to the world. */
+export type Taken = { verdicts: StoredVerdict[]; entities: Entity[]; keyed: TakenInteraction[] }
+
+/** Decides new batches one after another, as they lie in the log. */
+export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known, now: number): Taken => {
+  const referencesOf = createReferencesOf(at.type)
+  const takenBefore = new Map(world.takenBefore)
+  const taken: Taken = { verdicts: [], entities: [], keyed: [] }
+  for (const { batch, offset } of fresh) {
+    const decision = decide(batch, {
+      idField: at.type.id,
+      referencesOf,
+      isKnown: ({ type, id }) => world.known.has(nameOf({ orgId: batch.org_id, type, id })),
+      takenBefore: (id) => takenBefore.get(entityKey(batch.org_id, id)),
+    })
+    taken.verdicts.push(toStoredVerdict(batch, decision, { ...at, type: at.type.type, offset, decidedAt: now }))
+    for (const record of newlyAccepted(batch, decision)) {
+      const id = String(record[at.type.id])
+      if (at.isReferenced) taken.entities.push({ orgId: batch.org_id, type: at.type.type, id })
+      if (!record.keyed_sha256) continue
+      takenBefore.set(entityKey(batch.org_id, id), record.keyed_sha256)
+      const recordedAt = Number(record.recorded_at)
+      taken.keyed.push({ orgId: batch.org_id, id, bodySha256: record.keyed_sha256, recordedAt })
+    }
+  }
+  return taken
+}
+
+/** The entities that these batches refer to. */
+export function* wantedOf(type: RecordType, fresh: readonly Submitted[]): Iterable<Entity> {
+  const referencesOf = createReferencesOf(type)
+  for (const { batch } of fresh) {
+    for (const record of batch.records) {
+      for (const reference of referencesOf(record as Values))
+        yield { orgId: batch.org_id, type: reference.type, id: reference.id }
+    }
+  }
+}
+
+/** Those of their records that came with an Idempotency-Key. */
+export const keyedOf = (type: RecordType, fresh: readonly Submitted[]): Keyed[] =>
+  fresh.flatMap(({ batch }) =>
+    batch.records
+      .filter((record) => record.keyed_sha256)
+      .map((record) => ({ orgId: batch.org_id, id: String(record[type.id]) })),
+  )

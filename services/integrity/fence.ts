@@ -1,0 +1,52 @@
+import type { SubmittedBatch } from '#schemas/events.js'
+import type { RecordType } from '#schemas/record.js'
+import type { StoredVerdict } from './stored-verdict.js'
+
+// What the cursor and the stored verdicts say about a fetch. Pure, so that the model in test/model runs this very code.
+
+export type Submitted = { offset: number; batch: SubmittedBatch }
+/** A fetch of a partition: the offsets that it covers, unreadable messages among them. */
+export type Span = {
+  topic: string
+  partition: number
+  type: RecordType
+  isReferenced: boolean
+  first: number
+  next: number
+}
+
+export type Outcome = Submitted & {
+  verdict: StoredVerdict
+  /** Whether the verdict was taken on this very message: a repeat of a batch has only its verdict told again. */
+  isTheOneDecided: boolean
+}
+
+// Plain producers leave no gaps: a missing offset is a batch that was acknowledged and is gone.
+export const refuseHole = ({ topic, partition, first }: Span, cursor: number | undefined): void => {
+  if (cursor === undefined || first <= cursor) return
+  throw new Error(`${topic}/${partition}: offsets ${cursor} to ${first - 1} are missing from the log`)
+}
+
+/** Those that lie beyond the cursor and whose batch has no verdict yet, each batch once. */
+export const freshOnes = (
+  submitted: readonly Submitted[],
+  cursor: number,
+  verdicts: ReadonlyMap<string, StoredVerdict>,
+): Submitted[] => {
+  const seen = new Set<string>()
+  return submitted.filter(({ offset, batch: { batch_id } }) => {
+    const isNew = offset >= cursor && !verdicts.has(batch_id) && !seen.has(batch_id)
+    seen.add(batch_id)
+    return isNew
+  })
+}
+
+export const toOutcome = (at: Span, one: Submitted, verdicts: ReadonlyMap<string, StoredVerdict>): Outcome => {
+  const verdict = verdicts.get(one.batch.batch_id)
+  if (!verdict) {
+    throw new Error(`${at.topic}/${at.partition}: offset ${one.offset} lies below the cursor, but has no verdict`)
+  }
+  const isTheOneDecided =
+    verdict.topic === at.topic && verdict.partition === at.partition && verdict.submitted_offset === one.offset
+  return { ...one, verdict, isTheOneDecided }
+}

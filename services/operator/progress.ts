@@ -1,0 +1,51 @@
+export type Progress = {
+  /** So much more is done. */
+  advance: (count: number) => void
+  /** Says that it is through, and how long it took. */
+  end: () => void
+}
+
+/** What a screen is to progress: a terminal redraws its last line, anything else gets a line now and then. */
+export type Screen = { isTTY?: boolean; columns?: number; write: (text: string) => unknown }
+
+const barWidth = 24
+const redrawEvery = 100
+const lineEvery = 5_000
+
+/** Shows how far a long piece of work is, on the error stream, so that the result can be piped on. */
+export const createProgress = (
+  label: string,
+  total: number,
+  screen: Screen = process.stderr,
+  now = Date.now,
+): Progress => {
+  const begun = now()
+  let done = 0
+  let shown = screen.isTTY ? 0 : begun
+
+  const show = (isLast: boolean): void => {
+    shown = now()
+    const line = lineOf(label, done, total, (shown - begun) / 1000, isLast)
+    if (!screen.isTTY) screen.write(`${line}\n`)
+    else screen.write(`\r\x1b[K${line.slice(0, (screen.columns ?? 80) - 1)}${isLast ? '\n' : ''}`)
+  }
+  return {
+    advance: (count) => {
+      done += count
+      if (now() - shown >= (screen.isTTY ? redrawEvery : lineEvery)) show(false)
+    },
+    end: () => show(true),
+  }
+}
+
+const lineOf = (label: string, done: number, total: number, seconds: number, isLast: boolean): string => {
+  const share = total === 0 ? 1 : Math.min(1, done / total)
+  const full = Math.floor(share * barWidth)
+  const bar = `${'█'.repeat(full)}${'░'.repeat(barWidth - full)}`
+  const left = isLast || share === 0 ? '' : `, ${duration((seconds / share) * (1 - share))} left`
+  return `${label} ${bar} ${count(done)} of ${count(total)}, ${duration(seconds)}${left}`
+}
+
+const count = (n: number): string => n.toLocaleString('en').replaceAll(',', ' ')
+const duration = (seconds: number): string =>
+  seconds < 90 ? `${seconds.toFixed(seconds < 10 ? 1 : 0)} s` : `${Math.round(seconds / 60)} min`

@@ -1,0 +1,35 @@
+import type { ConfigSchema } from './config.js'
+
+/** The rows of the crash table in docs/operations.md: where a test can have a process killed. */
+const failPoints = [
+  'after-submit-sent',
+  'after-submit-acked',
+  'after-postgres-commit',
+  'after-partial-publish',
+  'after-publish',
+  'after-clickhouse-insert',
+] as const
+
+export type FailPoint = (typeof failPoints)[number]
+export type FailAt = (point: FailPoint) => void
+
+export const failPointVariables = {
+  WEIR_FAILPOINT: { type: 'string', enum: failPoints, description: 'for tests: where the process kills itself' },
+  WEIR_FAILPOINT_PASS: {
+    type: 'integer',
+    minimum: 1,
+    default: 1,
+    description: 'for tests: which time, when it comes by there more than once',
+  },
+} as const satisfies ConfigSchema['properties']
+
+export type FailPointConfig = { WEIR_FAILPOINT?: FailPoint; WEIR_FAILPOINT_PASS: number }
+
+/** Ends the process on the spot, as a power cut would. In production no point is named, and this is nothing. */
+export const createFailAt = ({ WEIR_FAILPOINT: wanted, WEIR_FAILPOINT_PASS: pass }: FailPointConfig): FailAt => {
+  if (!wanted) return () => {}
+  let passed = 0
+  return (point) => {
+    if (point === wanted && ++passed === pass) process.kill(process.pid, 'SIGKILL')
+  }
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import type { Fetch, Kafka } from './kafka.js'
+
+/** A stretch of a partition: from this offset, up to but without that one. */
+export type Stretch = { topic: string; partition: number; from: number; until: number }
+
+/** All that these topics hold now; or, since a moment in milliseconds, what was written from then on. */
+export const stretchesOf = (kafka: Kafka, topics: readonly string[], since?: number): Promise<Stretch[]> =>
+  kafka.withAdmin(async (admin) => {
+    const stretches: Stretch[] = []
+    for (const topic of topics) {
+      const starts = since === undefined ? [] : await admin.fetchTopicOffsetsByTimestamp(topic, since)
+      for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
+        const start = starts.find((each) => each.partition === partition)?.offset ?? low
+        stretches.push({ topic, partition, from: Number(start), until: Number(high) })
+      }
+    }
+    return stretches
+  })
+
+/** Hands over every message of these stretches once, each partition's in order, and leaves no trace in Kafka. */
+export const readTopics = async (
+  kafka: Kafka,
+  stretches: readonly Stretch[],
+  onFetch: (fetch: Pick<Fetch, 'topic' | 'partition' | 'messages'>) => Promise<void>,
+): Promise<void> => {
+  const left = new Map(stretches.filter(({ from, until }) => from < until).map((each) => [placeOf(each), { ...each }]))
+  if (left.size === 0) return
+  const groupId = `weir-reader-${randomUUID()}`
+
+  const { done, resolve, reject } = settleable()
+  const consumer = await kafka.consume({
+    groupId,
+    topics: [...new Set([...left.values()].map(({ topic }) => topic))],
+    fromBeginning: true,
+    startAt: [...left.values()].map(({ topic, partition, from }) => ({ topic, partition, offset: from })),
+    commits: false,
+    partitionsAtOnce: 4,
+    onFetch: async ({ topic, partition, messages }) => {
+      const stretch = left.get(placeOf({ topic, partition }))
+      if (!stretch) return
+      const wanted = messages.filter(({ offset }) => offset >= stretch.from && offset < stretch.until)
+      if (wanted.length > 0) await onFetch({ topic, partition, messages: wanted }).catch(reject)
+      stretch.from = Math.max(stretch.from, (messages.at(-1)?.offset ?? 0) + 1)
+      if (stretch.from >= stretch.until) left.delete(placeOf(stretch))
+      if (left.size === 0) resolve()
+    },
+    crash: reject,
+  })
+  try {
+    await done
+  } finally {
+    await consumer.close()
+    await kafka.withAdmin((admin) => admin.deleteGroups([groupId]))
+  }
+}
+
+const settleable = () => {
+  let settle = { resolve: (): void => {}, reject: (_: Error): void => {} }
+  const done = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject }
+  })
+  return { done, ...settle }
+}
+
+const placeOf = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}/${partition}`
