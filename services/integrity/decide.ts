@@ -1,7 +1,8 @@
-import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
+import type { SubmittedBatch } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import type { Problem, Refused } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'
+import { unknownReferences } from '#schemas/unknown-reference.js'
 
 export type Decision = {
   accepted: number
@@ -28,7 +29,7 @@ export const decide = (batch: SubmittedBatch, world: World): Decision => {
 
   for (const record of batch.records) {
     const id = String(record[world.idField])
-    const problems = problemsOf(record, world)
+    const problems = unknownReferences(world.referencesOf(record as Values), world.isKnown)
     const before = record.keyed_sha256 ? (takenNow.get(id) ?? world.takenBefore(id)) : undefined
     if (before) {
       if (!before.equals(record.keyed_sha256 ?? Buffer.alloc(0))) {
@@ -45,18 +46,6 @@ export const decide = (batch: SubmittedBatch, world: World): Decision => {
   refused.sort((a, b) => a.index - b.index)
   return { accepted, refused, repeated }
 }
-
-const problemsOf = (record: SubmittedRecord, world: World): Problem[] =>
-  world
-    .referencesOf(record as Values)
-    .filter((reference) => !world.isKnown(reference))
-    .map(unknownReference)
-
-const unknownReference = ({ field, type, id }: Reference): Problem => ({
-  field,
-  code: 'unknown_reference',
-  message: `${field} ${id} is not a known record of ${type}; upload it first`,
-})
 
 const conflict: Problem = {
   field: null,
