@@ -5,6 +5,9 @@ import type { Problem } from '#schemas/problem.js'
 /** Why a request as a whole was not taken: a value, sent by `sendError` in the one shape that all of them have. */
 export type RequestError = { status: number; message: string; headers?: Record<string, string>; problems?: Problem[] }
 
+/** What is away may be back in a moment; told to every client that it concerns. */
+export const retryLater = { 'retry-after': '5' }
+
 export const requestError = (status: number, message: string): RequestError => ({ status, message })
 
 /** A part that we need is away; what it is needed for may work again in a moment. */
@@ -18,13 +21,18 @@ export const sendError = (reply: FastifyReply, { status, message, headers, probl
 
 /** What a client is told of an exception: never its text, except where it was written for the client. */
 export const toRequestError = (error: unknown): RequestError => {
-  if (error instanceof Unavailable) return { status: 503, message: error.message, headers: { 'retry-after': '5' } }
+  if (error instanceof Unavailable)
+    return { status: 503, message: `${error.message}; retrying is safe`, headers: retryLater }
   const status = (error as { statusCode?: unknown }).statusCode
   const message = typeof status === 'number' ? byStatus[status] : undefined
-  return typeof status === 'number' && message ? { status, message } : { status: 500, message: unexpected }
+  return typeof status === 'number' && message ? { status, message } : unexpected
 }
 
-const unexpected = 'something went wrong here; it was logged under this request_id; retrying is safe'
+const unexpected: RequestError = {
+  status: 500,
+  message: 'something went wrong here; it was logged under this request_id; retrying is safe',
+  headers: retryLater,
+}
 
 /** What Fastify refuses by itself, in our words. */
 const byStatus: Readonly<Record<number, string>> = {

@@ -7,8 +7,19 @@ export type Connection = pg.PoolClient
 // int8 is what offsets and versions are kept in; they stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-export const createPool = (url: string, log: Log, max = 10): Pool => {
-  const pool = new pg.Pool({ connectionString: url, max, connectionTimeoutMillis: 5_000, keepAlive: true })
+export type PoolOptions = {
+  /** How long a query may take, for those whose clients wait; a Postgres that hangs is then as good as away. */
+  queryTimeout?: number
+}
+
+export const createPool = (url: string, log: Log, max = 10, options: PoolOptions = {}): Pool => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    ...(options.queryTimeout && { query_timeout: options.queryTimeout }),
+  })
   // Without a listener, an idle connection that is cut ends the process.
   pool.on('error', (error) => log.warn({ err: error }, 'idle Postgres connection lost'))
   return pool

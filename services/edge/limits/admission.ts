@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream'
 import type { FastifyInstance, RequestPayload } from 'fastify'
 import { callerOf } from '../request-context.js'
-import { type RequestError, sendError, Unavailable } from '../request-error.js'
+import { type RequestError, retryLater, sendError, Unavailable } from '../request-error.js'
 import type { Hold, Load } from './load.js'
 
 declare module 'fastify' {
@@ -17,7 +17,7 @@ type Admitted = Hold & { isAnswered: boolean; isClosed: boolean }
 const small = 16 * 1024
 
 const message = 'there is too much to do at the moment; try again in a few seconds'
-export const overloaded: RequestError = { status: 503, message, headers: { 'retry-after': '5' } }
+export const overloaded: RequestError = { status: 503, message: `${message}; retrying is safe`, headers: retryLater }
 
 /** Lets a body in only where there is room for it: the rest is answered before it is read, or as soon as it outgrows that. */
 export const addAdmission = (app: FastifyInstance, { load, bodyLimit }: { load: Load; bodyLimit: number }): void => {
