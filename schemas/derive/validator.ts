@@ -76,7 +76,7 @@ const firstOf = (problems: Problem[], untold: number): Problem[] => {
 
 // What an uploader wrote goes into answers, logs and stored verdicts: short, valid, and on one line.
 const longestShown = 64
-const shorten = (text: string): string =>
+export const shorten = (text: string): string =>
   (text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`)
     .toWellFormed()
     .replaceAll(/\p{Cc}/gu, '\ufffd')

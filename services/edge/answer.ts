@@ -2,7 +2,7 @@ import type { VerdictEvent } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Outcome } from './submit.js'
 
-/** One batch of a request and what became of it. A batch that nobody has decided yet has no id that we could know. */
+/** One batch of a request and what became of it. Its id is null where others of the request are all that is known. */
 export type Part = { batch: number; batchId: string | null; outcome: Outcome | 'pending' }
 
 export type RecordError = { index: number; id: string | null; problems: Problem[] }
@@ -43,9 +43,11 @@ export const answerOf = (request: { requestId: string; type: string }, parts: re
   }),
 })
 
-/** The HTTP status of the whole: that of its batches where they agree. */
+/** The HTTP status of the whole: that of its batches where they agree; 202 while nothing is wrong but not all is decided. */
 export const overallStatus = (batches: readonly Pick<BatchAnswer, 'status'>[]): number => {
   const [first] = batches
+  const has = (wanted: number) => batches.some(({ status }) => status === wanted)
+  if (has(202) && !has(500)) return 202
   return first && batches.every(({ status }) => status === first.status) ? first.status : 207
 }
 

@@ -53,6 +53,12 @@ export const configSchema = {
       default: 30_000,
       description: 'how long a request waits for its verdicts',
     },
+    REQUEST_RETENTION_HOURS: {
+      type: 'integer',
+      minimum: 24,
+      default: 720,
+      description: 'how long a request that was never decided can be looked up',
+    },
     INTERACTION_GATHER_MS: {
       type: 'integer',
       minimum: 0,
@@ -93,6 +99,7 @@ export type Config = PartConfig &
     BODY_LIMIT: number
     COURSES_LIMIT: number
     VERDICT_TIMEOUT_MS: number
+    REQUEST_RETENTION_HOURS: number
     INTERACTION_GATHER_MS: number
     INTERACTIONS_REQUIRE_KEY: boolean
     INTERACTIONS_ORG: string

@@ -1,5 +1,5 @@
 import { latencyBuckets, type Metrics } from '#platform/metrics.js'
-import type { Outcome } from './submit.js'
+import type { Part } from './answer.js'
 
 export type Figures = ReturnType<typeof createFigures>
 
@@ -27,8 +27,9 @@ export const createFigures = (metrics: Metrics) => {
     peerUp: metrics.gauge('peer_up', 'whether a peer gave its metrics', ['peer']),
 
     /** `count` is how many records the batch carries. */
-    countRecords: (type: string, outcome: Outcome, count: number): void => {
-      if ('unknown' in outcome) records.inc({ type, outcome: 'unknown' }, count)
+    countRecords: (type: string, outcome: Part['outcome'] | 'dry_run', count: number): void => {
+      if (typeof outcome === 'string') records.inc({ type, outcome }, count)
+      else if ('unknown' in outcome) records.inc({ type, outcome: 'unknown' }, count)
       else {
         records.inc({ type, outcome: 'accepted' }, outcome.verdict.accepted)
         records.inc({ type, outcome: 'refused' }, outcome.verdict.refused.length)

@@ -22,6 +22,7 @@ import { createLastUse } from './keys/last-use.js'
 import { createCheckKeys } from './keys/readiness.js'
 import { findKey } from './keys/sql/find-key.js'
 import { touchKeys } from './keys/sql/touch-keys.js'
+import { createFindKnown } from './known-entities.js'
 import { openLanes } from './lanes.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits } from './limits/rate-limits.js'
@@ -30,6 +31,9 @@ import { createRenewal, type TlsServer } from './network/certificate-renewal.js'
 import { openNetworkOrExit } from './network/open-network.js'
 import { peerChecks, readPeerMetrics, readPeers } from './peers.js'
 import { createPublish } from './publisher.js'
+import { createRequestNotes } from './request-notes.js'
+import { createPruning } from './request-pruning.js'
+import { pruneRequests } from './sql/prune-requests.js'
 import { createSubmit } from './submit.js'
 import { followVerdicts } from './verdict-feed.js'
 import { createVerdictStore } from './verdict-store.js'
@@ -51,7 +55,7 @@ await runService(log, async (onStop, crash) => {
     onStop('timer', () => clearInterval(timer))
   }
 
-  const pool = createPool(config.POSTGRES_URL, log)
+  const pool = createPool(config.POSTGRES_URL, log, 10, { queryTimeout: 5_000 })
   onStop('postgres', () => pool.end())
   const store = createVerdictStore(pool)
   const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now, log })
@@ -80,6 +84,11 @@ await runService(log, async (onStop, crash) => {
   const feed = await followVerdicts({ kafka, registry, settle: verdicts.settle, crash, log })
   onStop('verdicts', feed.close)
   every(200, verdicts.tick)
+  const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
+  onStop('notes of requests', notes.tick)
+  every(200, notes.tick)
+  const prune = (most: number) => pruneRequests(pool, config.REQUEST_RETENTION_HOURS, most)
+  every(3_600_000, createPruning({ prune, log }))
 
   const load = createLoad(boundsOf(config), figures)
   const submit = load.counting(createSubmit({ publish, verdicts, figures, now }))
@@ -109,6 +118,8 @@ await runService(log, async (onStop, crash) => {
     submit,
     gather,
     store,
+    notes,
+    findKnown: createFindKnown(pool),
     readInteractions: createReadInteractions(clickhouse, catalogue.interaction),
     batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,

@@ -1,14 +1,39 @@
 import type { VerdictEvent } from '#schemas/events.js'
 import type { Part } from './answer.js'
+import { batchIdsOf, type NotedRequest } from './noted-request.js'
+
+/** What Postgres knows of a request: its verdicts, and what was noted of it when they did not come quickly. */
+export type StoredRequest = { verdicts: VerdictEvent[]; noted: NotedRequest | undefined }
+
+// kafkajs gives up on a send after some 5 minutes. Who published for longer was killed over it.
+export const publishedWithin = 600_000
 
 /**
  * The batches of a request as far as they are decided. A keyed request sent again after BATCH_RECORDS was changed is cut
- * anew, so that verdicts of two cuts may be stored: the fuller one is told.
+ * anew, so that two cuts of it may be known: the fuller one is told.
  */
-export const partsOfStored = (verdicts: readonly VerdictEvent[]): Part[] => {
-  const [fullest = []] = cutsOf(verdicts).sort((a, b) => missingFrom(a) - missingFrom(b))
-  const found = new Map(fullest.map((verdict) => [verdict.batch, verdict]))
-  return Array.from({ length: fullest[0]?.batches ?? 0 }, (_, i) => {
+export const partsOfStored = ({ verdicts, noted }: StoredRequest, now: number): Part[] => {
+  const cuts = [...(noted ? [partsOfNoted(noted, verdicts, now)] : []), ...cutsOf(verdicts).map(partsOfCut)]
+  const [fullest = []] = cuts.sort((a, b) => undecidedIn(a) - undecidedIn(b))
+  return fullest
+}
+
+export const isDecided = (parts: readonly Part[]): boolean => parts.length > 0 && undecidedIn(parts) === 0
+
+/** What Kafka has will be decided. Of the rest nobody knows, once it is no longer being published. */
+const partsOfNoted = (noted: NotedRequest, verdicts: readonly VerdictEvent[], now: number): Part[] => {
+  const found = new Map(verdicts.map((verdict) => [verdict.batch_id, verdict]))
+  const isPublishing = noted.written === null && now - noted.submittedAt < publishedWithin
+  return batchIdsOf(noted).map((batchId, i) => {
+    const verdict = found.get(batchId)
+    const undecided = isPublishing || i < (noted.written ?? 0) ? 'pending' : ({ unknown: 'not published' } as const)
+    return { batch: i + 1, batchId, outcome: verdict ? { verdict } : undecided }
+  })
+}
+
+const partsOfCut = (cut: readonly VerdictEvent[]): Part[] => {
+  const found = new Map(cut.map((verdict) => [verdict.batch, verdict]))
+  return Array.from({ length: cut[0]?.batches ?? 0 }, (_, i) => {
     const verdict = found.get(i + 1)
     return { batch: i + 1, batchId: verdict?.batch_id ?? null, outcome: verdict ? { verdict } : 'pending' }
   })
@@ -19,4 +44,5 @@ const cutsOf = (verdicts: readonly VerdictEvent[]): VerdictEvent[][] =>
     verdicts.filter(({ batches }) => batches === count),
   )
 
-const missingFrom = (cut: readonly VerdictEvent[]): number => (cut[0]?.batches ?? 0) - cut.length
+const undecidedIn = (parts: readonly Part[]): number =>
+  parts.filter(({ outcome }) => outcome === 'pending' || 'unknown' in outcome).length

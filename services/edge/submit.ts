@@ -6,12 +6,19 @@ import type { Expected, Verdicts } from './verdicts.js'
 /** What became of a batch, as far as we can tell by now. */
 export type Outcome = { verdict: VerdictEvent } | { unknown: 'no verdict yet' | 'not published' }
 
+export type SubmitOptions = {
+  /** How long, from now on, verdicts are waited for once the batches are written; without it, until the time-out. */
+  patience?: number | undefined
+  /** Told once, how many batches, from the first on, are known to be written; maybe long after the outcomes. */
+  onWritten?: (batches: number) => void
+}
+
 /** Publishes batches of one request and waits for their verdicts: an outcome for each, in the same order. */
-export type Submit = (type: string, batches: readonly SubmittedBatch[]) => Promise<Outcome[]>
+export type Submit = (type: string, batches: readonly SubmittedBatch[], options?: SubmitOptions) => Promise<Outcome[]>
 
 export const createSubmit =
   (deps: { publish: Publish; verdicts: Verdicts; figures: Figures; now: () => number }): Submit =>
-  async (type, batches) => {
+  async (type, batches, { patience, onWritten } = {}) => {
     const { publish, verdicts, figures, now } = deps
     const since = now()
     const expected = batches.map((batch) => verdicts.expect(batch.batch_id))
@@ -25,21 +32,26 @@ export const createSubmit =
       return { verdict: found }
     }
 
-    let written = batches.length
+    let written = 0
     let failure: Error | undefined
+    let leaving: NodeJS.Timeout | undefined
+    let isOver = false
+    const settle = (count: number) => {
+      written = count
+      onWritten?.(count)
+      abandonFrom(count)
+      if (patience === undefined || isOver) return
+      leaving = setTimeout(abandonFrom, Math.max(0, since + patience - now()), 0)
+    }
     figures.batchesInFlight.inc(batches.length)
     // Not awaited: while a broker is away a send tries for minutes, and a client is promised an answer before that.
-    publish(type, batches).then(
-      (count) => {
-        written = count
-        abandonFrom(count)
-      },
-      (error: Error) => {
-        failure = error
-        abandonFrom(0)
-      },
-    )
+    publish(type, batches).then(settle, (error: Error) => {
+      failure = error
+      settle(0)
+    })
     const outcomes = await Promise.all(expected.map(outcomeOf))
+    isOver = true
+    clearTimeout(leaving)
     figures.batchesInFlight.dec(batches.length)
     if (failure) throw failure
     return outcomes

@@ -1,10 +1,13 @@
 import type { VerdictEvent } from '#schemas/events.js'
+import type { NotedRequest } from './noted-request.js'
 import { Unavailable } from './request-error.js'
 import type { KeyedInteraction } from './sql/find-keyed-interaction.js'
 import type { VerdictStore } from './verdict-store.js'
 
 export type FakeVerdictStore = VerdictStore & {
   verdicts: VerdictEvent[]
+  /** By their id. */
+  requests: Map<string, NotedRequest>
   /** By `org/id`. */
   keyed: Map<string, KeyedInteraction>
   isAway: boolean
@@ -12,16 +15,31 @@ export type FakeVerdictStore = VerdictStore & {
 
 export const createFakeVerdictStore = (): FakeVerdictStore => {
   const whenThere = <T>(value: T): T => {
-    if (store.isAway) throw new Unavailable('the stored verdicts cannot be read at the moment')
+    if (store.isAway) throw new Unavailable('Postgres is away')
     return value
+  }
+  const isOwn = (orgId: string, requestId: string) => (one: { org_id: string; request_id: string }) =>
+    one.org_id === orgId && one.request_id === requestId
+  const save = (request: NotedRequest): string[] => {
+    const before = store.requests.get(request.requestId)
+    if (before && !before.bodySha256.equals(request.bodySha256)) return []
+    store.requests.set(request.requestId, request)
+    return [request.requestId]
   }
   const store: FakeVerdictStore = {
     verdicts: [],
+    requests: new Map(),
     keyed: new Map(),
     isAway: false,
     ofBatches: async (ids) => whenThere(store.verdicts.filter(({ batch_id }) => ids.includes(batch_id))),
-    ofRequest: async (orgId, requestId) =>
-      whenThere(store.verdicts.filter(({ org_id, request_id }) => org_id === orgId && request_id === requestId)),
+    ofRequest: async (orgId, requestId) => {
+      const noted = store.requests.get(requestId)
+      return whenThere({
+        verdicts: store.verdicts.filter(isOwn(orgId, requestId)),
+        noted: noted?.orgId === orgId ? noted : undefined,
+      })
+    },
+    saveRequests: async (requests) => new Set(whenThere(requests).flatMap(save)),
     keyedInteraction: async (orgId, id) => whenThere(store.keyed.get(`${orgId}/${id}`)),
   }
   return store

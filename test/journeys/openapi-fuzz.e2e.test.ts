@@ -62,7 +62,7 @@ it(`answers ${requests} generated requests as its document says, FUZZ_SEED=${see
   expect(faults.slice(0, 10), `${faults.length} answers that do not fit`).toEqual([])
 
   // Each kind of answer was seen, so the fuzz reached what it should.
-  for (const status of [200, 201, 207, 400, 401, 403, 404, 405, 409, 415])
+  for (const status of [200, 201, 202, 207, 400, 401, 403, 404, 405, 409, 415])
     expect(statuses.get(status) ?? 0, `answers with ${status} of ${JSON.stringify([...statuses])}`).toBeGreaterThan(0)
   expect(statuses.get(429)).toBeUndefined()
   expect(['edge', 'integrity', 'sink'].map(pidOf)).toEqual(before)

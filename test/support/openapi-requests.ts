@@ -28,9 +28,15 @@ export const requestsOf = (document: OpenApi, keys: string[], otherKeys: string[
   }
   const good = fc.constantFrom(...keys)
 
+  // A header that may hold anything hardly ever holds what it is there for.
+  const fittingParameter = ({ in: place, schema }: Parameter): Arbitrary<unknown> =>
+    place === 'header' && Array.isArray(schema.examples)
+      ? fc.oneof(fc.constantFrom(...schema.examples), fitting(schema, resolve))
+      : fitting(schema, resolve)
+
   const fittingRequest = (template: string, method: string, operation: Operation): Arbitrary<FuzzedRequest> => {
     const parameters = operation.parameters ?? []
-    const values = fc.record(Object.fromEntries(parameters.map((one) => [one.name, fitting(one.schema, resolve)])), {
+    const values = fc.record(Object.fromEntries(parameters.map((one) => [one.name, fittingParameter(one)])), {
       requiredKeys: parameters.filter(({ required }) => required).map(({ name }) => name),
     })
     const [mediaType, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
@@ -97,6 +103,7 @@ const spoilt = (request: FuzzedRequest, otherKeys: string[]): Arbitrary<FuzzedRe
     header('content-type', fc.oneof(fc.constantFrom(...contentTypes), headerValue)),
     header('content-encoding', fc.constantFrom('gzip', 'br', 'identity', 'gzip, gzip', 'x')),
     header('idempotency-key', fc.oneof(fc.constantFrom('one', 'two', 'x'.repeat(256)), headerValue)),
+    header('prefer', fc.oneof(fc.constantFrom(...preferences), headerValue)),
     header('x-org-id', fc.constantFrom('demo', 'weir', '*')),
     ...(request.template?.includes('{')
       ? [other(weird, (value) => ({ url: `/v1/requests/${encodeURIComponent(String(value).toWellFormed())}` }))]
@@ -121,6 +128,7 @@ const bytesOf = (json: unknown): Buffer => Buffer.from(JSON.stringify(json) ?? '
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'PURGE']
 const contentTypes = ['text/plain', 'application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json5', '', '/']
+const preferences = ['RESPOND-ASYNC ; x="a,b"', 'return=minimal, respond-async', 'respond-async=no', 'wait=-1', '"', ',;=']
 
 // What an HTTP client can put on the wire at all.
 const headerValue = fc.string({ unit: fc.integer({ min: 32, max: 126 }).map((code) => String.fromCharCode(code)) })
@@ -138,10 +146,10 @@ const queryString = fc
   .array(
     fc.tuple(
       fc.oneof(
-        fc.constantFrom('limit', 'cursor', 'from', 'to', 'user_id', 'for', 'item_type', '__proto__'),
+        fc.constantFrom('limit', 'cursor', 'from', 'to', 'user_id', 'for', 'item_type', '__proto__', 'dry_run'),
         addressPart,
       ),
-      fc.oneof(fc.constantFrom('', '0', '1001', '1e3', '-1', '%00', '%ud800', '%'), weird.map(inUrl)),
+      fc.oneof(fc.constantFrom('', '0', '1001', '1e3', '-1', '%00', '%ud800', '%', 'true'), weird.map(inUrl)),
     ),
     { maxLength: 4 },
   )

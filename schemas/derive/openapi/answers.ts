@@ -51,7 +51,11 @@ export const answerSchemas = (types: string[]): Record<string, Schema> => ({
         type: { type: 'string', enum: types },
         message: text('a summary'),
         request_id: { type: 'string', format: 'uuid' },
-        batch_id: { type: ['string', 'null'], format: 'uuid', description: 'null while the batch is pending' },
+        batch_id: {
+          type: ['string', 'null'],
+          format: 'uuid',
+          description: 'null where the batch is pending and its id is not known',
+        },
         error: { type: ['string', 'null'], description: 'null on success' },
         errors: { type: 'array', items: ref('RecordError') },
       },
@@ -68,8 +72,9 @@ export const answerSchemas = (types: string[]): Record<string, Schema> => ({
 })
 
 const count = (description: string): Schema => ({ description, schema: { type: 'integer', minimum: 0 } })
+export const retryAfter: Schema = { 'Retry-After': count('seconds until the same request is worth trying again') }
 const limitHeaders: Schema = {
-  'Retry-After': count('seconds until the same request would be taken'),
+  ...retryAfter,
   'RateLimit-Limit': count('how much may be sent at once'),
   'RateLimit-Remaining': count('how much of that is left'),
   'RateLimit-Reset': count('seconds until all of it is there again'),
@@ -91,6 +96,9 @@ export const errorResponses: Record<string, Schema> = {
     ...json('The key has sent too much: the message says what, Retry-After when to try again.', ref('Error')),
     headers: limitHeaders,
   },
-  500: json('Something went wrong here; retrying is safe.', ref('Error')),
-  503: json('A part is away, or too much is in flight; try again after Retry-After.', ref('Error')),
+  500: { ...json('Something went wrong here; retrying is safe.', ref('Error')), headers: retryAfter },
+  503: {
+    ...json('A part is away, or too much is in flight; retrying after Retry-After is safe.', ref('Error')),
+    headers: retryAfter,
+  },
 }

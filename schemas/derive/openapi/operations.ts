@@ -1,18 +1,18 @@
 import type { RecordType } from '../../record.js'
 import { allData, readRequests, writeScope } from '../scopes.js'
-import { errors, json, ref } from './answers.js'
-import { idempotencyKey, inQuery, scoped } from './parameters.js'
+import { errors, json, ref, retryAfter } from './answers.js'
+import { dryRun, idempotencyKey, inQuery, prefer, scoped } from './parameters.js'
 import { exampleOf, type Schema } from './record-schema.js'
 
 /** POST /v1/data/{type} */
 export const uploadOf = (type: RecordType): Schema => {
-  const answer = (about: string) => json(about, ref('UploadAnswer'))
+  const answer = (about: string, headers: Schema) => ({ ...json(about, ref('UploadAnswer')), headers })
   return {
     tags: ['uploads'],
     operationId: `upload-${type.type}`,
     summary: `Upload ${type.type}`,
     description: `${type.about} ${referencesOf(type)}${scoped(writeScope(type.type), allData)}`,
-    parameters: [idempotencyKey],
+    parameters: [dryRun, idempotencyKey, prefer],
     requestBody: {
       required: true,
       content: {
@@ -28,16 +28,34 @@ export const uploadOf = (type: RecordType): Schema => {
       },
     },
     responses: {
-      200: answer('Every record was accepted.'),
-      207: answer('Some records were accepted, others were not: see each batch.'),
-      400: json('No record was accepted, or the request itself is wrong.', {
-        anyOf: [ref('UploadAnswer'), ref('Error')],
+      200: answer('Every record was accepted.', dryRunHeader),
+      202: answer('Stored, and not decided yet: `Location` tells what becomes of it.', asyncHeaders),
+      207: answer('Some records were accepted, others were not: see each batch.', {
+        ...dryRunHeader,
+        ...asyncHeaders,
+        ...retryAfter,
       }),
+      400: {
+        ...json('No record was accepted, or the request itself is wrong.', {
+          anyOf: [ref('UploadAnswer'), ref('Error')],
+        }),
+        headers: dryRunHeader,
+      },
       ...errors(401, 403, 405, 408, 409, 413, 415, 429, 431),
-      500: json('The outcome is not known; retrying is safe.', { anyOf: [ref('UploadAnswer'), ref('Error')] }),
+      500: {
+        ...json('The outcome is not known; retrying is safe.', { anyOf: [ref('UploadAnswer'), ref('Error')] }),
+        headers: retryAfter,
+      },
       ...errors(503),
     },
   }
+}
+
+const told = (description: string, schema: Schema): Schema => ({ description, schema: { type: 'string', ...schema } })
+const dryRunHeader = { 'Weir-Dry-Run': told('there where nothing was kept', { const: 'true' }) }
+const asyncHeaders = {
+  Location: told('of the request, while some of it is pending', { format: 'uri-reference' }),
+  'Preference-Applied': told('what was preferred and done', { examples: ['respond-async'] }),
 }
 
 const referencesOf = (type: RecordType): string => {
@@ -49,7 +67,7 @@ export const lookUpRequest = {
   tags: ['requests'],
   operationId: 'look-up-request',
   summary: 'What became of a request',
-  description: `The same answer as the upload's. Batches that are not decided yet are \`pending\`. ${scoped(readRequests)}`,
+  description: `The same answer as the upload's, at any time after. Batches that are not decided yet are \`pending\`; one that may never have been submitted is a 500, and retrying it is safe. ${scoped(readRequests)}`,
   parameters: [{ name: 'request_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }],
   responses: {
     200: json('The outcome so far.', ref('UploadAnswer')),

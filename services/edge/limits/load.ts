@@ -67,10 +67,10 @@ export const createLoad = (bounds: Bounds, figures: Pick<Figures, 'shed' | 'byte
         },
       }
     },
-    counting: (submit) => async (type, given) => {
+    counting: (submit) => async (type, given, options) => {
       batches += given.length
       try {
-        return await submit(type, given)
+        return await submit(type, given, options)
       } finally {
         batches -= given.length
       }

@@ -2,10 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const preflight = {
   'access-control-allow-methods': 'GET, HEAD, POST',
-  'access-control-allow-headers': 'authorization, content-type, content-encoding, idempotency-key',
+  'access-control-allow-headers': 'authorization, content-type, content-encoding, idempotency-key, prefer',
   'access-control-max-age': '600',
 }
-const exposed = 'x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
+const exposed =
+  'x-request-id, location, preference-applied, weir-dry-run, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
 
 /**
  * For pages of the origins that are named; all others get no header, and their browser keeps the answer from them.

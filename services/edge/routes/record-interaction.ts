@@ -12,8 +12,9 @@ import { takeIdempotencyKey } from '../idempotency.js'
 import { keyedInteractionId, newId } from '../ids.js'
 import type { RateLimits } from '../limits/rate-limits.js'
 import { callerOf } from '../request-context.js'
-import { type RequestError, requestError, sendError } from '../request-error.js'
+import { type RequestError, requestError, retryLater, sendError } from '../request-error.js'
 import { conflict } from '../upload.js'
+import { refuseQuery } from '../upload-query.js'
 import type { VerdictStore } from '../verdict-store.js'
 
 export type RecordInteractionDeps = {
@@ -33,6 +34,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
   const validate = createValidator(interaction)
 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const unknownQuery = refuseQuery(request.query)
+    if (unknownQuery) return sendError(reply, unknownQuery)
     const body = bodyOf(request)
     if ('error' in body) return sendError(reply, body.error)
     request.recordCount = 1
@@ -77,7 +80,10 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
   return { config, onRequest: takeIdempotencyKey, handler }
 }
 
-const unknown = requestError(500, 'outcome unknown; retrying with the same Idempotency-Key is safe')
+const unknown: RequestError = {
+  ...requestError(500, 'outcome unknown; retrying with the same Idempotency-Key is safe'),
+  headers: retryLater,
+}
 
 const refused = (problems: Problem[]): RequestError => {
   if (problems.some(({ code }) => code === 'idempotency_conflict')) return { ...conflict, problems }

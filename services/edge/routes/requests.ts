@@ -9,20 +9,24 @@ import type { VerdictStore } from '../verdict-store.js'
 import { addResource } from './resource.js'
 
 /** GET /v1/requests/{request_id}: what became of a request, told again at any time after. */
-export const addRequests = (app: FastifyInstance, deps: { store: Pick<VerdictStore, 'ofRequest'> }): void => {
+export const addRequests = (
+  app: FastifyInstance,
+  deps: { store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
+): void => {
   addResource(app, '/v1/requests/:request_id', {
     GET: {
       config: { scope: readRequests },
       handler: async (request, reply) => {
         const { request_id: given } = request.params as { request_id: string }
         const requestId = given.toLowerCase()
-        const stored = isUuid(requestId) ? await deps.store.ofRequest(callerOf(request).orgId, requestId) : []
-        const [first] = stored
-        if (!first) return sendError(reply, absent)
-        return answerOf({ requestId, type: first.type }, partsOfStored(stored))
+        if (!isUuid(requestId)) return sendError(reply, absent)
+        const stored = await deps.store.ofRequest(callerOf(request).orgId, requestId)
+        const type = stored.verdicts[0]?.type ?? stored.noted?.type
+        if (type === undefined) return sendError(reply, absent)
+        return answerOf({ requestId, type }, partsOfStored(stored, deps.now()))
       },
     },
   })
 }
 
-const absent = requestError(404, 'no decided request of yours has this id')
+const absent = requestError(404, 'no request of yours is known by this id')

@@ -3,18 +3,23 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { writeScope } from '#schemas/derive/scopes.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
-import { answerOf, overallStatus } from '../answer.js'
+import { type Answer, answerOf, overallStatus } from '../answer.js'
 import { type BatchLimits, countOf, cut, toBatches } from '../batches.js'
 import { bodyOf } from '../body.js'
+import { createDryRun } from '../dry-run.js'
 import { toEntry } from '../entries.js'
 import { readRecords } from '../envelope.js'
 import type { Figures } from '../figures.js'
 import { takeIdempotencyKey } from '../idempotency.js'
+import type { FindKnown } from '../known-entities.js'
 import type { RateLimits } from '../limits/rate-limits.js'
+import { type Preferences, readPrefer } from '../prefer.js'
 import { callerOf } from '../request-context.js'
-import { sendError } from '../request-error.js'
+import { retryLater, sendError } from '../request-error.js'
+import type { RequestNotes } from '../request-notes.js'
 import type { Submit } from '../submit.js'
-import { createUploader } from '../upload.js'
+import { createUploader, type Upload } from '../upload.js'
+import { readUploadQuery } from '../upload-query.js'
 import type { VerdictStore } from '../verdict-store.js'
 import { addResource } from './resource.js'
 
@@ -22,6 +27,8 @@ export type UploadDeps = {
   catalogue: Catalogue
   submit: Submit
   store: Pick<VerdictStore, 'ofRequest'>
+  notes: Pick<RequestNotes, 'open'>
+  findKnown: FindKnown
   batchLimits: BatchLimits
   rateLimits: RateLimits
   figures: Figures
@@ -36,12 +43,16 @@ export const addUploads = (app: FastifyInstance, deps: UploadDeps): void => {
 const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): void => {
   const validate = createValidator(type)
   const upload = createUploader(deps)
+  const dryRun = createDryRun(type, deps)
 
   addResource(app, `/v1/data/${type.type}`, {
     POST: {
       config: { scope: writeScope(type.type) },
       onRequest: takeIdempotencyKey,
       handler: async (request, reply) => {
+        const query = readUploadQuery(request.query)
+        if ('error' in query) return sendError(reply, query.error)
+        if (query.dryRun) reply.header('weir-dry-run', 'true')
         const body = bodyOf(request)
         if ('error' in body) return sendError(reply, body.error)
         const envelope = readRecords(body.json, type)
@@ -61,16 +72,28 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
           deps.batchLimits,
         )
         const batches = toBatches(slices, facts)
-        const result = await upload({ ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches })
+        const given: Upload = { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
+        const prefer = readPrefer(request.headers.prefer)
+        const patience = prefer.respondAsync ? (prefer.wait ?? 0) * 1000 : undefined
+        const result = await (query.dryRun ? dryRun(given) : upload(given, patience))
         if ('error' in result) return sendError(reply, result.error)
 
         result.parts.forEach(({ outcome }, i) => {
           const batch = batches[i]
-          if (batch && outcome !== 'pending') deps.figures.countRecords(type.type, outcome, countOf(batch))
+          if (batch) deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, countOf(batch))
         })
-        const answer = answerOf({ requestId: request.id, type: type.type }, result.parts)
-        return reply.code(overallStatus(answer.batches)).send(answer)
+        const answer = answerOf(given, result.parts)
+        return reply.code(overallStatus(answer.batches)).headers(headersOf(answer, prefer)).send(answer)
       },
     },
   })
 }
+
+/** Where to ask for what is pending, and when to try what failed again. */
+const headersOf = ({ request_id, batches }: Answer, { wait }: Preferences): Record<string, string> => ({
+  ...(batches.some(({ status }) => status === 202) && {
+    location: `/v1/requests/${request_id}`,
+    'preference-applied': wait === undefined ? 'respond-async' : `respond-async, wait=${wait}`,
+  }),
+  ...(batches.some(({ status }) => status === 500) && retryLater),
+})

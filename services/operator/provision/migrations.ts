@@ -6,6 +6,7 @@ import { packageRoot } from '#platform/package-root.js'
 const sets = [
   { table: 'migrations_auth', folder: 'services/edge/keys/migrations' },
   { table: 'migrations_integrity', folder: 'services/integrity/migrations' },
+  { table: 'migrations_edge', folder: 'services/edge/migrations' },
 ]
 
 export type Migrated = { run: number }

@@ -12,6 +12,8 @@ import { boundsOf, createLoad } from '../../../services/edge/limits/load.js'
 import { createRateLimits } from '../../../services/edge/limits/rate-limits.js'
 import { ratesOf } from '../../../services/edge/limits/rates.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
+import { Unavailable } from '../../../services/edge/request-error.js'
+import { createRequestNotes } from '../../../services/edge/request-notes.js'
 import { createFakeSubmit } from '../../../services/edge/submit.fake.js'
 import { createFakeVerdictStore } from '../../../services/edge/verdict-store.fake.js'
 
@@ -36,6 +38,9 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
   const now = () => startOfTest
   const config = readConfig<Config>(configSchema, {})
   const catalogue = over.catalogue ?? published
+  const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
+  /** What integrity has accepted, as `org/type/id`. */
+  const known = new Set<string>()
   const app = createApp({
     catalogue,
     findCaller: async (key) => callers.get(key),
@@ -50,6 +55,11 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
       log,
     }),
     store,
+    notes,
+    findKnown: async (orgId) => {
+      if (store.isAway) throw new Unavailable('Postgres is away')
+      return ({ type, id }) => known.has(`${orgId}/${type}/${id}`)
+    },
     readInteractions: interactions,
     batchLimits: { records: 500, bytes: 524_288 },
     bodyLimit: 1024 * 1024,
@@ -90,5 +100,5 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     const isJson = String(answer.headers['content-type']).startsWith('application/json') && answer.body !== ''
     return { status: answer.statusCode, headers: answer.headers, body: isJson ? answer.json() : answer.body }
   }
-  return { app, send, submit, store, interactions, callers, lines, metrics }
+  return { app, send, submit, store, notes, known, interactions, callers, lines, metrics }
 }

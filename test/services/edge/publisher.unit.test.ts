@@ -85,7 +85,7 @@ it('answers within the time-out while a send still tries, and fails where publis
   const outcomes = stuck('shops', batches.slice(0, 1))
   clock.ms = 1000
   await verdicts.tick()
-  expect(await outcomes).toEqual([{ unknown: 'no verdict yet' }])
+  expect(await outcomes).toEqual([{ unknown: 'not published' }])
 
   const broken = createSubmit({ publish: () => Promise.reject(new Error('broken')), verdicts, figures, now: () => 0 })
   await expect(broken('shops', batches)).rejects.toThrow('broken')
