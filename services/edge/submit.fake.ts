@@ -6,15 +6,22 @@ export type FakeSubmit = Submit & {
   submitted: { type: string; batch: SubmittedBatch }[]
   /** What is wrong with a record that the edge let pass; nothing unless a test says so. */
   problemsOf: (record: SubmittedRecord) => Problem[]
-  /** When set, what becomes of every batch. */
-  outcome: Outcome | undefined
+  /** When set, what becomes of every batch, or of each. */
+  outcome: Outcome | ((batch: SubmittedBatch) => Outcome) | undefined
 }
 
 /** Decides at once, as integrity would in a world where every reference is known. */
 export const createFakeSubmit = (): FakeSubmit => {
-  const submit: Submit = async (type, batches) => {
+  const outcomeOf = (type: string, batch: SubmittedBatch): Outcome => {
+    if (!fake.outcome) return { verdict: verdictOn(type, batch, fake.problemsOf) }
+    return typeof fake.outcome === 'function' ? fake.outcome(batch) : fake.outcome
+  }
+  const submit: Submit = async (type, batches, options) => {
     for (const batch of batches) fake.submitted.push({ type, batch })
-    return batches.map((batch) => fake.outcome ?? { verdict: verdictOn(type, batch, fake.problemsOf) })
+    const outcomes = batches.map((batch) => outcomeOf(type, batch))
+    const lost = outcomes.findIndex((outcome) => 'unknown' in outcome && outcome.unknown === 'not published')
+    options?.onWritten?.(lost < 0 ? batches.length : lost)
+    return outcomes
   }
   const fake: FakeSubmit = Object.assign(submit, { submitted: [], problemsOf: () => [], outcome: undefined })
   return fake

@@ -128,7 +128,14 @@ const bytesOf = (json: unknown): Buffer => Buffer.from(JSON.stringify(json) ?? '
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'PURGE']
 const contentTypes = ['text/plain', 'application/json; charset=utf-8', 'APPLICATION/JSON', 'application/json5', '', '/']
-const preferences = ['RESPOND-ASYNC ; x="a,b"', 'return=minimal, respond-async', 'respond-async=no', 'wait=-1', '"', ',;=']
+const preferences = [
+  'RESPOND-ASYNC ; x="a,b"',
+  'return=minimal, respond-async',
+  'respond-async=no',
+  'wait=-1',
+  '"',
+  ',;=',
+]
 
 // What an HTTP client can put on the wire at all.
 const headerValue = fc.string({ unit: fc.integer({ min: 32, max: 126 }).map((code) => String.fromCharCode(code)) })

@@ -39,7 +39,9 @@ it('maps an outcome to a status, a word and a sentence', () => {
 })
 
 it('gives the whole the status that its batches agree on', () => {
-  const overall = (...statuses: (200 | 207 | 400 | 500)[]) => overallStatus(statuses.map((status) => ({ status })))
+  const overall = (...statuses: (200 | 202 | 207 | 400 | 500)[]) =>
+    overallStatus(statuses.map((status) => ({ status })))
   expect([overall(200, 200), overall(400), overall(500, 500), overall(207)]).toEqual([200, 400, 500, 207])
   expect([overall(200, 400), overall(200, 500), overall(400, 500)]).toEqual([207, 207, 207])
+  expect([overall(202, 202), overall(200, 202), overall(400, 202), overall(202, 500)]).toEqual([202, 202, 202, 207])
 })

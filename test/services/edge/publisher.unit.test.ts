@@ -91,3 +91,27 @@ it('answers within the time-out while a send still tries, and fails where publis
   await expect(broken('shops', batches)).rejects.toThrow('broken')
   expect(verdicts.waiting()).toBe(0)
 })
+
+it('waits no longer than it is asked to once all is written, and leaves nobody waiting', async () => {
+  const verdicts = createVerdicts({ store: createFakeVerdictStore(), timeout: 60_000, now: () => 0, log: silent })
+  const figures = createFigures(createMetrics('edge'))
+  let acknowledge = (_count: number): void => {}
+  const publish = () => new Promise<number>((resolve) => (acknowledge = resolve))
+  const submit = createSubmit({ publish, verdicts, figures, now: () => 0 })
+  const told: number[] = []
+  const onWritten = (count: number) => void told.push(count)
+  const outcomes = submit('shops', batches, { patience: 0, onWritten })
+  const [first] = batches
+  if (!first) throw new Error('there are no batches')
+  verdicts.settle(verdictOn('shops', first))
+  expect(verdicts.waiting()).toBe(4)
+  acknowledge(3)
+  expect((await outcomes).map((outcome) => ('verdict' in outcome ? 'decided' : outcome.unknown))).toEqual([
+    'decided',
+    'no verdict yet',
+    'no verdict yet',
+    'not published',
+    'not published',
+  ])
+  expect([verdicts.waiting(), told]).toEqual([0, [3]])
+})
