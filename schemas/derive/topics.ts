@@ -38,6 +38,10 @@ export const topicsOf = (catalogue: Catalogue): Topic[] => [
 export const partitionsOf = (catalogue: Catalogue, topic: string): number =>
   topicsOf(catalogue).find(({ name }) => name === topic)?.partitions ?? 1
 
+/** Milliseconds that a topic keeps its messages for. */
+export const retentionOf = (catalogue: Catalogue, topic: string): number =>
+  Number(topicsOf(catalogue).find(({ name }) => name === topic)?.config['retention.ms'])
+
 const submitted = (name: string): Topic => ({
   name,
   partitions: uploadPartitions,

@@ -1,5 +1,6 @@
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
 import { type FailPointConfig, failPointVariables } from '#platform/fail-point.js'
+import { type RetentionConfig, retentionVariables } from '#platform/retention.js'
 
 const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, LOG_LEVEL } = partVariables
 
@@ -11,6 +12,7 @@ export const configSchema = {
     POSTGRES_URL,
     LOG_LEVEL,
     ...failPointVariables,
+    ...retentionVariables,
     INTEGRITY_HOST: { type: 'string', default: '127.0.0.1', description: 'address of its health and metrics pages' },
     INTEGRITY_PORT: { type: 'integer', default: 8082, description: 'port of its health and metrics pages' },
     KNOWN_IDS: {
@@ -23,7 +25,8 @@ export const configSchema = {
 } as const satisfies ConfigSchema
 
 export type Config = Omit<PartConfig, 'CLICKHOUSE_URL'> &
-  FailPointConfig & {
+  FailPointConfig &
+  RetentionConfig & {
     INTEGRITY_HOST: string
     INTEGRITY_PORT: number
     KNOWN_IDS: number

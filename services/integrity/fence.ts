@@ -4,7 +4,8 @@ import type { StoredVerdict } from './stored-verdict.js'
 
 // What the cursor and the stored verdicts say about a fetch. Pure, so that the model in test/model runs this very code.
 
-export type Submitted = { offset: number; batch: SubmittedBatch }
+/** `timestamp` is the message's own, which Kafka keeps. */
+export type Submitted = { offset: number; timestamp: number; batch: SubmittedBatch }
 /** A fetch of a partition: the offsets that it covers, unreadable messages among them. */
 export type Span = {
   topic: string
@@ -40,6 +41,19 @@ export const freshOnes = (
     return isNew
   })
 }
+
+// How far the clocks of an edge and of integrity may lie apart: a verdict can seem older than the batch it is on.
+const clockSkew = 60_000
+
+/**
+ * Whether a batch below the cursor has no verdict because that was pruned. Everything else that lies there without one was
+ * never decided, and is not to be passed over: a Kafka that was reset below a kept Postgres looks like that.
+ */
+export const isForgotten = (
+  { batch, timestamp }: Submitted,
+  verdicts: ReadonlyMap<string, StoredVerdict>,
+  prunedBefore: number | undefined,
+): boolean => !verdicts.has(batch.batch_id) && prunedBefore !== undefined && timestamp < prunedBefore + clockSkew
 
 export const toOutcome = (at: Span, one: Submitted, verdicts: ReadonlyMap<string, StoredVerdict>): Outcome => {
   const verdict = verdicts.get(one.batch.batch_id)

@@ -5,12 +5,18 @@ import type { Outcome } from './fence.js'
 export type Figures = {
   fetched: (fetch: Fetch) => void
   told: (fetch: Fetch, outcomes: readonly Outcome[]) => void
+  forgotten: (topic: string, batches: number) => void
 }
 
 export const createFigures = (metrics: Metrics): Figures => {
   const lag = metrics.gauge('consumer_lag', 'Batches that wait to be decided.', ['topic', 'partition'])
   const records = metrics.counter('records_total', 'Records decided, by outcome.', ['type', 'outcome'])
   const batches = metrics.counter('batches_total', 'Batches told: decided, or told again.', ['type', 'kind'])
+  const forgotten = metrics.counter(
+    'forgotten_total',
+    'Batches that came again after their verdict was pruned, and were passed over.',
+    ['topic'],
+  )
   const latency = metrics.histogram(
     'verdict_latency_seconds',
     'From the submission of a batch to its verdict told.',
@@ -30,5 +36,6 @@ export const createFigures = (metrics: Metrics): Figures => {
         latency.observe({ type: verdict.type }, (Date.now() - batch.submitted_at) / 1000)
       }
     },
+    forgotten: (topic, batches) => forgotten.inc({ topic }, batches),
   }
 }

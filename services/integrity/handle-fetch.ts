@@ -1,5 +1,6 @@
 import type { FailAt } from '#platform/fail-point.js'
 import type { Fetch } from '#platform/kafka.js'
+import type { Log } from '#platform/log.js'
 import { inTransaction, type Pool } from '#platform/postgres.js'
 import { Undecodable } from '#platform/registry.js'
 import type { SetAside } from '#platform/set-aside.js'
@@ -25,6 +26,7 @@ export const createFetchHandler = (deps: {
   figures: Figures
   setAside: SetAside
   failAt: FailAt
+  log: Log
   now?: () => number
 }): ((fetch: Fetch) => Promise<void>) => {
   const lanes = new Map(deps.lanes.map((lane) => [submittedTopic(lane.type.type), lane]))
@@ -45,11 +47,19 @@ export const createFetchHandler = (deps: {
       first: fetch.messages[0]?.offset ?? 0,
       next: (fetch.messages.at(-1)?.offset ?? -1) + 1,
     }
-    const { outcomes, entities } = await inTransaction(deps.pool, (connection) =>
+    const { outcomes, entities, forgotten } = await inTransaction(deps.pool, (connection) =>
       takeDecisions(connection, deps.index, at, submitted, now()),
     )
     deps.failAt('after-postgres-commit')
     deps.index.remember(entities)
+    if (forgotten.length > 0) {
+      deps.figures.forgotten(topic, forgotten.length)
+      const [first] = forgotten
+      deps.log.warn(
+        { topic, partition, from: first?.offset, batches: forgotten.length },
+        'decided long ago, passed over',
+      )
+    }
     for (const message of unreadable) await deps.setAside(message)
     await lane.publish(outcomes, fetch.holdsPartition)
     deps.failAt('after-publish')
@@ -65,7 +75,7 @@ const read = async (
   const unreadable: Unreadable[] = []
   for (const { offset, timestamp, value } of messages) {
     try {
-      submitted.push({ offset, batch: await lane.decode(value) })
+      submitted.push({ offset, timestamp, batch: await lane.decode(value) })
     } catch (error) {
       if (!(error instanceof Undecodable)) throw error
       unreadable.push({ topic, partition, offset, timestamp, value, reason: error.message })

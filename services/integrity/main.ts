@@ -12,15 +12,17 @@ import { createRegistry } from '#platform/registry.js'
 import { createSetAside } from '#platform/set-aside.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
-import { rejectedTopic, submittedTopic } from '#schemas/derive/names.js'
+import { rejectedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Config, configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
 import { createFigures } from './figures.js'
+import { committedOffsets, type Group, groupsOf } from './groups.js'
 import { createFetchHandler, type Lane } from './handle-fetch.js'
 import { createPublisher } from './publisher.js'
+import { startRetention } from './retention-timer.js'
 
 const config = readConfigOrExit<Config>(configSchema)
 const log = createLog('integrity', config.LOG_LEVEL)
@@ -48,6 +50,7 @@ await runService(log, async (onStop, crash) => {
     lanes: await Promise.all([...catalogue.all.values()].map(createLane)),
     figures: createFigures(metrics),
     failAt,
+    log,
     setAside: await createSetAside({
       producer,
       registry,
@@ -57,21 +60,24 @@ await runService(log, async (onStop, crash) => {
     }),
   })
 
-  // Two groups, so that an interaction never waits for the fetch of a large upload to be done with.
-  const consume = (groupId: string, types: Iterable<string>) =>
+  const groups = groupsOf(catalogue)
+  const consume = (group: Group) =>
     kafka.consume({
-      groupId,
-      topics: [...types].map(submittedTopic),
+      ...group,
       fromBeginning: true,
       partitionsAtOnce: 4,
       bytesPerPartition: 512 * 1024,
       onFetch,
       crash,
     })
-  const uploads = await consume('weir-integrity', catalogue.uploads.keys())
+  const uploads = await consume(groups.uploads)
   onStop('uploads', uploads.close)
-  const interactions = await consume('weir-integrity-interactions', [catalogue.interaction.type])
+  const interactions = await consume(groups.interactions)
   onStop('interactions', interactions.close)
+
+  const committed = () => committedOffsets(kafka, catalogue)
+  const retention = startRetention({ config, catalogue, pool, committed, metrics, log })
+  onStop('retention', retention.stop)
 
   const readiness = createReadiness({
     kafka: () => {

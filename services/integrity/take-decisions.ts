@@ -1,7 +1,7 @@
 import type { Connection } from '#platform/postgres.js'
 import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
-import { freshOnes, type Outcome, refuseHole, type Span, type Submitted, toOutcome } from './fence.js'
+import { freshOnes, isForgotten, type Outcome, refuseHole, type Span, type Submitted, toOutcome } from './fence.js'
 import type { Entity } from './sql/find-entities.js'
 import { findKeyedInteractions } from './sql/find-keyed-interactions.js'
 import { findVerdicts } from './sql/find-verdicts.js'
@@ -9,6 +9,11 @@ import { insertKeyedInteractions } from './sql/insert-keyed-interactions.js'
 import { insertVerdicts } from './sql/insert-verdicts.js'
 import { lockCursor } from './sql/lock-cursor.js'
 import { moveCursor } from './sql/move-cursor.js'
+import { findPrunedBefore } from './sql/prune-find-mark.js'
+import { touchVerdicts } from './sql/touch-verdicts.js'
+
+/** `forgotten` are batches that were decided so long ago that their verdicts are gone: nobody is told anything of them. */
+export type Decisions = { outcomes: Outcome[]; entities: Entity[]; forgotten: Submitted[] }
 
 /** Everything that one fetch of a partition changes in Postgres. The caller's commit is the decision. */
 export const takeDecisions = async (
@@ -17,7 +22,7 @@ export const takeDecisions = async (
   at: Span,
   submitted: readonly Submitted[],
   now: number,
-): Promise<{ outcomes: Outcome[]; entities: Entity[] }> => {
+): Promise<Decisions> => {
   const cursor = await lockCursor(connection, at.topic, at.partition)
   const verdicts = await findVerdicts(
     connection,
@@ -36,5 +41,18 @@ export const takeDecisions = async (
   if (taken.verdicts.length > 0) await insertVerdicts(connection, taken.verdicts)
   if (at.next > (cursor ?? 0)) await moveCursor(connection, at.topic, at.partition, at.next)
 
-  return { outcomes: submitted.map((one) => toOutcome(at, one, verdicts)), entities: taken.entities }
+  const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))
+  const prunedBefore = isUndecided ? await findPrunedBefore(connection, at.topic, at.partition) : undefined
+  const forgotten = submitted.filter((one) => isForgotten(one, verdicts, prunedBefore))
+  const outcomes = submitted.filter((one) => !forgotten.includes(one)).map((one) => toOutcome(at, one, verdicts))
+
+  const repeats = outcomes.filter(({ isTheOneDecided }) => !isTheOneDecided)
+  if (repeats.length > 0) {
+    await touchVerdicts(
+      connection,
+      repeats.map(({ batch }) => batch.batch_id),
+      now,
+    )
+  }
+  return { outcomes, entities: taken.entities, forgotten }
 }

@@ -1,4 +1,7 @@
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
+import { type RetentionConfig, retentionVariables } from '#platform/retention.js'
+
+const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS } = retentionVariables
 
 export const configSchema = {
   type: 'object',
@@ -12,8 +15,12 @@ export const configSchema = {
       default: 1,
       description: 'how many brokers keep a copy of each topic that is created',
     },
+    EDGE_URL: { type: 'string', default: 'http://127.0.0.1:8080', description: 'where refused records are sent again' },
+    VERDICT_RETENTION_HOURS,
+    REJECTION_RETENTION_DAYS,
     WEIR_DEMO_KEY: { type: 'string', description: "the demo organisation's key, at least 8 visible characters" },
   },
 } as const satisfies ConfigSchema
 
-export type Config = PartConfig & { KAFKA_REPLICATION: number; WEIR_DEMO_KEY?: string }
+export type Config = PartConfig &
+  Omit<RetentionConfig, 'PRUNE_EVERY_SECONDS'> & { KAFKA_REPLICATION: number; EDGE_URL: string; WEIR_DEMO_KEY?: string }

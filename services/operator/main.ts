@@ -14,6 +14,10 @@ import { addOrgsCreate } from './commands/orgs-create.js'
 import { addOrgsLimits } from './commands/orgs-limits.js'
 import { addOrgsList } from './commands/orgs-list.js'
 import { addProvision } from './commands/provision.js'
+import { addPrune } from './commands/prune.js'
+import { addRejectedList } from './commands/rejected-list.js'
+import { addRejectedRetry } from './commands/rejected-retry.js'
+import { addRejectedShow } from './commands/rejected-show.js'
 import { type Config, configSchema } from './config.js'
 import { createStderrLog } from './log.js'
 import { examples, type Session } from './session.js'
@@ -54,6 +58,12 @@ addAnalystsCreate(analysts, session)
 addAnalystsList(analysts, session)
 addAnalystsDrop(analysts, session)
 
+const rejected = program.command('rejected').description('look at refused records, and submit them again')
+addRejectedList(rejected, session)
+addRejectedShow(rejected, session)
+addRejectedRetry(rejected, session)
+
+addPrune(program, session, log)
 addProvision(program, session, log)
 
 // `weir keys list | head -1` closes the pipe early, and is content.

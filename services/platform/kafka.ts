@@ -211,7 +211,8 @@ const toPino =
   (log: Log): logCreator =>
   () =>
   ({ level, log: { message, error, groupId, broker } }) => {
-    const fields = { library: 'kafkajs', error, groupId, broker }
+    // A handler's failure comes as an Error, of which JSON would show nothing.
+    const fields = { library: 'kafkajs', error: error instanceof Error ? error.message : error, groupId, broker }
     // What it calls an error it mostly gets over by itself; what it does not reaches us as an exception.
     if (level <= logLevel.WARN) log.warn(fields, message)
     else log.debug(fields, message)

@@ -1,6 +1,8 @@
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
 import { type FailPointConfig, failPointVariables } from '#platform/fail-point.js'
+import { type RetentionConfig, retentionVariables } from '#platform/retention.js'
 
+const { REJECTION_RETENTION_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables
 const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, CLICKHOUSE_URL, LOG_LEVEL } = partVariables
 
 export const configSchema = {
@@ -11,6 +13,8 @@ export const configSchema = {
     CLICKHOUSE_URL,
     LOG_LEVEL,
     ...failPointVariables,
+    REJECTION_RETENTION_DAYS,
+    PRUNE_EVERY_SECONDS,
     SINK_HOST: { type: 'string', default: '127.0.0.1', description: 'address of its health and metrics pages' },
     SINK_PORT: { type: 'integer', default: 8083, description: 'port of its health and metrics pages' },
     SINK_GATHER_MS: {
@@ -30,7 +34,8 @@ export const configSchema = {
 } as const satisfies ConfigSchema
 
 export type Config = Omit<PartConfig, 'POSTGRES_URL'> &
-  FailPointConfig & {
+  FailPointConfig &
+  Omit<RetentionConfig, 'VERDICT_RETENTION_HOURS'> & {
     SINK_HOST: string
     SINK_PORT: number
     SINK_GATHER_MS: number

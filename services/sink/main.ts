@@ -18,6 +18,7 @@ import { type Config, configSchema } from './config.js'
 import { createFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
 import { createLanes } from './lanes.js'
+import { startRetention } from './retention-timer.js'
 
 const config = readConfigOrExit<Config>(configSchema)
 const log = createLog('sink', config.LOG_LEVEL)
@@ -71,6 +72,9 @@ await runService(log, async (onStop, crash) => {
   onStop('interactions', interactions.close)
   // Released first: a handler that waits for ClickHouse gives up, and its offsets stay uncommitted.
   onStop('waiting inserts', () => stopping.abort())
+
+  const retention = startRetention({ config, clickhouse, metrics, log })
+  onStop('retention', retention.stop)
 
   const readiness = createReadiness({
     kafka: () => {

@@ -36,7 +36,7 @@ const newLog = (type: RecordType) => {
   const decideFrom =
     (index = createEntityIndex(1000), now = Date.UTC(2026, 5, 1)) =>
     async (offset: number, ...batches: SubmittedBatch[]) => {
-      const submitted = batches.map((batch, i) => ({ offset: offset + i, batch }))
+      const submitted = batches.map((batch, i) => ({ offset: offset + i, timestamp: batch.submitted_at, batch }))
       const at = { ...log, first: offset, next: offset + batches.length }
       const { outcomes, entities } = await inTransaction(pool, (c) => takeDecisions(c, index, at, submitted, now))
       index.remember(entities)
@@ -115,7 +115,13 @@ it('leaves nothing behind when the transaction fails', async () => {
   const record = sampleOf(shop)
   const at = { topic: 'weir.submitted.failing', partition: 0, type: shop, isReferenced: true, first: 0, next: 1 }
   const failing = inTransaction(pool, async (connection) => {
-    await takeDecisions(connection, createEntityIndex(10), at, [{ offset: 0, batch: batchOf(shop, [record]) }], 0)
+    await takeDecisions(
+      connection,
+      createEntityIndex(10),
+      at,
+      [{ offset: 0, timestamp: 0, batch: batchOf(shop, [record]) }],
+      0,
+    )
     throw new Error('cut off')
   })
   await expect(failing).rejects.toThrow('cut off')

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
+import { readConfig } from '#platform/config.js'
 import { createKafka } from '#platform/kafka.js'
 import { createRegistry } from '#platform/registry.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
@@ -9,6 +10,7 @@ import { acceptedTopic, logTableOf, subjectOf, submittedTopic, viewOf } from '#s
 import { topicsOf } from '#schemas/derive/topics.js'
 import { type Field, moment, number, optional, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
+import { type Config, configSchema } from '../../../services/operator/config.js'
 import { provision } from '../../../services/operator/provision/provision.js'
 import { provisionSubjects } from '../../../services/operator/provision/subjects.js'
 import { provisionTopics } from '../../../services/operator/provision/topics.js'
@@ -36,7 +38,7 @@ const catalogueOf = (type: string, fields: Record<string, Field>): Catalogue =>
 
 const provisionAll = async (catalogue: Catalogue): Promise<string[]> => {
   const lines: string[] = []
-  const config = { ...parts, POSTGRES_URL: database.url, LOG_LEVEL: 'silent', KAFKA_REPLICATION: 1 }
+  const config = readConfig<Config>(configSchema, { ...parts, POSTGRES_URL: database.url, LOG_LEVEL: 'silent' })
   const report = (line: string) => lines.push(line.replace(/ \([\d.]+ s\)$/, ''))
   await provision({ config, catalogue, log, report, wait: 20_000, demoKeyFile: undefined })
   return lines

@@ -1,0 +1,40 @@
+import type { Log } from '#platform/log.js'
+import type { Metrics } from '#platform/metrics.js'
+import { periodically } from '#platform/periodically.js'
+import type { Pool } from '#platform/postgres.js'
+import { type RetentionConfig, rejectionsBefore, retriesBefore, verdictsBefore } from '#platform/retention.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { rejectedTopic } from '#schemas/derive/names.js'
+import { retentionOf } from '#schemas/derive/topics.js'
+import type { Committed } from './groups.js'
+import { createRetention } from './retention.js'
+
+/** Prunes by the hour. */
+export const startRetention = (deps: {
+  config: RetentionConfig
+  catalogue: Catalogue
+  pool: Pool
+  committed: () => Promise<readonly Committed[]>
+  metrics: Metrics
+  log: Log
+}): { stop: () => Promise<void> } => {
+  const { config, pool, committed, log } = deps
+  const pruned = deps.metrics.counter('pruned_total', 'Rows that were too old and are gone.', ['what'])
+  const retention = createRetention({ pool, committed, onStep: (what, count) => pruned.inc({ what }, count) })
+  const topicRetention = retentionOf(deps.catalogue, rejectedTopic)
+
+  return periodically({
+    name: 'retention',
+    everyMs: config.PRUNE_EVERY_SECONDS * 1000,
+    work: async (signal) => {
+      const now = Date.now()
+      const before = {
+        verdicts: verdictsBefore(now, config),
+        retries: retriesBefore(rejectionsBefore(now, config), now, topicRetention),
+      }
+      const counts = await retention.prune(before, signal)
+      if (Object.values(counts).some((count) => count > 0)) log.info({ ...counts, before }, 'pruned')
+    },
+    log,
+  })
+}

@@ -1,0 +1,74 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { inTransaction, type Pool } from '#platform/postgres.js'
+import type { Committed } from './groups.js'
+import { countPrunableKeyed, countPrunableRetries, countPrunableVerdicts } from './sql/prune-count.js'
+import { holdCursor } from './sql/prune-hold-cursor.js'
+import { pruneKeyedInteractions } from './sql/prune-keyed-interactions.js'
+import { markPruned } from './sql/prune-mark.js'
+import { pruneRetries } from './sql/prune-retries.js'
+import { pruneVerdicts } from './sql/prune-verdicts.js'
+
+export type Prunable = 'verdicts' | 'keyed_interactions' | 'retries'
+export type Counts = Record<Prunable, number>
+
+/** What is pruned: verdicts and keyed interactions last used before a moment, and retries of rejections from before one. */
+export type Cutoffs = { verdicts?: Date | undefined; retries?: Date | undefined }
+
+export type Retention = {
+  count: (before: Cutoffs) => Promise<Counts>
+  prune: (before: Cutoffs, signal?: AbortSignal) => Promise<Counts>
+}
+
+// A step takes about 10 ms, and a fetch waits for it at the most.
+const rowsPerStep = 1000
+
+/** Forgets what is too old, in steps that hold nobody up. Several may do so at the same time: they share the work. */
+export const createRetention = (deps: {
+  pool: Pool
+  /** Only what was told can be forgotten: until then its verdict is the only one who knows. */
+  committed: () => Promise<readonly Committed[]>
+  onStep?: (what: Prunable, count: number) => void
+  pauseMs?: number
+  rowsPerStep?: number
+}): Retention => {
+  const { pool, onStep = () => {}, pauseMs = 100 } = deps
+  const most = deps.rowsPerStep ?? rowsPerStep
+
+  const inSteps = async (what: Prunable, step: () => Promise<number>, signal?: AbortSignal): Promise<number> => {
+    for (let total = 0; ; await wait(pauseMs, undefined, { signal })) {
+      const count = await step()
+      total += count
+      if (count > 0) onStep(what, count)
+      if (count < most) return total
+    }
+  }
+
+  // The cursor is held, as by who decides: a batch that comes again right now is either touched before or decided anew.
+  const verdictsOf = (partition: Committed, before: Date): Promise<number> =>
+    inTransaction(pool, async (connection) => {
+      if (!(await holdCursor(connection, partition.topic, partition.partition))) return 0
+      const { count, lastUsed } = await pruneVerdicts(connection, partition, before, most)
+      if (lastUsed) await markPruned(connection, partition.topic, partition.partition, lastUsed)
+      return count
+    })
+
+  return {
+    count: async ({ verdicts, retries }) => ({
+      verdicts: verdicts ? await countPrunableVerdicts(pool, await deps.committed(), verdicts) : 0,
+      keyed_interactions: verdicts ? await countPrunableKeyed(pool, verdicts) : 0,
+      retries: retries ? await countPrunableRetries(pool, retries) : 0,
+    }),
+    prune: async ({ verdicts, retries }, signal) => {
+      const pruned: Counts = { verdicts: 0, keyed_interactions: 0, retries: 0 }
+      if (verdicts) {
+        for (const partition of await deps.committed()) {
+          pruned.verdicts += await inSteps('verdicts', () => verdictsOf(partition, verdicts), signal)
+        }
+        const keyed = () => pruneKeyedInteractions(pool, verdicts, most)
+        pruned.keyed_interactions = await inSteps('keyed_interactions', keyed, signal)
+      }
+      if (retries) pruned.retries = await inSteps('retries', () => pruneRetries(pool, retries, most), signal)
+      return pruned
+    },
+  }
+}

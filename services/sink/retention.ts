@@ -1,0 +1,36 @@
+import type { ClickHouse } from '#platform/clickhouse.js'
+import { database, rejectionsLog } from '#schemas/derive/names.js'
+
+/** A day (UTC) with rejections that are too old, and how many rows it has. */
+export type ExpiredDay = { day: string; rows: number }
+
+const table = `${database}.${rejectionsLog}`
+
+export const findExpiredDays = (clickhouse: ClickHouse, before: Date): Promise<ExpiredDay[]> =>
+  clickhouse.query<ExpiredDay>(
+    `select toString(toDate32(rejected_at)) as day, toUInt32(count()) as rows
+    from ${table}
+    where rejected_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
+    group by day
+    order by day`,
+    { before: before.getTime() },
+  )
+
+/**
+ * Takes away one day after the other. A delete only marks rows, and a merge drops them later, so a day costs about as much
+ * as reading its parts once. Whoever deletes the same day at the same time finds nothing left.
+ */
+export const pruneRejections = async (
+  clickhouse: ClickHouse,
+  before: Date,
+  options: { signal?: AbortSignal; onDay?: (expired: ExpiredDay) => void } = {},
+): Promise<number> => {
+  let rows = 0
+  for (const expired of await findExpiredDays(clickhouse, before)) {
+    options.signal?.throwIfAborted()
+    await clickhouse.command(`delete from ${table} where toDate32(rejected_at) = toDate32('${expired.day}')`)
+    rows += expired.rows
+    options.onDay?.(expired)
+  }
+  return rows
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { shop } from '#schemas/records/shop.js'
+import { decide } from '../../../services/integrity/decide.js'
+import { isForgotten, type Submitted, toOutcome } from '../../../services/integrity/fence.js'
+import { toStoredVerdict } from '../../../services/integrity/stored-verdict.js'
+import { batchOf } from '../../support/batch.js'
+import { sampleOf } from '../../support/sample.js'
+
+const at = { topic: 'weir.submitted.shops', partition: 0, type: shop, isReferenced: true, first: 0, next: 1 }
+const submittedAt = Date.UTC(2026, 0, 1)
+const one: Submitted = { offset: 0, timestamp: submittedAt, batch: batchOf(shop, [sampleOf(shop)]) }
+const verdictOf = ({ batch, offset }: Submitted) => {
+  const world = { idField: 'shop_id', referencesOf: () => [], isKnown: () => true, takenBefore: () => undefined }
+  return toStoredVerdict(batch, decide(batch, world), { ...at, type: 'shops', offset, decidedAt: submittedAt + 5 })
+}
+const stored = new Map([[one.batch.batch_id, verdictOf(one)]])
+const none = new Map()
+
+describe('a batch below the cursor', () => {
+  it('is forgotten where verdicts of its time were pruned', () => {
+    expect(isForgotten(one, none, submittedAt + 6)).toBe(true)
+    expect(isForgotten(one, none, submittedAt + 86_400_000)).toBe(true)
+  })
+
+  it('is forgotten though the clock of its edge went ahead of the one that decided', () =>
+    expect(isForgotten(one, none, submittedAt - 30_000)).toBe(true))
+
+  it('is never forgotten while it has its verdict', () =>
+    expect(isForgotten(one, stored, submittedAt + 86_400_000)).toBe(false))
+
+  it('stops the consumer where it has no verdict and is younger than all that was pruned', () => {
+    expect(isForgotten(one, none, undefined)).toBe(false)
+    expect(isForgotten(one, none, submittedAt - 3_600_000)).toBe(false)
+    expect(() => toOutcome(at, one, none)).toThrow('lies below the cursor, but has no verdict')
+  })
+})

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { createPool, inTransaction, type Pool } from '#platform/postgres.js'
+import type { SubmittedBatch } from '#schemas/events.js'
+import { shop } from '#schemas/records/shop.js'
+import { createEntityIndex } from '../../../services/integrity/entity-index.js'
+import type { Committed } from '../../../services/integrity/groups.js'
+import { createRetention } from '../../../services/integrity/retention.js'
+import { takeDecisions } from '../../../services/integrity/take-decisions.js'
+import { migrate } from '../../../services/operator/provision/migrations.js'
+import { batchOf } from '../../support/batch.js'
+import { createFreshDatabase } from '../../support/fresh-database.js'
+import { sampleOf } from '../../support/sample.js'
+
+const topic = 'weir.submitted.shops'
+const day = 86_400_000
+const begin = Date.UTC(2026, 0, 1)
+const on = (n: number): number => begin + n * day
+const date = (n: number): Date => new Date(on(n))
+
+let database: Awaited<ReturnType<typeof createFreshDatabase>>
+let pool: Pool
+beforeAll(async () => {
+  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
+  await migrate(database.url)
+  pool = createPool(database.url, pino({ level: 'silent' }))
+})
+beforeEach(async () => {
+  await pool.query('truncate integrity.verdicts, integrity.cursors, integrity.keyed_interactions, integrity.retries')
+})
+afterAll(async () => {
+  await pool.end()
+  await database.drop()
+})
+
+/** A batch that the edge submits on a certain day. */
+const batchOn = (n: number): SubmittedBatch => batchOf(shop, [sampleOf(shop)], { submitted_at: on(n) })
+
+/** Decides batches that lie one after another from an offset on, on a certain day. */
+const decide = (offset: number, batches: SubmittedBatch[], n: number, partition = 0) => {
+  const submitted = batches.map((batch, i) => ({ offset: offset + i, timestamp: batch.submitted_at, batch }))
+  const at = { topic, partition, type: shop, isReferenced: true, first: offset, next: offset + batches.length }
+  return inTransaction(pool, (c) => takeDecisions(c, createEntityIndex(10), at, submitted, on(n) + 5))
+}
+const retentionWith = (offset: number, rowsPerStep = 1000, steps: number[] = []) =>
+  createRetention({
+    pool,
+    committed: async (): Promise<Committed[]> => [{ topic, partition: 0, offset }],
+    onStep: (_, count) => steps.push(count),
+    rowsPerStep,
+    pauseMs: 0,
+  })
+const keptOffsets = async () => {
+  const { rows } = await pool.query('select submitted_offset as kept from integrity.verdicts order by 1')
+  return rows.map(({ kept }) => kept)
+}
+
+it('prunes verdicts by age, in steps', async () => {
+  for (let n = 0; n < 7; n++) await decide(n, [batchOn(n)], n)
+  const steps: number[] = []
+  const retention = retentionWith(7, 2, steps)
+  expect(await retention.count({ verdicts: date(5) })).toMatchObject({ verdicts: 5 })
+  expect(await retention.prune({ verdicts: date(5) })).toMatchObject({ verdicts: 5 })
+  expect(steps).toEqual([2, 2, 1])
+  expect(await keptOffsets()).toEqual([5, 6])
+})
+
+it('never prunes a verdict that may not have been told yet', async () => {
+  for (let n = 0; n < 4; n++) await decide(n, [batchOn(n)], n)
+  await retentionWith(2).prune({ verdicts: date(30) })
+  expect(await keptOffsets()).toEqual([2, 3])
+})
+
+it('passes over a batch that comes again after its verdict was pruned, and tells of no other', async () => {
+  const batches = [0, 1, 2].map(batchOn)
+  for (const [n, batch] of batches.entries()) await decide(n, [batch], n)
+  await retentionWith(3).prune({ verdicts: date(2) })
+
+  const { outcomes, forgotten } = await decide(0, batches, 40)
+  expect(forgotten.map(({ offset }) => offset)).toEqual([0, 1])
+  expect(outcomes.map(({ offset, verdict }) => [offset, verdict.accepted])).toEqual([[2, 1]])
+  expect(await keptOffsets()).toEqual([2])
+})
+
+it('stops at a batch below the cursor that is younger than all that was pruned: its Kafka was reset', async () => {
+  for (const n of [0, 1]) await decide(n, [batchOn(n)], n)
+  await retentionWith(2).prune({ verdicts: date(30) })
+  expect(await keptOffsets()).toEqual([])
+  await expect(decide(0, [batchOn(2)], 2)).rejects.toThrow('offset 0 lies below the cursor, but has no verdict')
+  // Also when it has become old itself, since nothing of its time was ever decided and pruned.
+  await retentionWith(2).prune({ verdicts: date(100) })
+  await expect(decide(0, [batchOn(2)], 100)).rejects.toThrow('offset 0 lies below the cursor, but has no verdict')
+})
+
+it('knows for each partition how far it was pruned', async () => {
+  await decide(0, [batchOn(0)], 0)
+  await decide(0, [batchOn(0)], 0, 1)
+  await retentionWith(1).prune({ verdicts: date(30) })
+  const { rows } = await pool.query('select partition, pruned_before from integrity.cursors order by partition')
+  expect(rows).toEqual([
+    { partition: 0, pruned_before: new Date(on(0) + 6) },
+    { partition: 1, pruned_before: null },
+  ])
+})
+
+it('keeps a verdict alive by its last use', async () => {
+  const batch = batchOn(0)
+  await decide(0, [batch], 0)
+  const { outcomes } = await decide(1, [batch], 20)
+  expect(outcomes).toMatchObject([{ isTheOneDecided: false, verdict: { submitted_offset: 0 } }])
+
+  await retentionWith(2).prune({ verdicts: date(19) })
+  expect(await keptOffsets()).toEqual([0])
+  await retentionWith(2).prune({ verdicts: date(21) })
+  expect(await keptOffsets()).toEqual([])
+  expect((await decide(0, [batch, batch], 50)).forgotten).toHaveLength(2)
+})
+
+it('leaves a partition alone that was never decided on', async () => {
+  expect(await retentionWith(5).prune({ verdicts: date(1) })).toMatchObject({ verdicts: 0 })
+  expect((await pool.query('select 1 from integrity.cursors')).rows).toEqual([])
+})
+
+it('prunes keyed interactions and retries by age, each by its own', async () => {
+  for (const n of [0, 1, 2]) {
+    await pool.query('insert into integrity.keyed_interactions values ($1, $2, $3, $4)', [
+      'a',
+      randomUUID(),
+      '',
+      date(n),
+    ])
+    await pool.query(
+      `insert into integrity.retries (batch_id, index, org_id, type, rejected_at, retry_id, place)
+      values ($1, 0, 'a', 'shops', $2, $1, 0)`,
+      [randomUUID(), date(n)],
+    )
+  }
+  const retention = retentionWith(0, 1)
+  const before = { verdicts: date(1), retries: date(2) }
+  expect(await retention.count(before)).toEqual({ verdicts: 0, keyed_interactions: 1, retries: 2 })
+  expect(await retention.prune(before)).toEqual({ verdicts: 0, keyed_interactions: 1, retries: 2 })
+  expect(await retention.count({ verdicts: date(9), retries: date(9) })).toMatchObject({
+    keyed_interactions: 2,
+    retries: 1,
+  })
+})
+
+it('shares the work with another instance, while batches are decided', async () => {
+  for (let n = 0; n < 40; n++) await decide(n, [batchOn(0)], 0)
+  const both = [retentionWith(40, 3), retentionWith(40, 3)].map((each) => each.prune({ verdicts: date(1) }))
+  const decided = decide(40, [batchOn(2)], 2)
+  const pruned = await Promise.all(both)
+  await decided
+  expect(pruned.reduce((sum, { verdicts }) => sum + verdicts, 0)).toBe(40)
+  expect(await keptOffsets()).toEqual([40])
+})

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { toSetAside } from '#schemas/set-aside.js'
+import { type Listed, toListTable } from '../../../../services/operator/rejected/list-table.js'
+import { toShowText } from '../../../../services/operator/rejected/show-text.js'
+
+const now = new Date('2026-03-31T12:00:00Z')
+const listed = (over: Partial<Listed> = {}): Listed => ({
+  batchId: randomUUID(),
+  index: 17,
+  rejectedAt: new Date('2026-03-31T11:55:00Z'),
+  org: 'acme',
+  type: 'offers',
+  requestId: randomUUID(),
+  id: randomUUID(),
+  problems: [{ field: 'shop_id', code: 'unknown_reference', message: 'shop_id x is not a known record of shops' }],
+  record: '{"name":"Ten off","value":10}',
+  truncated: false,
+  retry: undefined,
+  ...over,
+})
+const retried = (outcome: 'accepted' | 'refused' | null) => ({
+  retry_id: randomUUID(),
+  claimed_at: now,
+  outcome,
+  request_id: outcome && randomUUID(),
+  answered_at: outcome && now,
+})
+
+describe('the list', () => {
+  const rows = [listed(), listed({ retry: retried('refused') }), listed({ org: '', id: 'weir.submitted.shops/3/12' })]
+
+  it.each([80, 100, 200])('fits %i columns and keeps its ids whole', (width) => {
+    const table = toListTable(rows, width, now)
+    expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(width)
+    for (const { id } of rows) expect(table).toContain(String(id))
+    for (const { requestId } of rows.slice(0, 2)) expect(table).toContain(requestId)
+    expect(table.split('\n')).toHaveLength(width < 140 ? 8 : 4)
+  })
+
+  it('names a message that nobody could read by its batch, since it has no request', () =>
+    expect(toListTable(rows, 200, now)).toContain(rows[2]?.batchId))
+
+  it('says whether each was retried, and counts its further codes', () => {
+    const twice = listed({ problems: [...listed().problems, { field: 'value', code: 'out_of_range', message: '' }] })
+    const table = toListTable(
+      [twice, listed({ retry: retried(null) }), listed({ retry: retried('accepted') })],
+      200,
+      now,
+    )
+    expect(table).toMatch(/unknown_reference \+1 +no/)
+    expect(table).toMatch(/unknown_reference +unfinished/)
+    expect(table).toMatch(/unknown_reference +accepted/)
+  })
+})
+
+describe('what is shown of a rejection', () => {
+  it('is its record, its problems, where it came from and what a retry brought', () => {
+    const one = listed()
+    const retry = retried('accepted')
+    const text = toShowText(one, retry)
+    expect(text).toContain(`records[17] of request ${one.requestId}, batch ${one.batchId}`)
+    expect(text).toContain('unknown_reference in shop_id: shop_id x is not a known record of shops')
+    expect(text).toContain('      "value": 10\n')
+    expect(text).toContain(`accepted on ${now.toISOString()} in request ${retry.request_id}`)
+    expect(toShowText(one, retried('refused'))).toContain('the new rejection, which can be retried')
+    expect(toShowText(one, retried(null))).toContain('the next retry finishes it')
+  })
+
+  it('is as much as was kept of a record that was cut off, which is no JSON', () =>
+    expect(toShowText(listed({ record: '{"name":"Te', truncated: true }), undefined)).toContain('{"name":"Te'))
+
+  const setAside = (value: Buffer) => {
+    const message = { topic: 'weir.submitted.shops', partition: 3, offset: 12, timestamp: 0, value, reason: 'no Avro' }
+    const { record, truncated, id, problems, type } = toSetAside(message, randomUUID())
+    return toShowText(listed({ org: '', record, truncated, id, problems, type }), undefined)
+  }
+
+  it('is bytes and place of a message that nobody could read', () => {
+    const text = setAside(Buffer.from('garbage {1}'))
+    expect(text).toContain('weir.submitted.shops/3/12')
+    expect(text).toContain('undecodable: no Avro')
+    expect(text).toContain('0000  67 61 72 62 61 67 65 20 7b 31 7d ')
+    expect(text).toContain('as UTF-8\n    garbage {1}')
+  })
+
+  it('is never what a terminal would obey', () => {
+    const text = setAside(Buffer.from('\u001b[2Jgone'))
+    expect(text).not.toContain('\u001b')
+    expect(text).toContain('1b 5b 32 4a')
+  })
+})

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { createClickHouse } from '#platform/clickhouse.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { findExpiredDays, pruneRejections } from '../../../services/sink/retention.js'
+
+const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
+// Far in the past, so that the other test files, which share this ClickHouse, find and lose nothing here.
+const days = ['1971-01-01', '1971-01-02', '1971-01-03', '1971-01-04']
+const org = `old-${randomUUID()}`
+
+beforeAll(async () => {
+  await provisionTables(clickhouse, catalogue)
+  for (const day of days) {
+    await clickhouse.command(`
+      insert into weir.rejections_log
+      select '${org}', generateUUIDv4(), generateUUIDv4(), toDateTime64('${day} 00:00:00', 3, 'UTC') + number * 3600, number,
+        'offers', number, null, [(null, 'bad_format', 'no')], '{}', false
+      from numbers(24)`)
+  }
+})
+afterAll(() => clickhouse.close())
+
+const kept = () =>
+  clickhouse.query<{ day: string; rows: number }>(
+    `select toString(toDate(rejected_at)) as day, toUInt32(count()) as rows
+    from weir.rejections where org_id = {org:String} group by day order by day`,
+    { org },
+  )
+
+it('prunes rejections day by day, and nothing that is young enough', async () => {
+  const before = new Date('1971-01-03T00:00:00Z')
+  expect(await findExpiredDays(clickhouse, before)).toEqual([
+    { day: '1971-01-01', rows: 24 },
+    { day: '1971-01-02', rows: 24 },
+  ])
+  const gone: string[] = []
+  expect(await pruneRejections(clickhouse, before, { onDay: ({ day }) => gone.push(day) })).toBe(48)
+  expect(gone).toEqual(['1971-01-01', '1971-01-02'])
+  expect(await kept()).toEqual([
+    { day: '1971-01-03', rows: 24 },
+    { day: '1971-01-04', rows: 24 },
+  ])
+  expect(await pruneRejections(clickhouse, before)).toBe(0)
+})
+
+it('stops between two days when it is told to', async () => {
+  const stopping = new AbortController()
+  const pruning = pruneRejections(clickhouse, new Date('1971-01-05T00:00:00Z'), {
+    signal: stopping.signal,
+    onDay: () => stopping.abort(),
+  })
+  await expect(pruning).rejects.toThrow('aborted')
+  expect(await kept()).toEqual([{ day: '1971-01-04', rows: 24 }])
+})
