@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import type { ConfigSchema } from './config.js'
 
 /** The rows of the crash table in docs/operations.md: where a test can have a process killed. */
@@ -30,6 +31,9 @@ export const createFailAt = ({ WEIR_FAILPOINT: wanted, WEIR_FAILPOINT_PASS: pass
   if (!wanted) return () => {}
   let passed = 0
   return (point) => {
-    if (point === wanted && ++passed === pass) process.kill(process.pid, 'SIGKILL')
+    if (point !== wanted || ++passed !== pass) return
+    // Past the log, which would write it when the process is gone.
+    writeSync(process.stderr.fd, `${JSON.stringify({ msg: 'fail point', point, pass })}\n`)
+    process.kill(process.pid, 'SIGKILL')
   }
 }
