@@ -33,24 +33,31 @@ onStopSignal({
 const session = createSession(stack, detail)
 
 const results: Result[] = []
-for (const { name, seed } of runs) {
-  const scenario = scenarios.get(name)?.()
-  if (!scenario || isStopping) break
-  const result = await runScenario(session, scenario, seed)
-  results.push(result)
-  note(`${results.length} of ${runs.length}  ${lineOf(result)}`)
-  for (const { name: finding, about } of result.findings.slice(0, 10)) note(`    ${finding}: ${about.slice(0, 500)}`)
-  if (!isGood(result)) note(`    again: npm run faults -- --only ${name} --seed ${seed} --verbose`)
-  if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
+const runAll = async (): Promise<void> => {
+  for (const { name, seed } of runs) {
+    const scenario = scenarios.get(name)?.()
+    if (!scenario || isStopping) return
+    const result = await runScenario(session, scenario, seed)
+    results.push(result)
+    note(`${results.length} of ${runs.length}  ${lineOf(result)}`)
+    for (const { name: finding, about } of result.findings.slice(0, 10)) note(`    ${finding}: ${about.slice(0, 500)}`)
+    if (!isGood(result)) note(`    again: npm run faults -- --only ${name} --seed ${seed} --verbose`)
+    if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
+  }
 }
+let broken: unknown
+await runAll().catch((error: unknown) => {
+  broken = error
+})
 
 const bad = results.filter((result) => !isGood(result))
-if (bad.length > 0) {
+if (bad.length > 0 || broken) {
   const kept = await mkdtemp(join(tmpdir(), 'weir-faults-logs-'))
   cpSync(join(stack.dataDir, 'logs'), kept, { recursive: true })
   note(`the logs of all processes are in ${kept}`)
 }
 await stack.stop()
+if (broken) throw broken
 if (!options.json) process.stdout.write(`\n${tableOf(results)}\n`)
 note(`${results.length} runs, ${bad.length} of them bad, ${Math.round((Date.now() - began) / 1000)} s`)
 process.exit(bad.length > 0 ? 1 : 0)

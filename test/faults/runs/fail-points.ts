@@ -1,4 +1,5 @@
 import { eventually } from '../../support/eventually.js'
+import type { Finding } from '../checks/finding.js'
 import type { ServiceName } from '../stack/definitions.js'
 import { timesReached } from './reached.js'
 import type { Scenario } from './run.js'
@@ -18,30 +19,36 @@ export type FailPointName = keyof typeof failPoints
 const diesWithin = 90_000
 const latestPass = 8
 
-/** The process dies at the fail point under load, the supervisor starts it again, and all is well. */
-export const failPointScenario = (point: FailPointName): Scenario => {
-  const name = failPoints[point]
-  const before = { reports: 0, reached: 0 }
+/** Processes die at these fail points under load, the supervisor starts them again, and all is well. */
+export const failPointScenario = (points: readonly FailPointName[], name = points.join(' ')): Scenario => {
+  const before = { reports: 0, reached: new Map<FailPointName, number>() }
   return {
-    name: point,
+    name,
     prepare: async ({ session: { stack, say }, random }) => {
-      const pass = random.int(1, latestPass)
       before.reports = stack.reports.length
-      before.reached = timesReached(stack, name, point)
-      say(`${name} dies ${point}, when it comes there for the ${pass}. time`)
-      await stack.startAnew(name, { WEIR_FAILPOINT: point, WEIR_FAILPOINT_PASS: String(pass) })
+      for (const point of points) {
+        const service = failPoints[point]
+        const pass = random.int(1, latestPass)
+        before.reached.set(point, timesReached(stack, service, point))
+        say(`${service} dies ${point}, when it comes there for the ${pass}. time`)
+        await stack.startAnew(service, { WEIR_FAILPOINT: point, WEIR_FAILPOINT_PASS: String(pass) })
+      }
     },
     disturb: async ({ session: { stack } }) => {
-      const died = () => {
+      const died = (point: FailPointName) => {
+        const service = failPoints[point]
         const reports = stack.reports.slice(before.reports)
-        if (!reports.includes(`${name} ended (SIGKILL); starting it again`)) throw new Error(`${name} lives on`)
+        if (!reports.includes(`${service} ended (SIGKILL); starting it again`)) throw new Error(`${service} lives on`)
         // The supervisor tells that it was killed, the process itself that it was here.
-        if (timesReached(stack, name, point) !== before.reached + 1) throw new Error(`${name} died, but not ${point}`)
+        const times = timesReached(stack, service, point) - (before.reached.get(point) ?? 0)
+        if (times !== 1) throw new Error(`${service} was killed, but not ${point}`)
       }
-      const findings = await eventually(died, diesWithin).then(
-        () => [],
-        (error: Error) => [{ name: 'did-not-die', about: error.message }],
-      )
+      const findings: Finding[] = []
+      for (const point of points) {
+        await eventually(() => died(point), diesWithin).catch((error: Error) =>
+          findings.push({ name: 'did-not-die', about: error.message }),
+        )
+      }
       return { findings, mayOutliveSession: false }
     },
   }

@@ -65,13 +65,13 @@ const live = async (session: Session, scenario: Scenario, seed: number, random: 
   }
 
   let mayOutliveSession = false
-  try {
+  const disturb = async () => {
     const disturbance = await scenario.disturb({ session, random: random.fork('faults'), workload })
     findings.push(...disturbance.findings)
     mayOutliveSession = disturbance.mayOutliveSession
-  } finally {
-    await stack.heal()
   }
+  await expect('not-survived', disturb())
+  await stack.heal()
   await expect('not-ready', stack.untilReady())
   await expect('clients-stuck', untilSteps(workload, workload.steps() + stepsAfterwards))
   await expect('clients-stuck', within(answeredWithin, workload.stop()))

@@ -7,7 +7,7 @@ const failPointNames = Object.keys(failPoints) as FailPointName[]
 
 /** Every kind of history, by the name that `--only` takes. Made anew for each run. */
 export const scenarios: ReadonlyMap<string, () => Scenario> = new Map<string, () => Scenario>([
-  ...failPointNames.map((point) => [point, () => failPointScenario(point)] as const),
+  ...failPointNames.map((point) => [point, () => failPointScenario([point])] as const),
   ['rebalance', () => rebalanceScenario()],
   ['kills', () => kills],
   ['chaos', () => chaos],
