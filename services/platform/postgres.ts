@@ -27,7 +27,7 @@ export const inTransaction = async <T>(pool: Pool, work: (connection: Connection
   connection.on('error', ignoreTwice)
   let broken: Error | undefined
   try {
-    await connection.query('begin')
+    await connection.query(begin)
     const result = await work(connection)
     await connection.query('commit')
     return result
@@ -42,5 +42,8 @@ export const inTransaction = async <T>(pool: Pool, work: (connection: Connection
     connection.release(broken)
   }
 }
+
+// Whoever falls asleep in a transaction holds what others wait for, such as a partition's cursor: Postgres lets go of it.
+const begin = `begin; set local idle_in_transaction_session_timeout = '10s'`
 
 const ignoreTwice = (): void => {}
