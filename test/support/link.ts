@@ -5,7 +5,12 @@ import { eventually } from './eventually.js'
 export type Link = Awaited<ReturnType<typeof openLink>>
 
 /** What is on its way in one direction: bytes, each due at a moment, or the end. */
-type Queue = { to: Socket; waiting: { due: number; bytes: Buffer | 'end' }[]; timer: NodeJS.Timeout | undefined }
+type Queue = {
+  to: Socket
+  isLost: boolean
+  waiting: { due: number; bytes: Buffer | 'end' }[]
+  timer: NodeJS.Timeout | undefined
+}
 
 /** A way to a server that a test can cut, slow down and freeze, while everybody else reaches the server as before. */
 export const openLink = async (
@@ -33,10 +38,11 @@ export const openLink = async (
   }
 
   const pass = (from: Socket, to: Socket): void => {
-    const queue: Queue = { to, waiting: [], timer: undefined }
+    const queue: Queue = { to, isLost: false, waiting: [], timer: undefined }
     queues.add(queue)
     sockets.add(from)
     const hold = (bytes: Buffer | 'end') => {
+      if (queue.isLost) return
       queue.waiting.push({ due: Date.now() + delay, bytes })
       pump(queue)
     }
@@ -44,12 +50,14 @@ export const openLink = async (
     // A process that dies has sent what it has sent: that still arrives, and then the end.
     from.on('end', () => hold('end'))
     // What a cut does to the other end is wanted.
-    from.on('error', () => to.destroy())
+    from.on('error', () => {
+      if (!queue.isLost) to.destroy()
+    })
     from.on('close', () => sockets.delete(from))
     to.on('close', () => {
       clearTimeout(queue.timer)
       queues.delete(queue)
-      from.destroy()
+      if (!queue.isLost) from.destroy()
     })
   }
 
@@ -87,6 +95,13 @@ export const openLink = async (
     thaw: () => {
       isFrozen = false
       for (const queue of queues) pump(queue)
+    },
+    /** Open connections go silent for ever, and neither end is told, as when a firewall forgets them; new ones work. */
+    lose: () => {
+      for (const queue of queues) {
+        queue.isLost = true
+        queue.waiting = []
+      }
     },
     /** Holds back every byte for so many milliseconds from now on. */
     slowDown: (ms: number) => {

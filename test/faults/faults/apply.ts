@@ -27,6 +27,8 @@ const begin = async ({ signals, links, stopSignalOf }: FaultStack, fault: Fault)
       return links[fault.target].cut()
     case 'freeze':
       return links[fault.target].freeze()
+    case 'lose':
+      return links[fault.target].lose()
     case 'delay':
       return links[fault.target].slowDown(fault.delay)
   }
@@ -36,6 +38,7 @@ const end = async ({ signals, links }: FaultStack, fault: Fault): Promise<unknow
   switch (fault.kind) {
     case 'kill':
     case 'restart':
+    case 'lose':
       return undefined
     case 'pause':
       return signals.sendToAll(fault.target, 'SIGCONT')

@@ -4,7 +4,7 @@ import { type PartName, type ProcessName, parts, services } from '../stack/defin
 /** Something bad that happens to one process, or to the way to one part, from a moment on, for a while. */
 export type Fault = { at: number; lasts: number } & (
   | { kind: 'kill' | 'restart' | 'pause'; target: ProcessName }
-  | { kind: 'cut' | 'freeze'; target: PartName }
+  | { kind: 'cut' | 'freeze' | 'lose'; target: PartName }
   | { kind: 'delay'; target: PartName; delay: number }
 )
 
@@ -44,11 +44,11 @@ export const describe = (fault: Fault): string =>
 export const mayOutliveSession = ({ kind, target }: Fault): boolean =>
   kind === 'pause'
     ? target.startsWith('integrity') || target === 'kafka'
-    : target === 'kafka' && (kind === 'freeze' || kind === 'delay')
+    : target === 'kafka' && (kind === 'freeze' || kind === 'delay' || kind === 'lose')
 
 const anyFault = (random: Random): Fault => {
   const at = 0
-  const kind = random.pick(['kill', 'kill', 'restart', 'pause', 'cut', 'delay', 'freeze'] as const)
+  const kind = random.pick(['kill', 'kill', 'restart', 'pause', 'cut', 'delay', 'freeze', 'lose'] as const)
   switch (kind) {
     case 'kill':
     case 'restart':
@@ -57,6 +57,8 @@ const anyFault = (random: Random): Fault => {
       return { at, lasts: random.int(pause.least, pause.most), kind, target: random.pick(everybody) }
     case 'cut':
       return { at, lasts: random.int(300, 6_000), kind, target: random.pick(parts) }
+    case 'lose':
+      return { at, lasts: 0, kind, target: random.pick(parts) }
     case 'freeze':
       return { at, lasts: random.int(2_000, 12_000), kind, target: random.pick(parts) }
     case 'delay':

@@ -25,7 +25,7 @@ it('chooses every kind of fault for everything that it can happen to', () => {
   )
   const wanted = [
     ...['kill', 'restart', 'pause'].flatMap((kind) => [...services, ...parts].map((target) => `${kind} ${target}`)),
-    ...['cut', 'freeze', 'delay'].flatMap((kind) => parts.map((target) => `${kind} ${target}`)),
+    ...['cut', 'freeze', 'lose', 'delay'].flatMap((kind) => parts.map((target) => `${kind} ${target}`)),
   ]
   expect([...planned].sort()).toEqual(wanted.sort())
 })

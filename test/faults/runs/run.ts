@@ -4,6 +4,7 @@ import { checkAll } from '../checks/check-all.js'
 import type { Finding } from '../checks/finding.js'
 import { observe } from '../observe/observed.js'
 import { createRandom, type Random } from '../random.js'
+import { organisationNames } from '../workload/organisation-names.js'
 import { startWorkload, type Workload } from '../workload/workload.js'
 import type { Session } from './session.js'
 
@@ -53,9 +54,8 @@ export const runScenario = async (session: Session, scenario: Scenario, seed: nu
 
 const live = async (session: Session, scenario: Scenario, seed: number, random: Random) => {
   const { stack } = session
-  const names = Array.from({ length: organisations }, (_, n) => `${scenario.name}-${seed}-${n}`)
   await stack.untilReady()
-  const orgs = await session.newOrganisations(names)
+  const orgs = await session.newOrganisations(organisationNames(`${scenario.name}-${seed}`, organisations))
   await scenario.prepare?.({ session, random: random.fork('prepare') })
   const workload = startWorkload({ organisations: orgs, edgeUrls: stack.edgeUrls, random: random.fork('workload') })
   const { ledger } = workload
