@@ -51,7 +51,7 @@ await runService(log, async (onStop, crash) => {
     onStop('timer', () => clearInterval(timer))
   }
 
-  const pool = createPool(config.POSTGRES_URL, log)
+  const pool = createPool(config.POSTGRES_URL, log, 10, 10_000)
   onStop('postgres', () => pool.end())
   const store = createVerdictStore(pool)
   const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now, log })
