@@ -55,7 +55,7 @@ await runService(log, async (onStop, crash) => {
     onStop('timer', () => clearInterval(timer))
   }
 
-  const pool = createPool(config.POSTGRES_URL, log, 10, { queryTimeout: 5_000 })
+  const pool = createPool(config.POSTGRES_URL, log, 10, 5_000)
   onStop('postgres', () => pool.end())
   const store = createVerdictStore(pool)
   const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now, log })

@@ -47,9 +47,11 @@ export const createFetchHandler = (deps: {
       first: fetch.messages[0]?.offset ?? 0,
       next: (fetch.messages.at(-1)?.offset ?? -1) + 1,
     }
-    const { outcomes, entities, forgotten } = await inTransaction(deps.pool, (connection) =>
-      takeDecisions(connection, deps.index, at, submitted, now()),
-    )
+    const { outcomes, entities, forgotten } = await inTransaction(deps.pool, async (connection) => {
+      const taken = await takeDecisions(connection, deps.index, at, submitted, now())
+      deps.failAt('before-postgres-commit')
+      return taken
+    })
     deps.failAt('after-postgres-commit')
     deps.index.remember(entities)
     if (forgotten.length > 0) {

@@ -31,7 +31,8 @@ await runService(log, async (onStop, crash) => {
   const failAt = createFailAt(config)
   const metrics = createMetrics('integrity')
   const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-  const pool = createPool(config.POSTGRES_URL, log)
+  // Longer than a sleeper may hold a cursor.
+  const pool = createPool(config.POSTGRES_URL, log, 10, 20_000)
   onStop('postgres', () => pool.end())
 
   const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-integrity', log })

@@ -1,9 +1,11 @@
+import { writeSync } from 'node:fs'
 import type { ConfigSchema } from './config.js'
 
 /** The rows of the crash table in docs/operations.md: where a test can have a process killed. */
 const failPoints = [
   'after-submit-sent',
   'after-submit-acked',
+  'before-postgres-commit',
   'after-postgres-commit',
   'after-partial-publish',
   'after-publish',
@@ -21,15 +23,29 @@ export const failPointVariables = {
     default: 1,
     description: 'for tests: which time, when it comes by there more than once',
   },
+  WEIR_FAILPOINT_SIGNAL: {
+    type: 'string',
+    enum: ['SIGKILL', 'SIGSTOP'],
+    default: 'SIGKILL',
+    description: 'for tests: whether it is killed there, or falls asleep until somebody wakes it',
+  },
 } as const satisfies ConfigSchema['properties']
 
-export type FailPointConfig = { WEIR_FAILPOINT?: FailPoint; WEIR_FAILPOINT_PASS: number }
+export type FailPointConfig = {
+  WEIR_FAILPOINT?: FailPoint
+  WEIR_FAILPOINT_PASS: number
+  WEIR_FAILPOINT_SIGNAL: 'SIGKILL' | 'SIGSTOP'
+}
 
 /** Ends the process on the spot, as a power cut would. In production no point is named, and this is nothing. */
-export const createFailAt = ({ WEIR_FAILPOINT: wanted, WEIR_FAILPOINT_PASS: pass }: FailPointConfig): FailAt => {
+export const createFailAt = (config: FailPointConfig): FailAt => {
+  const { WEIR_FAILPOINT: wanted, WEIR_FAILPOINT_PASS: pass, WEIR_FAILPOINT_SIGNAL: signal } = config
   if (!wanted) return () => {}
   let passed = 0
   return (point) => {
-    if (point === wanted && ++passed === pass) process.kill(process.pid, 'SIGKILL')
+    if (point !== wanted || ++passed !== pass) return
+    // Past the log, which would write it when the process is gone.
+    writeSync(process.stderr.fd, `${JSON.stringify({ msg: 'fail point', point, pass })}\n`)
+    process.kill(process.pid, signal)
   }
 }

@@ -42,8 +42,10 @@ export const createFetchHandler = (deps: {
     for (let messages = fetch.messages, pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
       try {
         messages = await keepReadable(fetch, await lane.sort(messages))
-        if (messages.length > 0) await lane.writer.write(messages.map(({ value }) => value))
-        deps.failAt('after-clickhouse-insert')
+        if (messages.length > 0) {
+          await lane.writer.write(messages.map(({ value }) => value))
+          deps.failAt('after-clickhouse-insert')
+        }
         figures.written(fetch)
         return
       } catch (error) {

@@ -17,7 +17,7 @@ export type UploadAnswer = { request_id: string; type: string; batches: BatchAns
 export type Answer<T> = { status: number; headers: Headers; body: T }
 
 /** What an organisation's own program would be: HTTP and a key. */
-export const createUploader = (edgeUrl: string, key: string) => {
+export const createUploader = (edgeUrl: string, key: string, { answerWithin }: { answerWithin?: number } = {}) => {
   const send = async <T>(
     method: string,
     path: string,
@@ -32,6 +32,7 @@ export const createUploader = (edgeUrl: string, key: string) => {
         ...headers,
       },
       ...(body === undefined ? {} : { body }),
+      ...(answerWithin === undefined ? {} : { signal: AbortSignal.timeout(answerWithin) }),
     })
     const text = await answer.text()
     return {

@@ -1,13 +1,27 @@
+/** A second port, for clients that shall come back through another one: something stands between them and the broker. */
+export type Behind = { port: number; advertisedPort: number }
+
 /** server.properties of one KRaft node that is its own controller and listens on loopback only. */
-export const kafkaProperties = (options: { port: number; controllerPort: number; logDir: string }): string => {
+export const kafkaProperties = (options: {
+  port: number
+  controllerPort: number
+  logDir: string
+  behind?: Behind | undefined
+}): string => {
+  const { behind } = options
+  const listen = (name: string, port: number | undefined) => (port === undefined ? [] : [`${name}://127.0.0.1:${port}`])
   const properties: Record<string, string | number | boolean> = {
     'process.roles': 'broker,controller',
     'node.id': 1,
     // Named here, not stored at formatting, so that the controller's port may be another one at every start.
     'controller.quorum.voters': `1@127.0.0.1:${options.controllerPort}`,
-    listeners: `BROKER://127.0.0.1:${options.port},CONTROLLER://127.0.0.1:${options.controllerPort}`,
-    'advertised.listeners': `BROKER://127.0.0.1:${options.port}`,
-    'listener.security.protocol.map': 'BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: [
+      ...listen('BROKER', options.port),
+      ...listen('BEHIND', behind?.port),
+      ...listen('CONTROLLER', options.controllerPort),
+    ].join(','),
+    'advertised.listeners': [...listen('BROKER', options.port), ...listen('BEHIND', behind?.advertisedPort)].join(','),
+    'listener.security.protocol.map': 'BROKER:PLAINTEXT,BEHIND:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'inter.broker.listener.name': 'BROKER',
     'controller.listener.names': 'CONTROLLER',
     // A backslash would be read as an escape.

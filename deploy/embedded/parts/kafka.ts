@@ -9,10 +9,11 @@ import { freePorts } from '../free-port.js'
 import type { ProcessDefinition } from '../process-definition.js'
 import { answersKafka } from './answers-kafka.js'
 import { jarsDir, javaCommand } from './java.js'
-import { kafkaProperties } from './kafka-properties.js'
+import { type Behind, kafkaProperties } from './kafka-properties.js'
 
 /** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
-export const kafkaPart = ({ dataDir, port }: { dataDir: string; port: number }): ProcessDefinition => {
+export const kafkaPart = (options: { dataDir: string; port: number; behind?: Behind }): ProcessDefinition => {
+  const { dataDir, port, behind } = options
   const home = join(dataDir, 'kafka')
   const logDir = join(home, 'log')
   const propertiesFile = join(home, 'server.properties')
@@ -32,7 +33,7 @@ export const kafkaPart = ({ dataDir, port }: { dataDir: string; port: number }):
     prepare: async () => {
       await mkdir(home, { recursive: true })
       const [controllerPort = 0] = await freePorts(1)
-      await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir }))
+      await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind }))
       if (existsSync(join(logDir, 'meta.properties'))) return
       // With `=`: one id in 64 begins with a hyphen, and would be taken for an option.
       const format = ['format', '--ignore-formatted', `--cluster-id=${await clusterId(home)}`, '-c', propertiesFile]

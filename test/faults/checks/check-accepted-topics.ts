@@ -1,0 +1,61 @@
+import type { Observed } from '../observe/observed.js'
+import type { Seen } from '../observe/topics.js'
+import { uploadTypes } from '../workload/plan.js'
+import type { Check, Finding } from './finding.js'
+import { groupBy, keyOf, type Write, writesOf } from './writes.js'
+
+const mostRecordsInBatch = 8192
+
+/** Every accepted write is on its topic at least once, with the one version that its place gives; and nothing else is. */
+export const checkAcceptedTopics: Check = (ledger, observed) => {
+  const offsets = new Map(observed.verdicts.map((verdict) => [verdict.batch_id, verdict.submitted_offset]))
+  const writes = writesOf(ledger)
+  return uploadTypes.flatMap((type) => {
+    const events = observed.topics.filter(({ topic }) => topic === `weir.accepted.${type}`)
+    const found = groupBy(events, ({ value }) => `${value.batch_id} ${value.version}`)
+    const accepted = writes.filter((write) => write.type === type && write.codes === undefined)
+    const wanted = new Map(accepted.map((write) => [`${write.batchId} ${versionOf(write, offsets)}`, write]))
+    return [
+      ...[...wanted].flatMap(([name, write]) => compare(write, name, found.get(name) ?? [])),
+      ...[...found]
+        .filter(([name]) => !wanted.has(name))
+        .map(([name, [event]]) => ({
+          name: 'stranger-on-topic',
+          about: `${type} ${event?.key}: batch and version ${name}`,
+        })),
+      ...checkOrder(type, events, observed),
+    ]
+  })
+}
+
+const versionOf = ({ batchId, place }: Write, offsets: ReadonlyMap<string, number>): number =>
+  (offsets.get(batchId) ?? Number.NaN) * mostRecordsInBatch + place
+
+const compare = (write: Write, name: string, events: Seen[]): Finding[] => {
+  const about = `${write.type} ${keyOf(write)}, ${write.record.name}, batch and version ${name}`
+  const [first] = events
+  if (!first) return [{ name: 'lost-from-topic', about }]
+  const wrong = Object.keys(write.record).filter((field) => first.value[field] !== write.record[field])
+  return [
+    ...(first.key === keyOf(write) && wrong.length === 0
+      ? []
+      : [{ name: 'wrong-on-topic', about: `${about}: ${wrong}` }]),
+    ...(events.every(({ bytes }) => bytes === first.bytes) ? [] : [{ name: 'differing-events', about }]),
+  ]
+}
+
+/** The last event of a key has its highest version, and that is what ClickHouse holds. */
+const checkOrder = (type: string, events: Seen[], { versions }: Observed): Finding[] =>
+  [...groupBy(events, ({ key }) => key)].flatMap(([key, all]): Finding[] => {
+    const highest = Math.max(...all.map(({ value }) => Number(value.version)))
+    const last = Number(all.reduce((a, b) => (a.offset > b.offset ? a : b)).value.version)
+    const held = versions.get(`${type} ${key}`)
+    return [
+      ...(last === highest
+        ? []
+        : [{ name: 'late-event', about: `${type} ${key} ends with ${last}, after ${highest}` }]),
+      ...(held === highest
+        ? []
+        : [{ name: 'clickhouse-disagrees', about: `${type} ${key} is at ${held}, on its topic at ${highest}` }]),
+    ]
+  })

@@ -1,0 +1,21 @@
+import { checkAcceptedTopics } from './check-accepted-topics.js'
+import { checkAnswers } from './check-answers.js'
+import { checkInteractions } from './check-interactions.js'
+import { checkRejections } from './check-rejections.js'
+import { checkRequests } from './check-requests.js'
+import { checkVerdicts } from './check-verdicts.js'
+import { checkViews } from './check-views.js'
+import type { Check } from './finding.js'
+
+const checks: Check[] = [
+  checkAnswers,
+  checkViews,
+  checkAcceptedTopics,
+  checkRejections,
+  checkVerdicts,
+  checkRequests,
+  checkInteractions,
+]
+
+/** Whether what clients were told and what the world has agree, everywhere. */
+export const checkAll: Check = (ledger, observed) => checks.flatMap((check) => check(ledger, observed))

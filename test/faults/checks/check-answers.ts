@@ -1,0 +1,23 @@
+import type { Check, Finding } from './finding.js'
+import { writesOf } from './writes.js'
+
+/** Clients got only answers that they can use, always the same about the same batch, and the ones that the rules give. */
+export const checkAnswers: Check = (ledger) => [
+  ...ledger.surprises.map((about) => ({ name: 'surprising-answer', about })),
+  ...[...ledger.tellings].flatMap(([batchId, told]): Finding[] =>
+    told.size > 1 ? [{ name: 'told-differently', about: `batch ${batchId}: ${[...told].join(' and ')}` }] : [],
+  ),
+  ...writesOf(ledger).flatMap(({ org, type, id, index, expected, codes }): Finding[] => {
+    const isRight =
+      expected === 'accepted' || expected === 'invalid'
+        ? (codes === undefined) === (expected === 'accepted')
+        : codes?.[0] === 'unknown_reference'
+    const about = `${type} ${org}/${id} at index ${index} was to be ${expected}: ${codes?.join(', ') ?? 'accepted'}`
+    return isRight ? [] : [{ name: 'wrong-verdict', about }]
+  }),
+  ...ledger.interactions.flatMap(({ step, outcome }): Finding[] => {
+    const isRight = outcome === 'doubtful' || (outcome === 'accepted') === (step.expected === 'accepted')
+    const about = `interaction ${step.marker} was to be ${step.expected}, and was ${outcome}`
+    return isRight ? [] : [{ name: 'wrong-verdict', about }]
+  }),
+]

@@ -1,0 +1,57 @@
+import type { Rejection } from '../observe/observed.js'
+import type { ToldInteraction } from '../workload/ledger.js'
+import type { Check, Finding } from './finding.js'
+import { groupBy } from './writes.js'
+
+/** Every acknowledged interaction is there once; a refused one is among the rejections alone. */
+export const checkInteractions: Check = (ledger, observed) => {
+  const rows = groupBy(observed.views.interactions, ({ user_id }) => String(user_id))
+  const events = groupBy(
+    observed.topics.filter(({ topic }) => topic === 'weir.interactions'),
+    ({ value }) => String(value.user_id),
+  )
+  const rejections = groupBy(
+    observed.rejections.filter(({ type }) => type === 'interactions'),
+    markerOf,
+  )
+  const known = new Set(ledger.interactions.map(({ step }) => step.marker))
+
+  const checkOne = (told: ToldInteraction): Finding[] => {
+    const { marker } = told.step
+    const inView = rows.get(marker) ?? []
+    const onTopic = events.get(marker) ?? []
+    const refusals = rejections.get(marker)?.length ?? 0
+    const find = (name: string, isSo: boolean, about: string): Finding[] =>
+      isSo ? [{ name, about: `interaction ${marker}, ${told.outcome} after ${told.attempts} attempts: ${about}` }] : []
+    const wanted = told.outcome === 'accepted' ? 1 : told.outcome === 'refused' ? 0 : Math.min(1, onTopic.length)
+    return [
+      ...find('lost-from-view', inView.length < wanted, 'not in the view'),
+      ...find('twice-in-view', inView.length > Math.max(wanted, 1), `${inView.length} times in the view`),
+      ...find('stranger-in-view', wanted === 0 && inView.length > 0, 'in the view all the same'),
+      ...find('lost-from-topic', onTopic.length < wanted, 'not on its topic'),
+      ...find('stranger-on-topic', wanted === 0 && onTopic.length > 0, 'on its topic all the same'),
+      ...find('differing-events', new Set(onTopic.map(({ bytes }) => bytes)).size > 1, 'more than one event'),
+      ...find(
+        'told-differently',
+        told.interactionId !== null && inView.some(({ interaction_id }) => interaction_id !== told.interactionId),
+        `the client was told ${told.interactionId}`,
+      ),
+      // Each attempt is refused by itself. One that the edge refuses travels with the next batch, and dies with the edge.
+      ...find(
+        'lost-rejection',
+        told.outcome === 'refused' && told.step.expected !== 'invalid' && refusals === 0,
+        'not among the rejections',
+      ),
+      ...find('rejected-twice', refusals > told.attempts, `${refusals} times among the rejections`),
+      ...find('stranger-in-rejections', told.outcome === 'accepted' && refusals > 0, 'among the rejections too'),
+    ]
+  }
+  return [
+    ...ledger.interactions.flatMap(checkOne),
+    ...[...rows.keys(), ...events.keys(), ...rejections.keys()]
+      .filter((marker) => !known.has(marker))
+      .map((marker) => ({ name: 'stranger-interaction', about: marker })),
+  ]
+}
+
+const markerOf = ({ record }: Rejection): string => String((JSON.parse(record) as { user_id?: unknown }).user_id)

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest'
+import type { Seen } from '../observe/topics.js'
+import { checkAll } from './check-all.js'
+import { goodWorld, type World } from './good-world.js'
+
+const namesIn = ({ ledger, observed }: World): string[] => [
+  ...new Set(checkAll(ledger, observed).map(({ name }) => name)),
+]
+
+it('finds nothing where all is well', () => {
+  const { ledger, observed } = goodWorld()
+  expect(checkAll(ledger, observed)).toEqual([])
+})
+
+const eventsOn = ({ observed }: World, topic: string): Seen[] => observed.topics.filter((seen) => seen.topic === topic)
+const without = (world: World, isGone: (seen: Seen) => boolean): void => {
+  world.observed.topics = world.observed.topics.filter((seen) => !isGone(seen))
+}
+const again = (world: World, topic: string, change: Partial<Seen> & { value?: Record<string, unknown> }): void => {
+  const last = eventsOn(world, topic).at(-1) as Seen
+  const value = { ...last.value, ...change.value }
+  world.observed.topics.push({ ...last, offset: 1000, bytes: JSON.stringify(value), ...change, value })
+}
+
+const spoiled: [name: string, spoil: (world: World) => void][] = [
+  ['surprising-answer', ({ ledger }) => ledger.surprises.push('409')],
+  ['told-differently', ({ ledger }) => ledger.tellings.get('b1')?.add('{"status":200}')],
+  ['wrong-verdict', ({ ledger }) => Object.assign(ledger.uploads[0]?.step.records[0] ?? {}, { expected: 'invalid' })],
+  ['wrong-verdict', ({ ledger }) => Object.assign(ledger.interactions[0]?.step ?? {}, { expected: 'invalid' })],
+
+  ['lost-from-view', ({ observed }) => observed.views.shops.pop()],
+  ['twice-in-view', ({ observed }) => observed.views.shops.push({ org_id: 'acme', shop_id: 'a', name: 'new' })],
+  ['stale-in-view', ({ observed }) => Object.assign(observed.views.shops[0] ?? {}, { name: 'old' })],
+  ['deleted-in-view', ({ observed }) => observed.views.shops.push({ org_id: 'acme', shop_id: 'b', name: 'gone' })],
+  ['stranger-in-view', ({ observed }) => observed.views.shops.push({ org_id: 'acme', shop_id: 'c' })],
+
+  ['lost-from-topic', (world) => without(world, ({ value }) => value.name === 'old' && value.batch_id === 'b1')],
+  ['wrong-on-topic', (world) => Object.assign(eventsOn(world, 'weir.accepted.shops')[0]?.value ?? {}, { name: 'x' })],
+  ['differing-events', (world) => again(world, 'weir.accepted.shops', { bytes: 'other bytes' })],
+  ['stranger-on-topic', (world) => again(world, 'weir.accepted.shops', { value: { batch_id: 'b9' } })],
+  // The same write with another version.
+  ['stranger-on-topic', (world) => again(world, 'weir.accepted.shops', { value: { version: 16_386 } })],
+  // A sleeper's event.
+  ['late-event', (world) => world.observed.topics.push({ ...(world.observed.topics[1] as Seen), offset: 1000 })],
+  ['clickhouse-disagrees', ({ observed }) => observed.versions.set('shops acme/a', 8192)],
+  ['clickhouse-disagrees', ({ observed }) => observed.versions.delete('shops acme/b')],
+
+  ['lost-rejection', ({ observed }) => observed.rejections.shift()],
+  ['rejected-twice', ({ observed }) => observed.rejections.push({ ...goodWorld().observed.rejections[0] } as never)],
+  ['wrong-rejection', ({ observed }) => Object.assign(observed.rejections[0] ?? {}, { codes: ['bad_format'] })],
+  ['rejected-topic-disagrees', (world) => without(world, ({ topic }) => topic === 'weir.rejected')],
+  ['rejected-topic-disagrees', (world) => again(world, 'weir.rejected', { value: { version: 1 } })],
+  ['stranger-in-rejections', (world) => again(world, 'weir.rejected', { value: { index: 0 } })],
+  ['stranger-in-rejections', ({ observed }) => Object.assign(observed.rejections[0] ?? {}, { index: 2 })],
+
+  ['no-verdict', ({ observed }) => observed.verdicts.shift()],
+  ['verdict-disagrees', ({ observed }) => Object.assign(observed.verdicts[0] ?? {}, { accepted: 3 })],
+  ['verdict-disagrees', ({ observed }) => Object.assign(observed.verdicts[0] ?? {}, { refused: [] })],
+  ['verdict-not-told', (world) => without(world, ({ topic, key }) => topic === 'weir.verdicts' && key === 'b2')],
+  ['differing-verdicts', (world) => again(world, 'weir.verdicts', { value: { accepted: 0 } })],
+  ['differing-verdicts', (world) => again(world, 'weir.verdicts', { value: { decided_at: 1 } })],
+  ['verdict-not-stored', (world) => again(world, 'weir.verdicts', { value: { batch_id: 'b9' } })],
+  ['stranger-verdict', ({ ledger }) => ledger.uploads.pop()],
+
+  ['request-disagrees', ({ observed }) => observed.requests.delete('r1')],
+  ['request-disagrees', ({ observed }) => observed.requests.set('r1', observed.requests.get('r2') as never)],
+
+  ['lost-from-view', ({ observed }) => observed.views.interactions.pop()],
+  ['twice-in-view', ({ observed }) => observed.views.interactions.push({ org_id: 'acme', user_id: 'm1' })],
+  ['stranger-in-view', ({ observed }) => observed.views.interactions.push({ org_id: 'acme', user_id: 'm2' })],
+  // Of the doubtful one, which is not on the topic.
+  ['stranger-in-view', ({ observed }) => observed.views.interactions.push({ org_id: 'acme', user_id: 'm3' })],
+  ['lost-from-topic', (world) => without(world, ({ topic }) => topic === 'weir.interactions')],
+  ['stranger-on-topic', (world) => again(world, 'weir.interactions', { value: { user_id: 'm2' } })],
+  // The doubtful one was written, and is not shown.
+  ['lost-from-view', (world) => again(world, 'weir.interactions', { value: { user_id: 'm3' } })],
+  ['differing-events', (world) => again(world, 'weir.interactions', { value: { interaction_id: 'i2' } })],
+  ['told-differently', ({ observed }) => Object.assign(observed.views.interactions[0] ?? {}, { interaction_id: 'i2' })],
+  ['lost-rejection', ({ observed }) => observed.rejections.pop()],
+  ['rejected-twice', ({ observed }) => observed.rejections.push({ ...observed.rejections[1] } as never)],
+  [
+    'stranger-in-rejections',
+    ({ observed }) => Object.assign(observed.rejections[1] ?? {}, { record: '{"user_id":"m1"}' }),
+  ],
+  ['stranger-interaction', ({ ledger }) => ledger.interactions.pop() && ledger.interactions.shift()],
+]
+
+it.each(spoiled.map(([name, spoil], n) => ({ name, n, spoil })))('finds $name, spoiling $n', ({ name, spoil }) => {
+  const world = goodWorld()
+  spoil(world)
+  expect(namesIn(world)).toContain(name)
+})

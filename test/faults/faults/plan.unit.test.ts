@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest'
+import { createRandom } from '../random.js'
+import { parts, services } from '../stack/definitions.js'
+import { planClient } from '../workload/plan.js'
+import { type Fault, planChaos, planKills } from './plan.js'
+
+const seeds = Array.from({ length: 100 }, (_, n) => `seed ${n}`)
+const take = <T>(count: number, steps: Iterable<T>): T[] => {
+  const taken: T[] = []
+  for (const step of steps) if (taken.push(step) === count) break
+  return taken
+}
+
+it('plans the same for the same seed, and something else for another', () => {
+  expect(planChaos(createRandom('7'))).toEqual(planChaos(createRandom('7')))
+  expect(planChaos(createRandom('7'))).not.toEqual(planChaos(createRandom('8')))
+  const stepsOf = (seed: string) => take(50, planClient('client', createRandom(seed)))
+  expect(stepsOf('7')).toEqual(stepsOf('7'))
+  expect(stepsOf('7')).not.toEqual(stepsOf('8'))
+})
+
+it('chooses every kind of fault for everything that it can happen to', () => {
+  const planned = new Set(
+    seeds.flatMap((seed) => planChaos(createRandom(seed)).map(({ kind, target }) => `${kind} ${target}`)),
+  )
+  const wanted = [
+    ...['kill', 'restart', 'pause'].flatMap((kind) => [...services, ...parts].map((target) => `${kind} ${target}`)),
+    ...['cut', 'freeze', 'lose', 'delay'].flatMap((kind) => parts.map((target) => `${kind} ${target}`)),
+  ]
+  expect([...planned].sort()).toEqual(wanted.sort())
+})
+
+it('never has two faults at once on one target, and often several at once', () => {
+  const overlap = (a: Fault, b: Fault) => a.at < b.at + b.lasts && b.at < a.at + a.lasts
+  let together = 0
+  for (const seed of seeds) {
+    const faults = planChaos(createRandom(seed))
+    for (const [n, a] of faults.entries()) {
+      for (const b of faults.slice(n + 1)) {
+        if (!overlap(a, b)) continue
+        together++
+        expect(a.target).not.toBe(b.target)
+      }
+    }
+  }
+  expect(together).toBeGreaterThan(seeds.length)
+})
+
+it('kills everything', () => {
+  for (const seed of seeds) {
+    const targets = planKills(createRandom(seed)).map(({ target }) => target)
+    expect(targets.sort()).toEqual([...services, ...parts].sort())
+  }
+})
+
+it('sends records of every kind and every outcome', () => {
+  const steps = take(200, planClient('client', createRandom('7')))
+  const uploads = steps.flatMap((step) =>
+    step.kind === 'upload' ? step.records.map(({ expected }) => `${step.type} ${expected}`) : [],
+  )
+  const interactions = steps.flatMap((step) =>
+    step.kind === 'interaction' ? [`${step.key === null ? 'plain' : 'keyed'} ${step.expected}`] : [],
+  )
+  expect([...new Set(uploads)].sort()).toEqual([
+    'branches accepted',
+    'branches invalid',
+    'branches unknown_reference',
+    'offers accepted',
+    'offers invalid',
+    'offers unknown_reference',
+    'shops accepted',
+    'shops invalid',
+    'tags accepted',
+    'tags invalid',
+  ])
+  expect(new Set(interactions).size).toBe(6)
+})

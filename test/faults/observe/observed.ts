@@ -1,0 +1,88 @@
+import pg from 'pg'
+import type { UploadAnswer } from '../../support/uploader.js'
+import type { Ledger } from '../workload/ledger.js'
+import { idFields, type UploadType, uploadTypes } from '../workload/plan.js'
+import { createAnalyst } from './clickhouse.js'
+import type { Seen } from './topics.js'
+
+/** What the world has of a run's organisations, wherever it can be looked up. */
+export type Observed = {
+  /** Rows of the analysts' views, by type. */
+  views: Record<UploadType | 'interactions', Row[]>
+  /** The version that ClickHouse holds for each key of each type: `type org/id` → version. */
+  versions: Map<string, number>
+  rejections: Rejection[]
+  /** Everything on the accepted, rejected, interactions and verdicts topics, in the order of each partition. */
+  topics: Seen[]
+  verdicts: StoredVerdict[]
+  /** What GET /v1/requests/{id} says now. */
+  requests: Map<string, UploadAnswer>
+}
+export type Row = Record<string, unknown> & { org_id: string }
+export type Rejection = {
+  org_id: string
+  batch_id: string
+  index: number
+  type: string
+  codes: string[]
+  record: string
+}
+export type StoredVerdict = {
+  org_id: string
+  batch_id: string
+  type: string
+  first_index: number
+  accepted: number
+  refused: { index: number; problems: { code: string }[] }[]
+  submitted_offset: number
+}
+
+export const observe = async (deps: {
+  ledger: Ledger
+  addresses: { POSTGRES_URL: string; CLICKHOUSE_URL: string }
+  topics: Seen[]
+  lookUp: (org: string, requestId: string) => Promise<UploadAnswer>
+}): Promise<Observed> => {
+  const { orgs, uploads } = deps.ledger
+  const ask = createAnalyst(deps.addresses.CLICKHOUSE_URL)
+  const list = `(${orgs.map((org) => `'${org}'`).join(', ')})`
+  const ofOrgs = `where org_id in ${list}`
+
+  const views = { interactions: await ask<Row>(`select * from weir.interactions ${ofOrgs}`) } as Observed['views']
+  const versions = new Map<string, number>()
+  for (const type of uploadTypes) {
+    views[type] = await ask<Row>(`select * from weir.${type} ${ofOrgs}`)
+    const held = await ask<{ key: string; version: string }>(
+      `select concat(org_id, '/', toString(${idFields[type]})) as key, version from weir.${type}_log final ${ofOrgs}`,
+    )
+    for (const { key, version } of held) versions.set(`${type} ${key}`, Number(version))
+  }
+  const requests = new Map<string, UploadAnswer>()
+  for (const { org, requestId } of uploads) requests.set(requestId, await deps.lookUp(org, requestId))
+  return {
+    views,
+    versions,
+    requests,
+    rejections: await ask<Rejection>(
+      `select org_id, toString(batch_id) as batch_id, \`index\`, type, problems.code as codes, record
+       from weir.rejections ${ofOrgs}`,
+    ),
+    topics: deps.topics.filter(({ value }) => orgs.includes(String(value.org_id))),
+    verdicts: await storedVerdicts(deps.addresses.POSTGRES_URL, orgs),
+  }
+}
+
+const storedVerdicts = async (url: string, orgs: string[]): Promise<StoredVerdict[]> => {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    const { rows } = await client.query<StoredVerdict>(
+      `select org_id, batch_id, type, first_index, accepted, refused, submitted_offset::float8 as submitted_offset
+       from integrity.verdicts where org_id = any ($1)`,
+      [orgs],
+    )
+    return rows
+  } finally {
+    await client.end()
+  }
+}

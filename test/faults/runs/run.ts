@@ -1,0 +1,94 @@
+import { within } from '#platform/within.js'
+import { eventually } from '../../support/eventually.js'
+import { checkAll } from '../checks/check-all.js'
+import type { Finding } from '../checks/finding.js'
+import { observe } from '../observe/observed.js'
+import { createRandom, type Random } from '../random.js'
+import { organisationNames } from '../workload/organisation-names.js'
+import { startWorkload, type Workload } from '../workload/workload.js'
+import type { Session } from './session.js'
+
+/** One seeded history: what is done to the system while clients use it. */
+export type Scenario = {
+  name: string
+  disturb: (context: { session: Session; random: Random; workload: Workload }) => Promise<Disturbance>
+  /** Before the clients come. */
+  prepare?: (context: { session: Session; random: Random }) => Promise<void>
+}
+export type Disturbance = {
+  findings: Finding[]
+  /** An old event may have followed a newer one on its topic: `weir verify` mends that, so here it is only counted. */
+  mayOutliveSession: boolean
+}
+
+export type Result = {
+  scenario: string
+  seed: number
+  findings: Finding[]
+  lateEvents: number
+  records: number
+  interactions: number
+  seconds: number
+}
+
+const organisations = 3
+const stepsAfterwards = 3
+const stepsWithin = 120_000
+const answeredWithin = 180_000
+
+/** Clients, faults, healing, quiet, and then every check. */
+export const runScenario = async (session: Session, scenario: Scenario, seed: number): Promise<Result> => {
+  const began = Date.now()
+  const random = createRandom(`${seed}/${scenario.name}`)
+  const { findings, lateEvents, ledger } = await live(session, scenario, seed, random)
+  return {
+    scenario: scenario.name,
+    seed,
+    findings,
+    lateEvents,
+    records: ledger.uploads.reduce((sum, { step }) => sum + step.records.length, 0),
+    interactions: ledger.interactions.length,
+    seconds: (Date.now() - began) / 1000,
+  }
+}
+
+const live = async (session: Session, scenario: Scenario, seed: number, random: Random) => {
+  const { stack } = session
+  await stack.untilReady()
+  const orgs = await session.newOrganisations(organisationNames(`${scenario.name}-${seed}`, organisations))
+  await scenario.prepare?.({ session, random: random.fork('prepare') })
+  const workload = startWorkload({ organisations: orgs, edgeUrls: stack.edgeUrls, random: random.fork('workload') })
+  const { ledger } = workload
+  const findings: Finding[] = []
+  const expect = async (name: string, work: Promise<unknown>): Promise<void> => {
+    await work.catch((error: Error) => findings.push({ name, about: error.message }))
+  }
+
+  let mayOutliveSession = false
+  const disturb = async () => {
+    const disturbance = await scenario.disturb({ session, random: random.fork('faults'), workload })
+    findings.push(...disturbance.findings)
+    mayOutliveSession = disturbance.mayOutliveSession
+  }
+  await expect('not-survived', disturb())
+  await stack.heal()
+  await expect('not-ready', stack.untilReady())
+  await expect('clients-stuck', untilSteps(workload, workload.steps() + stepsAfterwards))
+  await expect('clients-stuck', within(answeredWithin, workload.stop()))
+  await expect('consumer-stuck', session.untilQuiet())
+  // What can no longer be looked at is not worth a second complaint.
+  if (findings.some(({ name }) => name === 'not-ready')) return { findings, lateEvents: 0, ledger }
+
+  const topics = await session.topics.readOn()
+  const observed = await observe({ ledger, addresses: stack.addresses, topics, lookUp: session.lookUp })
+  const found = checkAll(ledger, observed)
+  const late = found.filter(({ name }) => name === 'late-event')
+  findings.push(...(mayOutliveSession ? found.filter((each) => !late.includes(each)) : found))
+  return { findings, lateEvents: late.length, ledger }
+}
+
+export const untilSteps = (workload: Workload, wanted: number): Promise<void> =>
+  eventually(() => {
+    const steps = workload.steps()
+    if (steps < wanted) throw new Error(`a client has taken ${steps} steps and not ${wanted}`)
+  }, stepsWithin)

@@ -1,0 +1,52 @@
+import { type Config, readConfig } from '../../../deploy/embedded/config.js'
+import { freePorts } from '../../../deploy/embedded/free-port.js'
+import { openLink } from '../../support/link.js'
+
+export type Addresses = Awaited<ReturnType<typeof openAddresses>>
+
+/** Where everything is: directly, for provisioning and for whoever checks, and through links, for the services. */
+export const openAddresses = async (dataDir: string) => {
+  const [kafka = 0, kafkaBehind = 0, registry = 0, postgres = 0, clickhouse = 0, ...own] = await freePorts(10)
+  const linkTo = (port: number) => openLink({ host: '127.0.0.1', port })
+  const links = {
+    kafka: await linkTo(kafkaBehind),
+    registry: await linkTo(registry),
+    postgres: await linkTo(postgres),
+    clickhouse: await linkTo(clickhouse),
+  }
+  const [edge1 = 0, edge2 = 0, integrity1 = 0, integrity2 = 0, sink = 0] = own
+  const ports = {
+    kafka,
+    kafkaBehind,
+    registry,
+    postgres,
+    clickhouse,
+    'edge-1': edge1,
+    'edge-2': edge2,
+    'integrity-1': integrity1,
+    'integrity-2': integrity2,
+    sink,
+  }
+  const configOf = (to: Record<keyof typeof links, number>): Config =>
+    readConfig({
+      DATA_DIR: dataDir,
+      EDGE_PORT: String(edge1),
+      INTEGRITY_PORT: String(integrity1),
+      SINK_PORT: String(sink),
+      KAFKA_PORT: String(to.kafka),
+      REGISTRY_PORT: String(to.registry),
+      POSTGRES_PORT: String(to.postgres),
+      CLICKHOUSE_PORT: String(to.clickhouse),
+    })
+  return {
+    ports,
+    links,
+    direct: configOf(ports),
+    linked: configOf({
+      kafka: links.kafka.port,
+      registry: links.registry.port,
+      postgres: links.postgres.port,
+      clickhouse: links.clickhouse.port,
+    }),
+  }
+}

@@ -1,0 +1,57 @@
+import { answersHttp } from '../../../deploy/embedded/parts/answers-http.js'
+import { clickhousePart } from '../../../deploy/embedded/parts/clickhouse.js'
+import { kafkaPart } from '../../../deploy/embedded/parts/kafka.js'
+import { postgresPart } from '../../../deploy/embedded/parts/postgres.js'
+import { registryPart } from '../../../deploy/embedded/parts/registry.js'
+import type { ProcessDefinition } from '../../../deploy/embedded/process-definition.js'
+import { mainOf, serviceEnvironment } from '../../../deploy/embedded/services.js'
+import type { Addresses } from './addresses.js'
+
+/** Few records in a batch, so that small requests have several; clients that wait for a dead one soon try again. */
+export const recordsInBatch = 4
+const serviceSettings = { BATCH_RECORDS: String(recordsInBatch), VERDICT_TIMEOUT_MS: '5000' }
+
+export const partDefinitions = async (
+  dataDir: string,
+  { ports, links }: Addresses,
+): Promise<Record<'kafka' | 'registry' | 'postgres' | 'clickhouse', ProcessDefinition>> => ({
+  kafka: kafkaPart({
+    dataDir,
+    port: ports.kafka,
+    behind: { port: ports.kafkaBehind, advertisedPort: links.kafka.port },
+  }),
+  registry: await registryPart({ dataDir, port: ports.registry }),
+  postgres: await postgresPart({ dataDir, port: ports.postgres }),
+  clickhouse: clickhousePart({ dataDir, port: ports.clickhouse }),
+})
+
+/** The services as they run in production, two of those that may be several; they reach the parts through the links. */
+export const serviceDefinitions = ({ ports, linked }: Addresses): Record<ServiceName, ProcessDefinition> => {
+  const url = (name: ServiceName) => `http://127.0.0.1:${ports[name]}`
+  const define = (name: ServiceName, service: 'edge' | 'integrity' | 'sink'): ProcessDefinition => ({
+    name,
+    port: ports[name],
+    command: process.execPath,
+    args: [mainOf(service)],
+    env: {
+      ...serviceEnvironment(linked),
+      ...serviceSettings,
+      [`${service.toUpperCase()}_PORT`]: String(ports[name]),
+      PEERS: `integrity=${url('integrity-1')},integrity-2=${url('integrity-2')},sink=${url('sink')}`,
+    },
+    isReady: () => answersHttp(`${url(name)}/readyz`),
+  })
+  return {
+    sink: define('sink', 'sink'),
+    'integrity-1': define('integrity-1', 'integrity'),
+    'integrity-2': define('integrity-2', 'integrity'),
+    'edge-1': define('edge-1', 'edge'),
+    'edge-2': define('edge-2', 'edge'),
+  }
+}
+
+export const parts = ['kafka', 'registry', 'postgres', 'clickhouse'] as const
+export const services = ['sink', 'integrity-1', 'integrity-2', 'edge-1', 'edge-2'] as const
+export type PartName = (typeof parts)[number]
+export type ServiceName = (typeof services)[number]
+export type ProcessName = PartName | ServiceName

@@ -1,0 +1,96 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Answer, type BatchAnswer, createUploader, type Uploader } from '../../support/uploader.js'
+import type { Random } from '../random.js'
+import { recordsInBatch } from '../stack/definitions.js'
+import type { Ledger, ToldBatch } from './ledger.js'
+import type { InteractionStep, Step, UploadStep } from './plan.js'
+
+const answerWithin = 12_000
+const firstPause = 50
+const longestPause = 1_000
+/** What a client may take as "try again": everything else is either an answer or a surprise. */
+const tryAgain = [408, 429, 500, 502, 503, 504]
+
+/** A careful client: the same key again, at one edge or the other, until it has an answer that it can use. */
+export const createClient = (deps: {
+  org: string
+  apiKey: string
+  edgeUrls: readonly string[]
+  random: Random
+  ledger: Ledger
+}) => {
+  const { org, random, ledger } = deps
+  const edges = deps.edgeUrls.map((url) => createUploader(url, deps.apiKey, { answerWithin }))
+
+  const upload = async (step: UploadStep): Promise<void> => {
+    const records = step.records.map(({ record }) => record)
+    let attempts = 0
+    const { body } = await untilUsable(async (edge) => {
+      attempts++
+      const answer = await edge.upload(step.type, records, { 'idempotency-key': step.key })
+      if (!Array.isArray(answer.body?.batches)) return refuse(answer)
+      const batches = answer.body.batches.map((batch) => toTold(batch, records.length))
+      for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
+      return batches.every(isDecided) ? answer : undefined
+    })
+    ledger.uploads.push({
+      org,
+      step,
+      requestId: body.request_id,
+      attempts,
+      batches: body.batches.map((batch) => toTold(batch, records.length)),
+    })
+  }
+
+  const interact = async (step: InteractionStep): Promise<void> => {
+    let attempts = 0
+    const ask = async (edge: Uploader) => {
+      attempts++
+      const answer = await edge.interact(step.body, step.key === null ? {} : { 'idempotency-key': step.key })
+      return answer.status === 201 || answer.status === 400 ? answer : refuse(answer)
+    }
+    const answer = step.key === null ? await ask(random.pick(edges)).catch(() => undefined) : await untilUsable(ask)
+    ledger.interactions.push({
+      org,
+      step,
+      attempts,
+      outcome: answer === undefined ? 'doubtful' : answer.status === 201 ? 'accepted' : 'refused',
+      interactionId: answer?.status === 201 ? String(answer.body.interaction_id) : null,
+    })
+  }
+
+  /** Undefined: to be tried again. */
+  const refuse = ({ status, body }: Answer<unknown>): undefined => {
+    if (!tryAgain.includes(status)) ledger.surprises.push(`${org} was answered ${status}: ${JSON.stringify(body)}`)
+  }
+
+  const untilUsable = async <T>(ask: (edge: Uploader) => Promise<T | undefined>): Promise<T> => {
+    for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
+      // Refused, cut off or late is what faults do to clients.
+      const answer = await ask(random.pick(edges)).catch(() => undefined)
+      if (answer !== undefined) return answer
+      await wait(pause)
+    }
+  }
+
+  return { take: (step: Step): Promise<void> => (step.kind === 'upload' ? upload(step) : interact(step)) }
+}
+
+const toTold = ({ batch, status, data }: BatchAnswer, records: number): ToldBatch => {
+  const first = (batch - 1) * recordsInBatch
+  return {
+    batchId: data.batch_id,
+    batch,
+    status,
+    first,
+    count: Math.min(recordsInBatch, records - first),
+    refused: (data.errors ?? []).map(({ index, problems }) => ({ index, codes: problems.map(({ code }) => code) })),
+  }
+}
+
+const isDecided = ({ status }: ToldBatch): boolean => [200, 207, 400].includes(status)
+
+const noteTelling = ({ tellings }: Ledger, { batchId, status, refused }: ToldBatch): void => {
+  const told = tellings.get(batchId) ?? new Set()
+  tellings.set(batchId, told.add(JSON.stringify({ status, refused })))
+}

@@ -1,0 +1,49 @@
+import type { InteractionStep, UploadStep } from './plan.js'
+
+/** What clients were told, and what they may hold Weir to. */
+export type Ledger = {
+  orgs: string[]
+  /** In the order in which each client was told; a client's ids are its own. */
+  uploads: ToldUpload[]
+  interactions: ToldInteraction[]
+  /** Every time that a batch's outcome was told, by batch id: the same each time, if all is well. */
+  tellings: Map<string, Set<string>>
+  /** Answers that no client should ever get. */
+  surprises: string[]
+}
+
+export type ToldUpload = {
+  org: string
+  step: UploadStep
+  requestId: string
+  attempts: number
+  batches: ToldBatch[]
+}
+
+export type ToldBatch = {
+  batchId: string
+  batch: number
+  status: number
+  /** Where it begins in the request, and how many records it has. */
+  first: number
+  count: number
+  /** By index in the request. */
+  refused: { index: number; codes: string[] }[]
+}
+
+/** Without a key an interaction whose answer was lost is left alone: it is there once or not at all. */
+export type ToldInteraction = {
+  org: string
+  step: InteractionStep
+  attempts: number
+  outcome: 'accepted' | 'refused' | 'doubtful'
+  interactionId: string | null
+}
+
+export const createLedger = (orgs: string[]): Ledger => ({
+  orgs,
+  uploads: [],
+  interactions: [],
+  tellings: new Map(),
+  surprises: [],
+})

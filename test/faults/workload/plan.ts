@@ -1,0 +1,93 @@
+import type { Random } from '../random.js'
+
+/** A record to be sent, and what a careful reader of the rules expects to become of it. */
+export type Planned = { id: string; expected: Expected; record: Record<string, unknown> }
+export type Expected = 'accepted' | 'invalid' | 'unknown_reference'
+
+export type UploadStep = { kind: 'upload'; type: UploadType; key: string; records: Planned[] }
+export type InteractionStep = {
+  kind: 'interaction'
+  /** Carried by the interaction as its user_id: no other has it. */
+  marker: string
+  key: string | null
+  expected: Expected
+  body: Record<string, unknown>
+}
+export type Step = UploadStep | InteractionStep
+export type UploadType = (typeof uploadTypes)[number]
+
+export const uploadTypes = ['shops', 'offers', 'branches', 'tags'] as const
+export const idFields = { shops: 'shop_id', offers: 'offer_id', branches: 'branch_id', tags: 'tag_id' } as const
+
+const refersToShops: readonly UploadType[] = ['offers', 'branches']
+const mostRecords = 10
+
+/**
+ * What one client does, step by step, for as long as it is asked. Its ids are its own, so that the last value of each
+ * is what it sent last. First come its shops: from then on offers, branches and interactions may refer to them.
+ */
+export function* planClient(name: string, random: Random): Generator<Step> {
+  const idsOf = (count: number) => Array.from({ length: count }, random.uuid)
+  const ids: Record<UploadType, string[]> = { shops: idsOf(4), offers: idsOf(6), branches: idsOf(6), tags: idsOf(4) }
+
+  const plan = (type: UploadType, id: string, revision: number): Planned => {
+    const isUnknown = refersToShops.includes(type) && random.chance(0.12)
+    const isInvalid = !isUnknown && random.chance(0.08)
+    const record = {
+      [idFields[type]]: id,
+      name: `${name} revision ${revision}`,
+      ...(type !== 'tags' && { region: random.pick(['GB', 'DE', 'FR']) }),
+      ...(refersToShops.includes(type) && { shop_id: isUnknown ? random.uuid() : random.pick(ids.shops) }),
+      ...(type === 'offers' && { type: 'fixed', value: revision + 0.5 }),
+      ...(type === 'branches' && { latitude: revision % 90 }),
+      ...(random.chance(0.15) && { is_deleted: true }),
+    }
+    if (isInvalid) return { id, expected: 'invalid', record: random.pick(spoilings)(record) }
+    return { id, expected: isUnknown ? 'unknown_reference' : 'accepted', record }
+  }
+  const upload = (type: UploadType, chosen: string[], revision: number): UploadStep => ({
+    kind: 'upload',
+    type,
+    key: `${name}-${revision}`,
+    records: chosen.map((id) => plan(type, id, revision)),
+  })
+
+  yield { ...upload('shops', ids.shops, 0), records: ids.shops.map((id) => shopOf(name, id)) }
+  for (let revision = 1; ; revision++) {
+    if (random.chance(0.4)) yield interaction(name, revision, ids.shops, random)
+    else {
+      const type = random.pick(uploadTypes)
+      yield upload(type, random.some(ids[type], random.int(1, mostRecords)), revision)
+    }
+  }
+}
+
+const shopOf = (name: string, id: string): Planned => ({
+  id,
+  expected: 'accepted',
+  record: { shop_id: id, name: `${name} revision 0`, region: 'GB' },
+})
+
+const spoilings: ((record: Record<string, unknown>) => Record<string, unknown>)[] = [
+  ({ name: _, ...record }) => record,
+  (record) => ({ ...record, nmae: 'a field that nobody knows' }),
+  (record) => ({ ...record, is_deleted: 'no' }),
+]
+
+const interaction = (name: string, revision: number, shops: string[], random: Random): InteractionStep => {
+  const marker = `${name}-${revision}`
+  const expected = random.chance(0.1) ? 'unknown_reference' : random.chance(0.1) ? 'invalid' : 'accepted'
+  return {
+    kind: 'interaction',
+    marker,
+    key: random.chance(0.6) ? marker : null,
+    expected,
+    body: {
+      interaction_type: expected === 'invalid' ? 'A_THING_UNHEARD_OF' : 'PAGE_VIEW',
+      user_id: marker,
+      item_type: 'SHOP',
+      item_id: expected === 'unknown_reference' ? random.uuid() : random.pick(shops),
+      event_timestamp: 1_750_000_000 + revision,
+    },
+  }
+}
