@@ -14,6 +14,8 @@ import { addOrgsCreate } from './commands/orgs-create.js'
 import { addOrgsLimits } from './commands/orgs-limits.js'
 import { addOrgsList } from './commands/orgs-list.js'
 import { addProvision } from './commands/provision.js'
+import { addRebuildAnalytics } from './commands/rebuild-analytics.js'
+import { addRebuildIndex } from './commands/rebuild-index.js'
 import { type Config, configSchema } from './config.js'
 import { createStderrLog } from './log.js'
 import { examples, type Session } from './session.js'
@@ -53,6 +55,12 @@ const analysts = program.command('analysts').description('create, list and drop 
 addAnalystsCreate(analysts, session)
 addAnalystsList(analysts, session)
 addAnalystsDrop(analysts, session)
+
+const rebuild = program
+  .command('rebuild')
+  .description('make the entity index or the ClickHouse tables anew from the log')
+addRebuildIndex(rebuild, session, log)
+addRebuildAnalytics(rebuild, session, log)
 
 addProvision(program, session, log)
 
