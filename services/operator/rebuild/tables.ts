@@ -35,7 +35,16 @@ export type Table = {
 
 /** The tables of these types, or all. */
 export const tablesOf = (catalogue: Catalogue, names: readonly string[]): Table[] => {
-  const all = [...[...catalogue.all.values()].map((type) => recordsOf(catalogue, type)), rejectionsOf(catalogue)]
+  const schemas = schemasByTopic(catalogue.all.values())
+  const sourceOf = (topic: string): Source => ({
+    topic,
+    partitions: partitionsOf(catalogue, topic),
+    schema: schemas.get(topic) as Table['schema'],
+  })
+  const all = [
+    ...[...catalogue.all.values()].map((type) => recordsOf(type, sourceOf(acceptedTopic(type.type)))),
+    rejectionsOf(sourceOf(rejectedTopic)),
+  ]
   const known = all.map(({ name }) => name)
   for (const name of names) {
     if (known.includes(name)) continue
@@ -46,23 +55,25 @@ export const tablesOf = (catalogue: Catalogue, names: readonly string[]): Table[
   return names.length === 0 ? all : all.filter(({ name }) => names.includes(name))
 }
 
-const recordsOf = (catalogue: Catalogue, type: RecordType): Table => ({
+type Source = Pick<Table, 'topic' | 'partitions' | 'schema'>
+
+const recordsOf = (type: RecordType, source: Source): Table => ({
+  ...source,
   name: type.type,
   ...namesOf(viewOf(type.type), logTableOf(type.type)),
   createRebuilt: logTable(type, rebuiltOf(logTableOf(type.type))),
   key: `concat(org_id, '/', toString(\`${type.id}\`))`,
   decidedAt: 'accepted_at',
-  ...sourceOf(catalogue, acceptedTopic(type.type)),
 })
 
-const rejectionsOf = (catalogue: Catalogue): Table => ({
+const rejectionsOf = (source: Source): Table => ({
+  ...source,
   name: rejectionsView,
   ...namesOf(rejectionsView, rejectionsLog),
   createRebuilt: rejectionsTable(rebuiltOf(rejectionsLog)),
   // What was set aside has no organisation, and bears the time of a stranger's message: any time at all.
   key: `if(org_id = '', toString(batch_id), concat(org_id, '/', toString(batch_id)))`,
   decidedAt: `if(org_id = '', toDateTime64(0, 3, 'UTC'), rejected_at)`,
-  ...sourceOf(catalogue, rejectedTopic),
 })
 
 const rebuiltOf = (log: string): string => `${log}_rebuilt`
@@ -72,10 +83,4 @@ const namesOf = (view: string, log: string): Pick<Table, 'view' | 'log' | 'rebui
   log: `${database}.${log}`,
   rebuilt: `${database}.${rebuiltOf(log)}`,
   copier: `${database}.${rebuiltOf(log)}_copier`,
-})
-
-const sourceOf = (catalogue: Catalogue, topic: string): Pick<Table, 'topic' | 'partitions' | 'schema'> => ({
-  topic,
-  partitions: partitionsOf(catalogue, topic),
-  schema: schemasByTopic(catalogue.all.values()).get(topic) as Table['schema'],
 })
