@@ -7,17 +7,17 @@ import { database, logTableOf, rejectionsLog, rejectionsView, viewOf } from './n
 export const clickhouseSql = (catalogue: Catalogue): string[] => [
   `create database if not exists ${database}`,
   ...[...catalogue.all.values()].flatMap((type) => [logTable(type), laterColumns(type), currentView(type)]),
-  rejectionsTable,
+  rejectionsTable(),
   `create or replace view ${database}.${rejectionsView} ${asReader} as\nselect * except (version)\nfrom ${database}.${rejectionsLog} final`,
 ]
 
 // Said, though it is the default: were a server set otherwise, an analyst's row policies would not hold in the views.
 const asReader = 'sql security invoker'
 
-/** Every version that was accepted, until a merge keeps the highest. */
-export const logTable = (type: RecordType): string => {
+/** Every version that was accepted, until a merge keeps the highest. Under another name while it is made anew. */
+export const logTable = (type: RecordType, table = logTableOf(type.type)): string => {
   const columns = Object.entries(columnsOf(type)).map(([name, field]) => `  ${quote(name)} ${columnType(field)}`)
-  return `create table if not exists ${database}.${logTableOf(type.type)} (
+  return `create table if not exists ${database}.${table} (
   org_id LowCardinality(String),
   request_id UUID,
   batch_id UUID,
@@ -51,7 +51,7 @@ const sortingKey = (type: RecordType): string[] => {
   return ['org_id', ...moments, type.id]
 }
 
-const rejectionsTable = `create table if not exists ${database}.${rejectionsLog} (
+export const rejectionsTable = (table = rejectionsLog): string => `create table if not exists ${database}.${table} (
   org_id LowCardinality(String),
   request_id UUID,
   batch_id UUID,

@@ -15,6 +15,8 @@ import { addOrgsLimits } from './commands/orgs-limits.js'
 import { addOrgsList } from './commands/orgs-list.js'
 import { addProvision } from './commands/provision.js'
 import { addPrune } from './commands/prune.js'
+import { addRebuildAnalytics } from './commands/rebuild-analytics.js'
+import { addRebuildIndex } from './commands/rebuild-index.js'
 import { addRejectedList } from './commands/rejected-list.js'
 import { addRejectedRetry } from './commands/rejected-retry.js'
 import { addRejectedShow } from './commands/rejected-show.js'
@@ -64,6 +66,12 @@ addRejectedShow(rejected, session)
 addRejectedRetry(rejected, session)
 
 addPrune(program, session, log)
+const rebuild = program
+  .command('rebuild')
+  .description('make the entity index or the ClickHouse tables anew from the log')
+addRebuildIndex(rebuild, session, log)
+addRebuildAnalytics(rebuild, session, log)
+
 addProvision(program, session, log)
 
 // `weir keys list | head -1` closes the pipe early, and is content.

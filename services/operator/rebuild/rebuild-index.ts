@@ -1,0 +1,54 @@
+import { createKafka } from '#platform/kafka.js'
+import type { Log } from '#platform/log.js'
+import type { Pool } from '#platform/postgres.js'
+import { createRegistry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { submittedTopic } from '#schemas/derive/names.js'
+import type { Config } from '../config.js'
+import { alone } from './alone.js'
+import { fillIndex } from './fill-index.js'
+import { inShortTransaction } from './short-transaction.js'
+import { beginNewIndex } from './sql/begin-new-index.js'
+import { type Comparison, compareIndexes } from './sql/compare-indexes.js'
+import { dropNewIndex } from './sql/drop-new-index.js'
+import { swapIndex } from './sql/swap-index.js'
+import { waitUntilPublished } from './wait-until-published.js'
+
+export type IndexRebuilt = { types: Comparison[]; undecodable: number }
+
+/**
+ * A new entity index from the accepted topics, swapped in at once while integrity decides. Nothing falls between the old and
+ * the new one: what was decided before the new table was there lies below the cursors taken at that moment, and is read from
+ * the topics once it is published; what is decided from then on is copied into it by a trigger, in the same transaction.
+ */
+export const rebuildIndex = (options: {
+  config: Config
+  catalogue: Catalogue
+  pool: Pool
+  log: Log
+  isDryRun: boolean
+  signal: AbortSignal
+}): Promise<IndexRebuilt> =>
+  alone(options.pool, 'rebuild index', async () => {
+    const { config, catalogue, pool, log, signal } = options
+    const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-operator', log })
+    const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
+    const submitted = new Set([...catalogue.referenced].map(submittedTopic))
+
+    const { id, cursors } = await inShortTransaction(pool, beginNewIndex)
+    try {
+      const ofEntities = cursors.filter(({ topic }) => submitted.has(topic))
+      await waitUntilPublished(kafka, ofEntities, signal)
+      const { undecodable } = await fillIndex({ catalogue, kafka, registry, pool, signal })
+      const types = await compareIndexes(pool)
+      signal.throwIfAborted()
+      await inShortTransaction(pool, (connection) =>
+        options.isDryRun ? dropNewIndex(connection) : swapIndex(connection, id),
+      )
+      return { types, undecodable }
+    } catch (error) {
+      // Should this fail too, the next rebuild does it; what failed first is what the operator has to know.
+      await inShortTransaction(pool, dropNewIndex).catch((left) => log.error({ err: left }, 'not cleaned up'))
+      throw error
+    }
+  })

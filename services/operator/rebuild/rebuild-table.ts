@@ -1,0 +1,124 @@
+import type { ClickHouse } from '#platform/clickhouse.js'
+import type { Kafka } from '#platform/kafka.js'
+import type { Log } from '#platform/log.js'
+import { type Stretch, stretchesOf } from '#platform/read-topics.js'
+import type { Registry } from '#platform/registry.js'
+import type { StillAlone } from './alone.js'
+import { conditionOf, goneFrom } from './carry-over.js'
+import { type Filled, fillTable } from './fill-table.js'
+import { patiently } from './patiently.js'
+import { quietMoment } from './quiet-moment.js'
+import type { Table } from './tables.js'
+
+export type TableRebuilt = {
+  type: string
+  /** Events read from the topic, messages left out because nobody can read them, rows that only the old table had. */
+  events: number
+  skipped: number
+  carried: number
+  /** Rows of the view, before and after. */
+  rows_before: number
+  rows_after: number
+  seconds: number
+}
+
+type Deps = {
+  table: Table
+  kafka: Kafka
+  registry: Registry
+  clickhouse: ClickHouse
+  log: Log
+  stillAlone: StillAlone
+  signal: AbortSignal
+}
+
+/**
+ * A new table from its topic, exchanged with the old one while the sink writes. Nothing falls between the two: all that was
+ * on the topic right after the exchange is read from it, and what came later the sink could only write into the new one.
+ * The copier is there for the analysts: it keeps the new table from lagging behind the old one at the exchange.
+ */
+export const rebuildTable = async (deps: Deps): Promise<TableRebuilt> => {
+  const { table, kafka, clickhouse } = deps
+  const began = performance.now()
+  const rowsBefore = await countOf(clickhouse, table.view)
+  const { until, filled, carried } = await makeNew(deps).catch(async (error) => {
+    // Should this fail too, the next rebuild does it; what failed first is what the operator has to know.
+    await dropRebuilt(clickhouse, table).catch((left) => deps.log.error({ err: left }, 'not cleaned up'))
+    throw error
+  })
+
+  // Not to be interrupted any more: an insert that was under way at the exchange went into the old table alone.
+  await patiently(() => clickhouse.command(`drop view if exists ${table.copier} sync`))
+  const now = await stretchesOf(kafka, [table.topic])
+  const since = now.map((each) => ({ ...each, from: Math.max(each.from, endOf(until, each.partition)) }))
+  const later = await fillTable({
+    ...deps,
+    into: table.log,
+    stretches: since,
+    signal: never,
+    label: 'and what came meanwhile',
+  })
+  await patiently(() => dropRebuilt(clickhouse, table))
+  return {
+    type: table.name,
+    events: filled.events + later.events,
+    skipped: filled.skipped + later.skipped,
+    carried,
+    rows_before: rowsBefore,
+    rows_after: await countOf(clickhouse, table.view),
+    seconds: Math.round(performance.now() - began) / 1000,
+  }
+}
+
+/** Makes the new table, and puts it in the place of the old one. */
+const makeNew = async (deps: Deps): Promise<{ until: Stretch[]; filled: Filled; carried: number }> => {
+  const { table, kafka, clickhouse, signal } = deps
+  await dropRebuilt(clickhouse, table)
+  await clickhouse.command(table.createRebuilt)
+  const columns = await columnsOf(clickhouse, table)
+  await clickhouse.command(
+    `create materialized view ${table.copier} to ${table.rebuilt} as select ${columns} from ${table.log}`,
+  )
+  // Only now: what the sink was writing without the view is below this end.
+  const until = await stretchesOf(kafka, [table.topic])
+  const filled = await fillTable({ ...deps, into: table.rebuilt, stretches: until, label: table.name })
+  const gone = goneFrom(until, await stretchesOf(kafka, [table.topic]), filled.firstRead)
+  const carried = await carryOver(deps, columns, conditionOf(table, gone))
+
+  signal.throwIfAborted()
+  await deps.stillAlone()
+  await quietMoment(clickhouse, table.log)
+  await clickhouse.command(`exchange tables ${table.log} and ${table.rebuilt}`)
+  return { until, filled, carried }
+}
+
+/** Takes over from the old table what the topic no longer holds. */
+const carryOver = async ({ table, clickhouse }: Deps, columns: string, condition?: string): Promise<number> => {
+  if (!condition) return 0
+  const rows = `${table.log} final where ${condition}`
+  const carried = await countOf(clickhouse, rows)
+  await clickhouse.command(`insert into ${table.rebuilt} (${columns}) select ${columns} from ${rows}`)
+  return carried
+}
+
+// The view first: without its target, inserts into the table itself would fail.
+const dropRebuilt = async (clickhouse: ClickHouse, table: Table): Promise<void> => {
+  await clickhouse.command(`drop view if exists ${table.copier} sync`)
+  // A server refuses to drop more than 50 GB unless told so.
+  await clickhouse.command(`drop table if exists ${table.rebuilt} sync settings max_table_size_to_drop = 0`)
+}
+
+const columnsOf = async (clickhouse: ClickHouse, table: Table): Promise<string> => {
+  const columns = await clickhouse.query<{ name: string }>(`describe table ${table.rebuilt}`)
+  return columns.map(({ name }) => `\`${name}\``).join(', ')
+}
+
+const countOf = async (clickhouse: ClickHouse, from: string): Promise<number> => {
+  const [row] = await clickhouse.query<{ rows: number | string }>(`select count() as rows from ${from}`)
+  return Number(row?.rows ?? 0)
+}
+
+const endOf = (stretches: readonly Stretch[], partition: number): number =>
+  stretches.find((each) => each.partition === partition)?.until ?? 0
+
+const never = new AbortController().signal

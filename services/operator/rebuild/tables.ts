@@ -1,0 +1,86 @@
+import type { Catalogue } from '#schemas/catalogue.js'
+import { schemasByTopic } from '#schemas/derive/avro.js'
+import { logTable, rejectionsTable } from '#schemas/derive/clickhouse.js'
+import {
+  acceptedTopic,
+  database,
+  logTableOf,
+  rejectedTopic,
+  rejectionsLog,
+  rejectionsView,
+  viewOf,
+} from '#schemas/derive/names.js'
+import { nearest } from '#schemas/derive/nearest-name.js'
+import { partitionsOf } from '#schemas/derive/topics.js'
+import type { RecordType } from '#schemas/record.js'
+import { OperatorError } from '../operator-error.js'
+
+/** A table that can be made anew, and the topic that it comes from. */
+export type Table = {
+  /** As the operator calls it: a type's path segment, or `rejections`. */
+  name: string
+  topic: string
+  partitions: number
+  schema: { namespace: string; name: string }
+  view: string
+  log: string
+  /** The new one while it is filled, the old one afterwards; and the view that copies into it what the sink writes. */
+  rebuilt: string
+  copier: string
+  createRebuilt: string
+  /** Two expressions on its rows: the key that the row's event has on the topic, and when it was decided. */
+  key: string
+  decidedAt: string
+}
+
+/** The tables of these types, or all. */
+export const tablesOf = (catalogue: Catalogue, names: readonly string[]): Table[] => {
+  const schemas = schemasByTopic(catalogue.all.values())
+  const sourceOf = (topic: string): Source => ({
+    topic,
+    partitions: partitionsOf(catalogue, topic),
+    schema: schemas.get(topic) as Table['schema'],
+  })
+  const all = [
+    ...[...catalogue.all.values()].map((type) => recordsOf(type, sourceOf(acceptedTopic(type.type)))),
+    rejectionsOf(sourceOf(rejectedTopic)),
+  ]
+  const known = all.map(({ name }) => name)
+  for (const name of names) {
+    if (known.includes(name)) continue
+    const meant = nearest(name, known)
+    const hint = meant ? `did you mean ${meant}?` : `known are ${known.join(', ')}`
+    throw new OperatorError(`there is no type ${JSON.stringify(name)}: ${hint}`)
+  }
+  return names.length === 0 ? all : all.filter(({ name }) => names.includes(name))
+}
+
+type Source = Pick<Table, 'topic' | 'partitions' | 'schema'>
+
+const recordsOf = (type: RecordType, source: Source): Table => ({
+  ...source,
+  name: type.type,
+  ...namesOf(viewOf(type.type), logTableOf(type.type)),
+  createRebuilt: logTable(type, rebuiltOf(logTableOf(type.type))),
+  key: `concat(org_id, '/', toString(\`${type.id}\`))`,
+  decidedAt: 'accepted_at',
+})
+
+const rejectionsOf = (source: Source): Table => ({
+  ...source,
+  name: rejectionsView,
+  ...namesOf(rejectionsView, rejectionsLog),
+  createRebuilt: rejectionsTable(rebuiltOf(rejectionsLog)),
+  // What was set aside has no organisation, and bears the time of a stranger's message: any time at all.
+  key: `if(org_id = '', toString(batch_id), concat(org_id, '/', toString(batch_id)))`,
+  decidedAt: `if(org_id = '', toDateTime64(0, 3, 'UTC'), rejected_at)`,
+})
+
+const rebuiltOf = (log: string): string => `${log}_rebuilt`
+
+const namesOf = (view: string, log: string): Pick<Table, 'view' | 'log' | 'rebuilt' | 'copier'> => ({
+  view: `${database}.${view}`,
+  log: `${database}.${log}`,
+  rebuilt: `${database}.${rebuiltOf(log)}`,
+  copier: `${database}.${rebuiltOf(log)}_copier`,
+})

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import { execa } from 'execa'
+import { expect, it } from 'vitest'
+import { shop } from '#schemas/records/shop.js'
+import { tag } from '#schemas/records/tag.js'
+import { eventually } from '../support/eventually.js'
+import { sampleOf } from '../support/sample.js'
+import { analyst, newOrganisation, type Organisation, operate, system } from '../support/system.js'
+
+type Rebuilt = { type: string; events: number; rows_before: number; rows_after: number }
+
+const idsOf = async (org: Organisation): Promise<string[]> => {
+  const query = 'select toString(shop_id) as id from weir.shops where org_id = {org:String}'
+  return (await analyst.query<{ id: string }>(query, { org: org.name })).map(({ id }) => id).sort()
+}
+
+/** Does one thing over and over until told to stop. */
+const keepDoing = (work: () => Promise<void>) => {
+  let isStopped = false
+  const done = (async () => {
+    while (!isStopped) await work()
+  })()
+  return () => {
+    isStopped = true
+    return done
+  }
+}
+
+it('never shows analysts fewer rows than before, and loses nothing that is uploaded meanwhile', async () => {
+  const org = await newOrganisation('analytics')
+  const acknowledged: string[] = []
+  const counts: number[] = []
+  const stopUploads = keepDoing(async () => {
+    const records = Array.from({ length: 20 }, () => sampleOf(shop, { is_deleted: false }))
+    if ((await org.uploader.upload('shops', records)).status === 200)
+      acknowledged.push(...records.map(({ shop_id }) => String(shop_id)))
+  })
+  const stopCounts = keepDoing(async () => {
+    const query = 'select toUInt32(count()) as rows from weir.shops where org_id = {org:String}'
+    counts.push(...(await analyst.query<{ rows: number }>(query, { org: org.name })).map(({ rows }) => rows))
+  })
+  try {
+    for (let times = 0; times < 4; times++) {
+      const before = acknowledged.length
+      await eventually(() => expect(acknowledged.length).toBeGreaterThan(before + 40), 60_000)
+      await operate<Rebuilt[]>(['rebuild', 'analytics', '--type', 'shops'])
+    }
+  } finally {
+    await stopUploads()
+    await stopCounts()
+  }
+  await eventually(async () => expect(await idsOf(org)).toEqual([...acknowledged].sort()), 60_000)
+  expect(counts.at(-1)).toBeGreaterThan(0)
+  expect(counts).toEqual([...counts].sort((a, b) => a - b))
+}, 300_000)
+
+it('makes a damaged table right: emptied, with an alien in it, and with rows that stand there twice', async () => {
+  const org = await newOrganisation('analytics-damaged')
+  const records = Array.from({ length: 50 }, () => sampleOf(tag, { is_deleted: false }))
+  expect((await org.uploader.upload('tags', records)).status).toBe(200)
+  const ids = records.map(({ tag_id }) => String(tag_id)).sort()
+  const seen = async (from: string) => {
+    const query = `select toString(tag_id) as id from ${from} where org_id = {org:String} order by id`
+    return (await analyst.query<{ id: string }>(query, { org: org.name })).map(({ id }) => id).sort()
+  }
+  await eventually(async () => expect(await seen('weir.tags')).toEqual(ids))
+
+  await analyst.command('truncate table weir.tags_log')
+  const alien = randomUUID()
+  for (const name of ['alien', 'alien'])
+    await analyst.command(
+      `insert into weir.tags_log (org_id, tag_id, name, version) values ('${org.name}', '${alien}', '${name}', 1)`,
+    )
+  expect(await seen('weir.tags')).toEqual([alien])
+  const [rebuilt] = await operate<Rebuilt[]>(['rebuild', 'analytics', '--type', 'tags'])
+  expect(rebuilt?.rows_after).toBeGreaterThanOrEqual(50)
+  expect(await seen('weir.tags')).toEqual(ids)
+  expect(await seen('weir.tags_log')).toEqual(ids)
+}, 120_000)
+
+it('makes all tables anew when none is named, and shows a table that fits the terminal', async () => {
+  const { stdout, exitCode, stderr } = await execa(
+    process.execPath,
+    ['dist/services/operator/main.js', 'rebuild', 'analytics'],
+    { env: system.env, reject: false },
+  )
+  expect(exitCode, stderr).toBe(0)
+  const lines = stdout.split('\n')
+  expect(lines[0]).toMatch(/^TYPE +EVENTS +SKIPPED +CARRIED +ROWS BEFORE +AFTER +TOOK$/)
+  expect(lines).toHaveLength(17)
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
+}, 240_000)
+
+it('is refused for a type that is not there', async () => {
+  const { stderr, exitCode } = await execa(
+    process.execPath,
+    ['dist/services/operator/main.js', 'rebuild', 'analytics', '--type', 'shop'],
+    { env: system.env, reject: false },
+  )
+  expect([exitCode, stderr]).toEqual([1, 'weir: there is no type "shop": did you mean shops?'])
+})

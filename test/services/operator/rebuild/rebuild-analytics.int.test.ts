@@ -1,0 +1,170 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { createClickHouse } from '#platform/clickhouse.js'
+import { createKafka } from '#platform/kafka.js'
+import { partitionOf } from '#platform/partition-of.js'
+import { createPool, type Pool } from '#platform/postgres.js'
+import { createRegistry } from '#platform/registry.js'
+import { createCatalogue } from '#schemas/catalogue.js'
+import { acceptedSchema } from '#schemas/derive/avro.js'
+import { entityKey, subjectOf } from '#schemas/derive/names.js'
+import { moment, text, uuid } from '#schemas/field.js'
+import { lifecycle, record } from '#schemas/record.js'
+import { provisionSubjects } from '../../../../services/operator/provision/subjects.js'
+import { provisionTables } from '../../../../services/operator/provision/tables.js'
+import { provisionTopics } from '../../../../services/operator/provision/topics.js'
+import { alone } from '../../../../services/operator/rebuild/alone.js'
+import { rebuildAnalytics } from '../../../../services/operator/rebuild/rebuild-analytics.js'
+import { type Table, tablesOf } from '../../../../services/operator/rebuild/tables.js'
+import { createFreshDatabase } from '../../../support/fresh-database.js'
+
+const parts = inject('parts')
+const log = pino({ level: 'silent' })
+const kafka = createKafka({ brokers: parts.KAFKA_BROKERS, clientId: 'rebuild-test', log })
+const registry = createRegistry(parts.SCHEMA_REGISTRY_URL)
+const clickhouse = createClickHouse(parts.CLICKHOUSE_URL)
+
+// Types that no other test knows: their topics and tables are ours alone.
+const stem = `things-${randomBytes(4).toString('hex')}`
+const thing = record({
+  type: stem,
+  id: 'thing_id',
+  about: 'A thing.',
+  fields: { thing_id: uuid(), name: text(), ...lifecycle },
+})
+const look = record({
+  type: `${stem}-seen`,
+  id: 'seen_id',
+  about: 'A look.',
+  fields: { seen_id: uuid(), name: text(), at: moment() },
+})
+const catalogue = createCatalogue([thing], look)
+const [things, looks] = tablesOf(catalogue, [thing.type, look.type]) as [Table, Table]
+
+let database: Awaited<ReturnType<typeof createFreshDatabase>>
+let pool: Pool
+let producer: Awaited<ReturnType<typeof kafka.createProducer>>
+beforeAll(async () => {
+  database = await createFreshDatabase(parts.POSTGRES_URL)
+  pool = createPool(database.url, log)
+  await provisionTopics(kafka, catalogue, 1)
+  await provisionSubjects(registry, catalogue)
+  await provisionTables(clickhouse, catalogue)
+  producer = await kafka.createProducer()
+})
+afterAll(async () => {
+  await producer.close()
+  await clickhouse.close()
+  await pool.end()
+  await database.drop()
+})
+
+/** Accepts as integrity does; nobody writes it to ClickHouse. */
+const accept = async (type: typeof thing, table: Table, name: string, version = 1, id = randomUUID() as string) => {
+  const encode = await registry.encoder<Record<string, unknown>>(subjectOf(table.topic), acceptedSchema(type))
+  const origin = { org_id: 'acme', request_id: randomUUID(), batch_id: randomUUID(), accepted_at: Date.now(), version }
+  const nothing = Object.fromEntries(Object.keys(lifecycle).map((field) => [field, null]))
+  const key = entityKey('acme', id)
+  const value = encode({ ...origin, ...nothing, [type.id]: id, name, at: 1_700_000_000_000 })
+  await producer.send(table.topic, partitionOf(key, table.partitions), [{ key, value }])
+  return { id, value, partition: partitionOf(key, table.partitions) }
+}
+const rebuild = (...tables: Table[]) =>
+  rebuildAnalytics({
+    config: { ...parts, POSTGRES_URL: database.url, LOG_LEVEL: 'silent', KAFKA_REPLICATION: 1 },
+    tables,
+    pool,
+    log,
+    signal: new AbortController().signal,
+  })
+const namesIn = async (from: string): Promise<string[]> =>
+  (await clickhouse.query<{ name: string }>(`select name from ${from} order by name`)).map(({ name }) => name)
+const addRow = (table: Table, name: string, version: number, id: string = randomUUID()) =>
+  clickhouse.command(
+    `insert into ${table.log} (org_id, accepted_at, version, ${table === things ? 'thing_id' : 'seen_id'}, name)
+     values ('acme', now64(3), ${version}, '${id}', '${name}')`,
+  )
+const leftovers = () =>
+  clickhouse.query(`select name from system.tables where database = 'weir' and name like '%rebuilt%'`)
+
+beforeEach(() => clickhouse.command(`truncate table ${things.log}`))
+
+it('makes a table right that was emptied, that holds aliens, a wrong value and rows twice', async () => {
+  const { id } = await accept(thing, things, 'first', 1)
+  await accept(thing, things, 'first, changed', 2, id)
+  const { id: other } = await accept(thing, things, 'second', 3)
+  expect(await rebuild(things)).toMatchObject([{ type: thing.type, rows_before: 0, rows_after: 2, carried: 0 }])
+  expect(await namesIn(things.view)).toEqual(['first, changed', 'second'])
+
+  await addRow(things, 'alien', 1)
+  await addRow(things, 'wrong', 99, id)
+  await addRow(things, 'second', 3, other)
+  expect(await namesIn(things.view)).toEqual(['alien', 'second', 'wrong'])
+  expect(await rebuild(things)).toMatchObject([{ rows_before: 3, rows_after: 2 }])
+  expect(await namesIn(`${things.log} final`)).toEqual(['first, changed', 'second'])
+  expect(await leftovers()).toEqual([])
+})
+
+it('leaves out what strangers wrote, and what is cut off, and counts it', async () => {
+  const { value } = await accept(thing, things, 'before the strangers')
+  const [{ skipped: before = 0 } = {}] = await rebuild(things)
+  const strangers = [Buffer.from('garbage'), Buffer.alloc(0), value.subarray(0, value.length - 3)]
+  for (const stranger of strangers) await producer.send(things.topic, 0, [{ key: 'stranger', value: stranger }])
+  await accept(thing, things, 'behind the strangers')
+  expect(await rebuild(things)).toMatchObject([{ skipped: before + strangers.length }])
+  expect(await namesIn(things.view)).toEqual(expect.arrayContaining(['before the strangers', 'behind the strangers']))
+})
+
+it('keeps the rows that the topic no longer holds, and only those', async () => {
+  const accepted = []
+  for (let n = 0; n < 60; n++) accepted.push(await accept(look, looks, `look ${String(n).padStart(2, '0')}`))
+  await rebuild(looks)
+  const all = await namesIn(looks.view)
+  expect(all).toHaveLength(60)
+
+  // Nothing is left of partition 0, some of partition 1, all of the others.
+  const inFirst = accepted.filter(({ partition }) => partition === 0).length
+  const partitions = [
+    { partition: 0, offset: String(inFirst) },
+    { partition: 1, offset: '1' },
+  ]
+  await kafka.withAdmin(async (admin) => {
+    // kafkajs deletes only from topics that this very connection has asked about.
+    await admin.fetchTopicOffsets(looks.topic)
+    await admin.deleteTopicRecords({ topic: looks.topic, partitions })
+  })
+  const aliens = Array.from({ length: 40 }, () => randomUUID() as string)
+  for (const id of aliens) await addRow(looks, `alien ${partitionOf(entityKey('acme', id), looks.partitions)}`, 1, id)
+
+  const [{ carried = 0 } = {}] = await rebuild(looks)
+  expect(carried).toBeGreaterThanOrEqual(inFirst + 1)
+  const names = await namesIn(looks.view)
+  expect(names.filter((name) => name.startsWith('look'))).toEqual(all)
+  // Where the topic tells nothing, the old table is believed; everywhere else it is not.
+  expect(new Set(names.filter((name) => name.startsWith('alien')))).toEqual(new Set(['alien 0', 'alien 1']))
+})
+
+it('begins again where an earlier one was cut off, before and after it exchanged the tables', async () => {
+  await accept(thing, things, 'kept')
+  await clickhouse.command(things.createRebuilt)
+  await clickhouse.command(
+    `create materialized view ${things.copier} to ${things.rebuilt} as select * from ${things.log}`,
+  )
+  await rebuild(things)
+  const names = await namesIn(things.view)
+  expect(names).toContain('kept')
+  await clickhouse.command(things.createRebuilt)
+  await clickhouse.command(
+    `create materialized view ${things.copier} to ${things.rebuilt} as select * from ${things.log}`,
+  )
+  await clickhouse.command(`exchange tables ${things.log} and ${things.rebuilt}`)
+  await rebuild(things)
+  expect(await namesIn(things.view)).toEqual(names)
+  expect(await leftovers()).toEqual([])
+})
+
+it('is done by one at a time', () =>
+  alone(pool, 'rebuild analytics', () =>
+    expect(rebuild(things)).rejects.toThrow('another "weir rebuild analytics" is running'),
+  ))
