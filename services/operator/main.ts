@@ -14,6 +14,7 @@ import { addOrgsCreate } from './commands/orgs-create.js'
 import { addOrgsLimits } from './commands/orgs-limits.js'
 import { addOrgsList } from './commands/orgs-list.js'
 import { addProvision } from './commands/provision.js'
+import { addVerify } from './commands/verify.js'
 import { type Config, configSchema } from './config.js'
 import { createStderrLog } from './log.js'
 import { examples, type Session } from './session.js'
@@ -55,6 +56,7 @@ addAnalystsList(analysts, session)
 addAnalystsDrop(analysts, session)
 
 addProvision(program, session, log)
+addVerify(program, session, log)
 
 // `weir keys list | head -1` closes the pipe early, and is content.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
