@@ -5,6 +5,11 @@ export const acceptedTopic = (type: string): string =>
 export const rejectedTopic = 'weir.rejected'
 export const verdictsTopic = 'weir.verdicts'
 
+/** The consumer groups of integrity and sink; interactions have their own. */
+export const integrityGroupOf = (type: string): string =>
+  type === 'interactions' ? 'weir-integrity-interactions' : 'weir-integrity'
+export const sinkGroupOf = (type?: string): string => (type === 'interactions' ? 'weir-sink-interactions' : 'weir-sink')
+
 export const subjectOf = (topic: string): string => `${topic}-value`
 
 export const database = 'weir'

@@ -20,6 +20,7 @@ import { addRebuildIndex } from './commands/rebuild-index.js'
 import { addRejectedList } from './commands/rejected-list.js'
 import { addRejectedRetry } from './commands/rejected-retry.js'
 import { addRejectedShow } from './commands/rejected-show.js'
+import { addVerify } from './commands/verify.js'
 import { type Config, configSchema } from './config.js'
 import { createStderrLog } from './log.js'
 import { examples, type Session } from './session.js'
@@ -73,6 +74,7 @@ addRebuildIndex(rebuild, session, log)
 addRebuildAnalytics(rebuild, session, log)
 
 addProvision(program, session, log)
+addVerify(program, session, log)
 
 // `weir keys list | head -1` closes the pipe early, and is content.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))

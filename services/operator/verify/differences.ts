@@ -1,0 +1,81 @@
+/** What can be wrong, what it means, and what to do. The names are stable: scripts branch on them. */
+export const kinds = {
+  verdict_missing: {
+    means: 'a batch is decided, but its verdict is not stored: a look-up of its request does not know it',
+    todo: 'restore integrity.verdicts from a backup; until then, do not let the batch be sent again under its key',
+    isMendable: false,
+  },
+  verdict_disagrees: {
+    means: 'a stored verdict does not count as many records as its batch has',
+    todo: 'somebody changed integrity.verdicts, or the log was replaced: compare with a backup',
+    isMendable: false,
+  },
+  event_missing: {
+    means: 'a record was accepted, but its event is not on its topic',
+    todo: 'weir verify --mend publishes it',
+    isMendable: true,
+  },
+  event_unfounded: {
+    means: 'an event is on an accepted topic whose record was not accepted: somebody else writes there',
+    todo: 'find the writer; upload the record again with its right values, or with is_deleted: the newer version wins',
+    isMendable: false,
+  },
+  event_turned_back: {
+    means: 'the last event of a key on its topic is not its newest: whoever reads the topic sees an old value',
+    todo: 'weir verify --mend publishes the newest one again',
+    isMendable: true,
+  },
+  rejection_missing: {
+    means: 'a record was refused, but that is not on weir.rejected',
+    todo: 'weir verify --mend publishes it',
+    isMendable: true,
+  },
+  rejection_unfounded: {
+    means: 'weir.rejected tells of a record that was not refused: somebody else writes there',
+    todo: 'find the writer',
+    isMendable: false,
+  },
+  row_missing: {
+    means: 'an event is on its topic and was handed to ClickHouse, but its row is not there',
+    todo: 'weir rebuild analytics --type <type>',
+    isMendable: false,
+  },
+  rejection_row_missing: {
+    means: 'rejections are on weir.rejected and were handed to ClickHouse, but are not all there',
+    todo: 'weir rebuild analytics --type rejections',
+    isMendable: false,
+  },
+} as const
+
+export type Kind = keyof typeof kinds
+export const allKinds = Object.keys(kinds) as Kind[]
+
+/** One difference, as an example: where it is, in words that lead there. */
+export type Difference = { kind: Kind; type: string; where: string; found: string }
+
+/** Counts all differences, and keeps the first few of each kind. */
+export const createDifferences = (mostExamples: number) => {
+  const counts = new Map<string, Map<Kind, number>>()
+  const examples = new Map<Kind, Difference[]>()
+  return {
+    add: (difference: Difference): void => {
+      const { kind, type } = difference
+      const ofType = counts.get(type) ?? new Map<Kind, number>()
+      ofType.set(kind, (ofType.get(kind) ?? 0) + 1)
+      counts.set(type, ofType)
+      const some = examples.get(kind) ?? []
+      if (some.length < mostExamples) some.push(difference)
+      examples.set(kind, some)
+    },
+    countOf: (type: string, kind?: Kind): number => {
+      const ofType = counts.get(type)
+      if (kind) return ofType?.get(kind) ?? 0
+      return [...(ofType?.values() ?? [])].reduce((sum, n) => sum + n, 0)
+    },
+    total: (kind?: Kind): number =>
+      [...counts.values()].flatMap((of) => [...of]).reduce((sum, [k, n]) => sum + (!kind || k === kind ? n : 0), 0),
+    examples: (kind: Kind): readonly Difference[] => examples.get(kind) ?? [],
+  }
+}
+
+export type Differences = ReturnType<typeof createDifferences>

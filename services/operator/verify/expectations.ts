@@ -1,0 +1,98 @@
+import { partitionOf } from '#platform/partition-of.js'
+import { mostRecordsInBatch, newlyAccepted, type PlacedVerdict } from '#schemas/derive/decided-events.js'
+import { entityKey } from '#schemas/derive/names.js'
+import type { SubmittedBatch } from '#schemas/events.js'
+
+/** What must come of the record at an index of its batch. Seen: it was found on its topic. */
+export const fate = { none: 0, accepted: 1, acceptedSeen: 2, refused: 3, refusedSeen: 4 } as const
+
+/** What must come of one batch: 5 bytes a record, so that a day of uploads fits into memory. */
+export type Expected = {
+  partition: number
+  offset: number
+  batchId: string
+  decidedAt: number
+  /** Its publication may be under way. */
+  isInFlight: boolean
+  fates: Uint8Array
+  /** A hash of each accepted record's key. */
+  marks: Uint32Array
+  /** Refused records in all, and those whose rejection the sink must have written by now. */
+  refused: number
+  written: number
+}
+
+export type Place = { partition: number; offset: number; isInFlight: boolean }
+
+/** What a batch and the verdict on it must lead to. A batch that repeats an earlier one leads to nothing: `verdict` is null. */
+export const expect = (
+  place: Place,
+  batch: SubmittedBatch,
+  verdict: PlacedVerdict | null,
+  idField: string,
+): Expected => {
+  const records = batch.records.length + batch.refusals.length
+  const expected: Expected = {
+    ...place,
+    batchId: batch.batch_id,
+    decidedAt: verdict?.decided_at ?? 0,
+    fates: new Uint8Array(verdict ? records : 0),
+    marks: new Uint32Array(verdict ? records : 0),
+    refused: verdict?.refused.length ?? 0,
+    written: 0,
+  }
+  if (!verdict) return expected
+  for (const { index } of verdict.refused) expected.fates[index] = fate.refused
+  for (const record of newlyAccepted(batch, verdict)) {
+    expected.fates[record.index] = fate.accepted
+    expected.marks[record.index] = markOf(entityKey(batch.org_id, String(record[idField])))
+  }
+  return expected
+}
+
+/** An event as far as it tells where it comes from. */
+export type Sighting = { orgId: string; key: string; batchId: string; version: number }
+
+/** `outside`: its batch is not in the range, or nothing is known of what should become of it. */
+export type Seen = { as: 'expected' | 'again' | 'unfounded'; expected: Expected } | { as: 'outside' }
+
+/** The batches of one type, by their places. */
+export const createExpectations = (partitions: number) => {
+  const byPlace = new Map<string, Expected>()
+
+  const find = ({ orgId, version }: Sighting): [Expected | undefined, number] => {
+    const offset = Math.floor(version / mostRecordsInBatch)
+    return [byPlace.get(`${partitionOf(orgId, partitions)}/${offset}`), version % mostRecordsInBatch]
+  }
+  const see = (sighting: Sighting, wanted: number, seen: number, isSame: (e: Expected, i: number) => boolean): Seen => {
+    const [expected, index] = find(sighting)
+    if (!expected) return { as: 'outside' }
+    const now = expected.fates[index]
+    const isMeant = (now === wanted || now === seen) && expected.batchId === sighting.batchId && isSame(expected, index)
+    if (!isMeant) return { as: 'unfounded', expected }
+    expected.fates[index] = seen
+    return { as: now === wanted ? 'expected' : 'again', expected }
+  }
+
+  return {
+    add: (expected: Expected): void => void byPlace.set(`${expected.partition}/${expected.offset}`, expected),
+    seeAccepted: (sighting: Sighting): Seen =>
+      see(sighting, fate.accepted, fate.acceptedSeen, ({ marks }, i) => marks[i] === markOf(sighting.key)),
+    seeRejected: (sighting: Sighting): Seen => see(sighting, fate.refused, fate.refusedSeen, () => true),
+    all: (): Iterable<Expected> => byPlace.values(),
+  }
+}
+
+export type Expectations = ReturnType<typeof createExpectations>
+
+/** The indexes of a batch whose event was not found. */
+export const missingOf = (expected: Expected, which: 'accepted' | 'refused'): number[] => {
+  const missing: number[] = []
+  expected.fates.forEach((now, index) => {
+    if (now === fate[which]) missing.push(index)
+  })
+  return missing
+}
+
+// murmur2 itself: a partition among 2^31.
+const markOf = (key: string): number => partitionOf(key, 2 ** 31)

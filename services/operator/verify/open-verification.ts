@@ -1,0 +1,54 @@
+import { createClickHouse } from '#platform/clickhouse.js'
+import { createKafka } from '#platform/kafka.js'
+import type { Log } from '#platform/log.js'
+import type { Pool } from '#platform/postgres.js'
+import { createRegistry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { submittedTopic } from '#schemas/derive/names.js'
+import { partitionsOf } from '#schemas/derive/topics.js'
+import type { RecordType } from '#schemas/record.js'
+import type { Config } from '../config.js'
+import { createDifferences } from './differences.js'
+import { createExpectations } from './expectations.js'
+import { noFigures } from './figures.js'
+import type { Findings } from './report.js'
+import type { Subject } from './subject.js'
+import { verify } from './verify.js'
+
+/** Opens the parts, verifies, and closes them. */
+export const openVerification = async (
+  options: Pick<Subject, 'catalogue' | 'pool' | 'org' | 'range' | 'now' | 'verdictsKept' | 'progress'> & {
+    config: Config
+    log: Log
+    pool: Pool
+    catalogue: Catalogue
+    types: readonly RecordType[]
+    mostExamples: number
+    mends: boolean
+  },
+): Promise<Findings> => {
+  const { config, log, types: wanted, mostExamples, mends, ...given } = options
+  const clickhouse = createClickHouse(config.CLICKHOUSE_URL, { requestTimeout: 600_000 })
+  const differences = createDifferences(mostExamples)
+  const types = new Map(
+    wanted.map((type) => {
+      const expectations = createExpectations(partitionsOf(given.catalogue, submittedTopic(type.type)))
+      return [type.type, { type, figures: noFigures(type.type), expectations }]
+    }),
+  )
+  const subject: Subject = {
+    ...given,
+    kafka: createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-operator', log }),
+    registry: createRegistry(config.SCHEMA_REGISTRY_URL),
+    clickhouse,
+    types,
+    differences,
+  }
+  try {
+    const mended = await verify(subject, { mends })
+    const figures = [...types.values()].map((one) => one.figures)
+    return { range: given.range, now: given.now, figures, differences, mended }
+  } finally {
+    await clickhouse.close()
+  }
+}

@@ -1,0 +1,107 @@
+import { readTopics, type Stretch, stretchesOf } from '#platform/read-topics.js'
+import { Undecodable } from '#platform/registry.js'
+import { submittedSchema } from '#schemas/derive/avro.js'
+import { submittedTopic } from '#schemas/derive/names.js'
+import type { SubmittedBatch } from '#schemas/events.js'
+import { expect } from './expectations.js'
+import { placeOf } from './offsets.js'
+import { findCursors } from './sql/find-cursors.js'
+import { type FoundVerdict, findVerdicts } from './sql/find-verdicts.js'
+import type { Subject, TypeUnder } from './subject.js'
+
+type Found = { offset: number; timestamp: number; batch: SubmittedBatch }
+
+/**
+ * The submitted log of the range beside the stored verdicts: notes what must come of every batch.
+ * `published`: up to where integrity has committed, asked before this, so that all below it is on the topics by now.
+ */
+export const readSubmitted = async (subject: Subject, published: ReadonlyMap<string, number>): Promise<void> => {
+  const { kafka, registry, pool, types } = subject
+  // Before the verdicts are read: what lies below has its verdict by then.
+  const cursors = await findCursors(pool)
+  const stretches = await submittedStretches(subject)
+  const progress = subject.progress('submitted', countOf(stretches))
+  const lanes = new Map(
+    [...types.values()].map((one) => [
+      submittedTopic(one.type.type),
+      { one, decode: registry.decoder<SubmittedBatch>(submittedSchema(one.type)) },
+    ]),
+  )
+  await readTopics(kafka, stretches, async ({ topic, partition, messages }) => {
+    const lane = lanes.get(topic)
+    if (!lane) throw new Error(`${topic} was not asked for`)
+    const place = placeOf({ topic, partition })
+    const found: Found[] = []
+    for (const { offset, timestamp, key, value } of messages) {
+      if (subject.org !== undefined && key !== subject.org) continue
+      try {
+        found.push({ offset, timestamp, batch: await lane.decode(value) })
+      } catch (error) {
+        if (!(error instanceof Undecodable)) throw error
+        lane.one.figures.unreadable++
+      }
+    }
+    const cursor = cursors.get(place) ?? 0
+    const decided = found.filter(({ offset }) => offset < cursor)
+    const verdicts = await findVerdicts(
+      pool,
+      decided.map(({ batch }) => batch.batch_id),
+    )
+    for (const each of found) {
+      const { figures } = lane.one
+      figures.batches++
+      figures.records += recordsOf(each.batch)
+      if (each.offset >= cursor) figures.waiting += recordsOf(each.batch)
+      else note(subject, lane.one, { topic, partition }, each, verdicts, published.get(place) ?? 0)
+    }
+    progress.advance(messages.length)
+  })
+  progress.end()
+}
+
+const note = (
+  subject: Subject,
+  { type, figures, expectations }: TypeUnder,
+  { topic, partition }: { topic: string; partition: number },
+  { offset, timestamp, batch }: Found,
+  verdicts: ReadonlyMap<string, FoundVerdict>,
+  published: number,
+): void => {
+  const verdict = verdicts.get(batch.batch_id)
+  const where = `batch ${batch.batch_id} at ${topic}/${partition}@${offset}`
+  if (!verdict) {
+    if (timestamp < subject.now - subject.verdictsKept) figures.forgotten++
+    else subject.differences.add({ kind: 'verdict_missing', type: type.type, where, found: 'no verdict is stored' })
+    return
+  }
+  const place = { partition, offset, isInFlight: offset >= published }
+  const isTheOneDecided =
+    verdict.topic === topic && verdict.partition === partition && verdict.submitted_offset === offset
+  if (!isTheOneDecided) {
+    figures.repeats++
+    expectations.add(expect(place, batch, null, type.id))
+    return
+  }
+  if (verdict.accepted + verdict.refused.length !== recordsOf(batch)) {
+    const found = `${verdict.accepted} accepted and ${verdict.refused.length} refused of ${recordsOf(batch)} records`
+    subject.differences.add({ kind: 'verdict_disagrees', type: type.type, where, found })
+    return
+  }
+  figures.accepted += verdict.accepted - verdict.repeated.length
+  figures.refused += verdict.refused.length
+  expectations.add(expect(place, batch, verdict, type.id))
+}
+
+/** The range, by the time at which the edge sent. */
+const submittedStretches = async ({ kafka, types, range }: Subject): Promise<Stretch[]> => {
+  const topics = [...types.keys()].map(submittedTopic)
+  const stretches = await stretchesOf(kafka, topics, range.since)
+  if (range.until === undefined) return stretches
+  const ends = new Map((await stretchesOf(kafka, topics, range.until)).map((end) => [placeOf(end), end.from]))
+  return stretches.map((stretch) => ({ ...stretch, until: ends.get(placeOf(stretch)) ?? stretch.until }))
+}
+
+export const countOf = (stretches: readonly Stretch[]): number =>
+  stretches.reduce((sum, { from, until }) => sum + Math.max(0, until - from), 0)
+
+const recordsOf = ({ records, refusals }: SubmittedBatch): number => records.length + refusals.length

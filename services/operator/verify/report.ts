@@ -1,0 +1,118 @@
+import { type Column, toTable, wrap } from '../table.js'
+import { allKinds, type Differences, type Kind, kinds } from './differences.js'
+import type { Figures } from './figures.js'
+import type { Mended } from './mend.js'
+import type { Range } from './range.js'
+
+export type Findings = {
+  range: Range
+  now: number
+  figures: readonly Figures[]
+  differences: Differences
+  mended: Mended | undefined
+}
+
+/** Whether anything is left that differs. What was mended is not. */
+export const isClean = ({ differences, mended }: Findings): boolean =>
+  mended && mended.lost.length === 0
+    ? allKinds.every((kind) => kinds[kind].isMendable || differences.total(kind) === 0)
+    : differences.total() === 0
+
+export const toJson = (findings: Findings): string => {
+  const { range, now, figures, differences, mended } = findings
+  return JSON.stringify({
+    since: new Date(range.since).toISOString(),
+    until: new Date(range.until ?? now).toISOString(),
+    is_clean: isClean(findings),
+    types: figures.map((of) => ({
+      type: of.type,
+      batches: of.batches,
+      records: of.records,
+      waiting: of.waiting,
+      repeated_batches: of.repeats,
+      verdicts_no_longer_kept: of.forgotten,
+      accepted: of.accepted,
+      refused: of.refused,
+      on_topic: of.onTopic,
+      on_rejected: of.onRejected,
+      keys: of.keys,
+      rows: of.rows,
+      in_flight: of.inFlight,
+      unreadable: of.unreadable,
+      differences: Object.fromEntries(
+        allKinds.flatMap((kind) =>
+          differences.countOf(of.type, kind) > 0 ? [[kind, differences.countOf(of.type, kind)]] : [],
+        ),
+      ),
+    })),
+    differences: allKinds.flatMap((kind) => [...differences.examples(kind)]),
+    mended: mended ?? null,
+  })
+}
+
+export const toText = (findings: Findings, width: number): string => {
+  const { figures, differences, range, now } = findings
+  const busy = figures.filter((of) => of.batches + of.keys + differences.countOf(of.type) > 0)
+  const from = new Date(range.since).toISOString()
+  const until = range.until === undefined ? 'now' : new Date(range.until).toISOString()
+  if (busy.length === 0) return `nothing was submitted from ${from} to ${until}`
+  return [
+    `submitted from ${from} to ${until}, as of ${new Date(now).toISOString()}`,
+    '',
+    toTable(columnsOf(differences), busy, width),
+    '',
+    ...remarks(busy),
+    ...(differences.total() === 0
+      ? ['no difference']
+      : allKinds.filter((kind) => differences.total(kind) > 0).flatMap((kind) => toLines(kind, findings, width))),
+    ...mendedLines(findings),
+  ].join('\n')
+}
+
+const columnsOf = (differences: Differences): Column<Figures>[] => [
+  { title: 'TYPE', cell: (of) => of.type, wraps: true },
+  { title: 'RECORDS', cell: (of) => String(of.records) },
+  { title: 'WAITING', cell: (of) => String(of.waiting) },
+  { title: 'ACCEPTED', cell: (of) => String(of.accepted) },
+  { title: 'ON TOPIC', cell: (of) => String(of.onTopic) },
+  { title: 'REFUSED', cell: (of) => String(of.refused) },
+  { title: 'ON TOPIC', cell: (of) => String(of.onRejected) },
+  { title: 'ROWS', cell: (of) => `${of.rows}/${of.keys}` },
+  { title: 'DIFFER', cell: (of) => String(differences.countOf(of.type)) },
+]
+
+/** What is counted, but is no difference. */
+const remarks = (figures: readonly Figures[]): string[] => {
+  const sum = (of: (figures: Figures) => number): number => figures.reduce((total, each) => total + of(each), 0)
+  const all: [number, string][] = [
+    [sum((of) => of.waiting), 'records wait to be decided'],
+    [sum((of) => of.inFlight), 'events or rows are on their way'],
+    [sum((of) => of.repeats), 'batches repeat an earlier one'],
+    [sum((of) => of.forgotten), 'batches have a verdict that is no longer kept: their events cannot be checked'],
+    [sum((of) => of.unreadable), 'messages cannot be read, and were set aside'],
+  ]
+  const lines = all.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`)
+  return lines.length > 0 ? [...lines, ''] : []
+}
+
+const toLines = (kind: Kind, { differences, mended }: Findings, width: number): string[] => {
+  const { means, todo, isMendable } = kinds[kind]
+  const examples = differences.examples(kind)
+  const more = differences.total(kind) - examples.length
+  return [
+    ...wrap(`${kind} (${differences.total(kind)}): ${means}`, width),
+    ...(mended && isMendable ? [] : wrap(`→ ${todo}`, width - 2).map((line) => `  ${line}`)),
+    ...examples.map(({ type, where, found }) => `  ${where.includes(type) ? '' : `${type}: `}${where}: ${found}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    '',
+  ]
+}
+
+const mendedLines = ({ mended }: Findings): string[] => {
+  if (!mended) return []
+  const { events, rejections, lost } = mended
+  return [
+    `mended: ${events} events and ${rejections} rejections were published again`,
+    ...lost.map((what) => `cannot be mended: ${what}: neither log nor verdicts tell of its newest event`),
+  ]
+}

@@ -1,0 +1,105 @@
+import { partitionOf } from '#platform/partition-of.js'
+import { submittedTopic } from '#schemas/derive/names.js'
+import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
+import type { RecordType } from '#schemas/record.js'
+import { branch } from '#schemas/records/branch.js'
+import { interaction } from '#schemas/records/interaction.js'
+import { shop } from '#schemas/records/shop.js'
+import type { Log } from './log.js'
+
+/** A type that is referred to, one that refers to it, and the one whose records carry keys of their own. */
+export const types: ReadonlyMap<string, RecordType> = new Map([shop, branch, interaction].map((t) => [t.type, t]))
+export const partitions = 2
+
+/** A record as the history draws it: few ids, so that they meet. `refers` is the shop that it names. */
+export type Drawn = { id: number; refers: number; isDeleted: boolean; isInvalid: boolean; key: number | undefined }
+export type Upload = { org: string; type: string; key: number | undefined; records: Drawn[] }
+
+/**
+ * Every edge at once: they share nothing but the log, so that what an edge can do to it is to append a batch; the same one
+ * again, at any time later (a send that was retried, a client that sends its key again); or, under the same key, another body.
+ */
+export const createEdge = (log: Log<SubmittedBatch>, note: (line: string) => void) => {
+  const sent: { topic: string; batch: SubmittedBatch }[] = []
+
+  const append = (topic: string, batch: SubmittedBatch): void => {
+    const partition = partitionOf(batch.org_id, partitions)
+    const offset = log.append(topic, partition, batch)
+    note(`edge appends ${batch.batch_id} at ${topic}/${partition}@${offset}: ${contentOf(batch)}`)
+  }
+  return {
+    submit: ({ org, type, key, records }: Upload): void => {
+      const topic = submittedTopic(type)
+      const request = key === undefined ? `request-${sent.length}` : `request-of-key-${key}`
+      const batch: SubmittedBatch = {
+        org_id: org,
+        request_id: `${org}/${type}/${request}`,
+        // As in services/edge/ids.ts: another count under the same key is another batch.
+        batch_id: `${org}/${type}/${request}/${records.length}`,
+        batch: 1,
+        batches: 1,
+        first_index: 0,
+        submitted_at: sent.length,
+        body_sha256: Buffer.from([sent.length]),
+        records: records.flatMap((drawn, index) =>
+          drawn.isInvalid ? [] : [recordOf(type, drawn, index, sent.length)],
+        ),
+        refusals: records.flatMap((drawn, index) => (drawn.isInvalid ? [refusalOf(index)] : [])),
+      }
+      sent.push({ topic, batch })
+      append(topic, batch)
+    },
+    submitAgain: (pick: number): void => {
+      const one = sent[pick % sent.length]
+      if (one) append(one.topic, one.batch)
+    },
+  }
+}
+
+const recordOf = (type: string, drawn: Drawn, index: number, body: number): SubmittedRecord => {
+  const { id, refers, isDeleted, key } = drawn
+  switch (type) {
+    case 'shops':
+      return { index, keyed_sha256: null, shop_id: `s${id}`, name: `v${body}.${index}`, is_deleted: isDeleted }
+    case 'branches':
+      return {
+        index,
+        keyed_sha256: null,
+        branch_id: `b${id}`,
+        shop_id: `s${refers}`,
+        name: `v${body}.${index}`,
+        is_deleted: isDeleted,
+      }
+    default:
+      return {
+        index,
+        // The body of an interaction is what it refers to: the same key and shop is a repeat, another shop a conflict.
+        keyed_sha256: key === undefined ? null : Buffer.from([refers]),
+        interaction_id: key === undefined ? `i${body}.${index}` : `i-of-key-${key}`,
+        recorded_at: body,
+        item_type: 'SHOP',
+        item_id: `s${refers}`,
+        event_timestamp: body,
+      }
+  }
+}
+
+const refusalOf = (index: number): SubmittedBatch['refusals'][number] => ({
+  index,
+  id: null,
+  problems: [{ field: 'name', code: 'missing_field', message: 'name is required' }],
+  record: '{}',
+  truncated: false,
+})
+
+const contentOf = ({ records, refusals }: SubmittedBatch): string =>
+  [
+    ...records.map((r) => {
+      const id = String(r.shop_id && r.branch_id ? r.branch_id : (r.interaction_id ?? r.shop_id))
+      const to = r.item_id ?? (r.branch_id ? r.shop_id : undefined)
+      return `${id}${to ? `→${to}` : ''}${r.is_deleted ? ' deleted' : ''}`
+    }),
+    ...refusals.map(({ index }) => `#${index} invalid`),
+  ].join(', ')
+
+export type Edge = ReturnType<typeof createEdge>

@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { history } from './history.js'
+import { brokenRules, type Rules } from './rules.js'
+import { runHistory } from './system.js'
+
+// More of them: MODEL_RUNS=100000 MODEL_SEED=7 npx vitest run --project unit test/model
+const runs = Number(process.env.MODEL_RUNS ?? 1500)
+const seed = Number(process.env.MODEL_SEED ?? 5)
+
+const check = (broken: Partial<Rules> = {}, options: { endOnFailure?: boolean } = {}) =>
+  fc.check(
+    fc.property(history, (commands) => runHistory(commands, broken)),
+    { numRuns: runs, seed, ...options },
+  )
+
+it('comes out of every history as the naive system does', () => {
+  const { failed, errorInstance, counterexamplePath } = check()
+  expect(failed ? `seed ${seed}, path ${counterexamplePath}: ${errorInstance}` : 'nothing found').toBe('nothing found')
+}, 600_000)
+
+describe('finds out a system that', () => {
+  it.each(Object.entries(brokenRules))(
+    '%s',
+    (_, { broken, shows }) => {
+      // Not shrunk: that takes seconds, and nobody reads it.
+      const { failed, errorInstance } = check(broken, { endOnFailure: true })
+      expect(failed).toBe(true)
+      expect((errorInstance as Error).message).toMatch(shows)
+    },
+    600_000,
+  )
+})

@@ -1,0 +1,204 @@
+import { catalogue } from '#schemas/catalogue.js'
+import type { SubmittedBatch } from '#schemas/events.js'
+import { nameOf } from '../../services/integrity/entity-index.js'
+import type { Span, Submitted } from '../../services/integrity/fence.js'
+import { createConsumerGroup } from './consumer-group.js'
+import { types } from './edge.js'
+import { type Log, type Place, placeOf } from './log.js'
+import type { Postgres, Transaction } from './postgres.js'
+import type { Rules, Stage } from './rules.js'
+import { describeTold, type Queue, roundsOf, type Told } from './telling.js'
+import type { Witness } from './witness.js'
+
+/** A fetch on its way through an instance. It outlives the instance's hold on the partition. */
+export type Work = {
+  by: number
+  at: Span
+  submitted: Submitted[]
+  generation: number
+  left: Stage[]
+  transaction?: Transaction
+  rounds?: Queue[][]
+}
+
+/** `choice` picks among sends that go side by side; a send may be written twice; who lost the partition may notice it. */
+export type How = { choice: number; twice: boolean; notices: boolean }
+
+type Instance = { isPaused: boolean; cache: Set<string>; works: Work[] }
+
+/** Any number of integrity instances in one consumer group. */
+export const createIntegrity = (deps: {
+  instances: number
+  submitted: Log<SubmittedBatch>
+  told: Log<Told>
+  postgres: Postgres
+  witness: Witness
+  rules: Rules
+  now: () => number
+  note: (line: string) => void
+}) => {
+  const { submitted, told, postgres, witness, rules, now, note } = deps
+  const group = createConsumerGroup(submitted)
+  const start = (): Instance => ({ isPaused: false, cache: new Set(), works: [] })
+  const instances = Array.from({ length: deps.instances }, start)
+  const instanceOf = (i: number): Instance => {
+    const instance = instances[i]
+    if (!instance) throw new Error(`there is no instance ${i}`)
+    return instance
+  }
+  let tellings = 0
+
+  /** Whether the group's coordinator still counts this work as its owner's. */
+  const isHeld = ({ by, at, generation }: Work): boolean => group.owns(by, at) && generation === group.generation()
+
+  const forget = (work: Work): void => {
+    const { works } = instanceOf(work.by)
+    works.splice(works.indexOf(work), 1)
+  }
+
+  /** The handler throws: a transaction that is open is rolled back, and the consumer begins again. */
+  const drop = (work: Work): void => {
+    if (work.transaction && work.left.includes('commit')) postgres.rollBack(work.transaction)
+    if (isHeld(work)) group.beginAgain(work.at)
+    forget(work)
+  }
+
+  const begin = (work: Work): boolean => {
+    try {
+      work.transaction = postgres.begin(work.at, work.submitted, instanceOf(work.by).cache, now())
+      return true
+    } catch (error) {
+      if (!/are missing from the log/.test((error as Error).message)) throw error
+      note(`integrity ${work.by} refuses to go on over a hole`)
+      drop(work)
+      return false
+    }
+  }
+
+  const commit = ({ by, at, transaction }: Work): void => {
+    if (!transaction) throw new Error('there is nothing to commit')
+    const cursor = () => postgres.cursors.get(placeOf(at)) ?? 0
+    const before = cursor()
+    postgres.commit(transaction, instanceOf(by).cache)
+    witness.committed(transaction, before, cursor(), now())
+  }
+
+  /** One send. Answers whether all is told. */
+  const tell = (who: string, work: Work, { choice, twice }: How): boolean => {
+    const { type } = work.at.type
+    work.rounds ??= roundsOf(type, work.transaction?.outcomes ?? [], (event) => rules.versionOf(event, tellings++))
+    const round = work.rounds[0]
+    const queue = round?.[choice % round.length]
+    if (!round || !queue) return true
+    const messages = queue.messages.splice(0, 2)
+    for (const message of twice ? [...messages, ...messages] : messages) {
+      witness.told(message, work.at.type)
+      told.append(queue.topic, queue.partition, message)
+    }
+    note(`${who} tells ${describeTold(messages)}${twice ? ', twice' : ''}`)
+    if (queue.messages.length === 0) round.splice(round.indexOf(queue), 1)
+    if (round.length === 0) work.rounds.shift()
+    return work.rounds.length === 0
+  }
+
+  /** Whether its owner is awake and does nothing with this partition. */
+  const isIdle = (place: Place): boolean => {
+    const owner = group.ownerOf(place)
+    if (owner === undefined || instanceOf(owner).isPaused) return false
+    return !instanceOf(owner).works.some((work) => placeOf(work.at) === placeOf(place) && isHeld(work))
+  }
+
+  /** One step of a work. Answers whether it could be taken. */
+  const advance = (work: Work, how: How): boolean => {
+    const [stage] = work.left
+    const isOwner = isHeld(work)
+    const who = `integrity ${work.by}${isOwner ? '' : ' (has lost it)'}: ${spanOf(work.at)}`
+    if (stage === 'begin' && postgres.isLocked(work.at)) return false
+    if (stage === 'begin' && !begin(work)) return true
+    if (stage === 'commit') commit(work)
+    if (stage === 'remember')
+      for (const entity of work.transaction?.taken.entities ?? []) instanceOf(work.by).cache.add(nameOf(entity))
+    if (stage === 'tell') {
+      // Who falls asleep between the look and the send does not notice.
+      if (how.notices && !isOwner) {
+        note(`${who} notices, and tells no more`)
+        drop(work)
+        return true
+      }
+      if (!tell(who, work, how)) return true
+    } else note(`${who} ${stage}`)
+    // The coordinator takes no commit from a generation that is over.
+    if (stage === 'commit offset' && isOwner) group.commit(work.at, work.at.next)
+    work.left.shift()
+    if (work.left.length === 0) forget(work)
+    return true
+  }
+
+  return {
+    places: group.places,
+    committed: group.committed,
+    /** What is under way in all that are awake. */
+    works: (): Work[] => instances.filter(({ isPaused }) => !isPaused).flatMap(({ works }) => works),
+    isHeld,
+    advance,
+    drop,
+
+    fetch: (pick: number, most: number): Work | undefined => {
+      const able = group.places.filter((place) => group.hasMore(place) && isIdle(place))
+      const place = able[pick % able.length]
+      const type = place && [...types.values()].find((each) => place.topic.endsWith(`.${each.type}`))
+      const by = place && group.ownerOf(place)
+      if (!place || !type || by === undefined) return undefined
+      const first = group.positionOf(place)
+      const batches = submitted.read(place.topic, place.partition, first, first + most)
+      const next = first + batches.length
+      const work: Work = {
+        by,
+        at: { ...place, type, isReferenced: catalogue.referenced.has(type.type), first, next },
+        submitted: batches.map((batch, n) => ({ offset: first + n, batch })),
+        generation: group.generation(),
+        left: [...rules.stages],
+      }
+      instanceOf(by).works.push(work)
+      note(`integrity ${by} fetches ${spanOf(work.at)}`)
+      return work
+    },
+
+    crash: (i: number): void => {
+      for (const work of [...instanceOf(i).works]) drop(work)
+      instances[i] = start()
+      group.leave(i)
+      note(`integrity ${i} crashes, and starts with nothing`)
+    },
+
+    rebalance: (named: readonly (number | undefined)[]): void => {
+      group.rebalance(named)
+      note(`rebalance: ${group.describe()}`)
+    },
+
+    pause: (i: number, isPaused: boolean): void => {
+      if (instanceOf(i).isPaused === isPaused) return
+      instanceOf(i).isPaused = isPaused
+      note(`integrity ${i} ${isPaused ? 'falls asleep' : 'wakes'}`)
+    },
+
+    /** What kafkajs does with an offset that it takes to be out of range: on, without a word, from somewhere else. */
+    jump: (pick: number, to: number): void => {
+      // Where nothing was ever decided there is no cursor to compare with: the log may begin anywhere.
+      const able = group.places.filter((place) => isIdle(place) && postgres.cursors.has(placeOf(place)))
+      const place = able[pick % able.length]
+      if (!place) return
+      const end = submitted.end(place.topic, place.partition)
+      const offset = end - (to % (end + 1))
+      // To between what was told and what was decided: no fence sees that. `weir verify` finds what it leaves untold.
+      const isUnseen = offset > group.positionOf(place) && offset <= (postgres.cursors.get(placeOf(place)) ?? 0)
+      if (isUnseen) return
+      group.jump(place, offset)
+      note(`integrity ${group.ownerOf(place)} jumps to ${placeOf(place)}@${offset}`)
+    },
+  }
+}
+
+export type Integrity = ReturnType<typeof createIntegrity>
+
+const spanOf = (at: Span): string => `${placeOf(at)}@${at.first}-${at.next - 1}`

@@ -1,0 +1,116 @@
+import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
+import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
+import { types } from './edge.js'
+import type { Integrity } from './integrity.js'
+import { type Log, placeOf } from './log.js'
+import type { Judged, Oracle } from './oracle.js'
+import type { Postgres } from './postgres.js'
+import type { Sink } from './sink.js'
+import type { Told } from './telling.js'
+import { Violation } from './violation.js'
+
+/** Once everything has come to rest: all that was submitted is decided, told and shown, as the oracle has it. */
+export const checkOutcome = (system: {
+  submitted: Log<SubmittedBatch>
+  told: Log<Told>
+  oracle: Oracle
+  postgres: Postgres
+  integrity: Integrity
+  sink: Sink
+}): void => {
+  const { submitted, told, oracle, postgres, integrity, sink } = system
+  for (const place of integrity.places) {
+    const end = submitted.end(place.topic, place.partition)
+    const [cursor, done] = [postgres.cursors.get(placeOf(place)), integrity.committed.get(placeOf(place))]
+    if (end > 0 && (cursor !== end || done !== end))
+      throw new Violation(`${placeOf(place)} is stuck: the end is ${end}, the cursor ${cursor}, committed ${done}`)
+  }
+  same('stored verdicts', [...postgres.verdicts.keys()].sort(), [...oracle.judged.keys()].sort())
+
+  const all = told.places().flatMap(({ topic, partition }) => told.read(topic, partition, 0))
+  const verdicts = new Set(all.filter(({ topic }) => topic === verdictsTopic).map(({ key }) => key))
+  same('told verdicts', [...verdicts].sort(), [...oracle.judged.keys()].sort())
+
+  for (const [name, type] of types) {
+    const judged = [...oracle.judged.values()].filter((one) => one.type === name)
+    const events = distinct(
+      all.filter(({ topic }) => topic === acceptedTopic(name)).map(({ value }) => value as AcceptedEvent),
+    )
+    same(
+      `versions of ${name}, in the order of the log`,
+      byVersion(events, type.id),
+      inOrder(judged, type.id, submitted),
+    )
+    same(
+      `the view of ${name}`,
+      viewOf(sink.rows(acceptedTopic(name)) as AcceptedEvent[], type.id),
+      currentOf(judged, type.id, submitted),
+    )
+  }
+  const refused = [...oracle.judged.values()].flatMap(({ batch, refused: of }) =>
+    [...of].map(([index, code]) => `${batch.batch_id} #${index} ${code}`),
+  )
+  const nameOf = (e: RejectedEvent) => `${e.batch_id} #${e.index} ${e.problems[0]?.code}`
+  const rejected = all.filter(({ topic }) => topic === rejectedTopic).map(({ value }) => value as RejectedEvent)
+  same('told rejections', [...new Set(rejected.map(nameOf))].sort(), refused.sort())
+  same('shown rejections', (sink.rows(rejectedTopic) as RejectedEvent[]).map(nameOf).sort(), refused)
+}
+
+const same = (what: string, found: string[], expected: string[]): void => {
+  if (found.join('\n') === expected.join('\n')) return
+  throw new Violation(`${what}\nare\n  ${found.join('\n  ')}\nand should be\n  ${expected.join('\n  ')}`)
+}
+
+const distinct = (events: readonly AcceptedEvent[]): AcceptedEvent[] => [
+  ...new Map(events.map((event) => [JSON.stringify(event), event])).values(),
+]
+
+const line = (org: string, values: Record<string, unknown>, id: string): string =>
+  `${entityKey(org, String(values[id]))} ${values.name ?? values.item_id}${values.is_deleted ? ' deleted' : ''}`
+
+const byVersion = (events: readonly AcceptedEvent[], id: string): string[] =>
+  groupByKey([...events].sort((a, b) => a.version - b.version).map((event) => line(event.org_id, event, id)))
+
+/** The accepted records in the order in which they lie in the log, where each batch counts at its first place. */
+const inLogOrder = (judged: readonly Judged[], submitted: Log<SubmittedBatch>): Judged[] => {
+  const first = new Map<string, number>()
+  for (const { topic, partition } of submitted.places())
+    submitted.read(topic, partition, 0).forEach(({ batch_id }, offset) => {
+      if (!first.has(batch_id)) first.set(batch_id, offset)
+    })
+  return [...judged].sort((a, b) => (first.get(a.batch.batch_id) ?? 0) - (first.get(b.batch.batch_id) ?? 0))
+}
+
+const inOrder = (judged: readonly Judged[], id: string, submitted: Log<SubmittedBatch>): string[] =>
+  groupByKey(
+    inLogOrder(judged, submitted).flatMap(({ batch, accepted }) =>
+      accepted.map((record) => line(batch.org_id, record, id)),
+    ),
+  )
+
+/** Versions compare within one key only, so the order between keys is none. */
+const groupByKey = (lines: string[]): string[] =>
+  lines
+    .map((text, n) => ({ text, n, key: text.split(' ')[0] ?? '' }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.n - b.n))
+    .map(({ text }) => text)
+
+const viewOf = (rows: readonly AcceptedEvent[], id: string): string[] =>
+  rows
+    .filter(({ is_deleted }) => !is_deleted)
+    .map((row) => line(row.org_id, row, id))
+    .sort()
+
+const currentOf = (judged: readonly Judged[], id: string, submitted: Log<SubmittedBatch>): string[] => {
+  const current = new Map<string, { isDeleted: boolean; text: string }>()
+  for (const { batch, accepted } of inLogOrder(judged, submitted)) {
+    for (const record of accepted) {
+      const isDeleted = record.is_deleted === true
+      current.set(entityKey(batch.org_id, String(record[id])), { isDeleted, text: line(batch.org_id, record, id) })
+    }
+  }
+  return [...current.values()]
+    .filter(({ isDeleted }) => !isDeleted)
+    .map(({ text }) => text)
+    .sort()
+}

@@ -1,0 +1,79 @@
+import { entityKey } from '#schemas/derive/names.js'
+import { decideFetch, keyedOf, type Taken, wantedOf } from '../../services/integrity/decide-fetch.js'
+import { nameOf } from '../../services/integrity/entity-index.js'
+import { type Outcome, type Span, type Submitted, toOutcome } from '../../services/integrity/fence.js'
+import type { StoredVerdict } from '../../services/integrity/stored-verdict.js'
+import { placeOf } from './log.js'
+import type { Rules } from './rules.js'
+import { Violation } from './violation.js'
+
+/** Postgres as far as integrity knows it. Nothing is in it that was not committed. */
+export type Postgres = ReturnType<typeof createPostgres>
+
+/** What a transaction has read and decided; nobody sees it before its commit. */
+export type Transaction = { at: Span; cursor: number; readAt: number; taken: Taken; outcomes: Outcome[] }
+
+export const createPostgres = (rules: Rules) => {
+  const cursors = new Map<string, number>()
+  const verdicts = new Map<string, StoredVerdict>()
+  const entities = new Set<string>()
+  const keyed = new Map<string, Buffer>()
+  const locks = new Set<string>()
+
+  return {
+    cursors,
+    verdicts,
+    entities,
+    isLocked: (at: Span) => rules.locksCursor && locks.has(placeOf(at)),
+
+    /** As services/integrity/take-decisions.ts, in its order, up to the writes. */
+    begin: (at: Span, submitted: readonly Submitted[], cache: ReadonlySet<string>, now: number): Transaction => {
+      const cursor = cursors.get(placeOf(at))
+      const ids = submitted.map(({ batch }) => batch.batch_id)
+      const found = pick(verdicts, ids)
+      rules.refuseHole(at, cursor)
+      const fresh = rules.freshOnes(submitted, cursor ?? 0, found)
+      const wanted = [...wantedOf(at.type, fresh)].map(nameOf)
+      const world = {
+        known: new Set(wanted.filter((name) => cache.has(name) || entities.has(name))),
+        takenBefore: pick(
+          keyed,
+          keyedOf(at.type, fresh).map(({ orgId, id }) => entityKey(orgId, id)),
+        ),
+      }
+      const taken = decideFetch(at, fresh, world, now)
+      for (const verdict of taken.verdicts) found.set(verdict.batch_id, verdict)
+      const outcomes = submitted.map((one) => toOutcome(at, one, found))
+      locks.add(placeOf(at))
+      return { at, cursor: cursor ?? 0, readAt: now, taken, outcomes }
+    },
+
+    /** All of it or, where this is never called, nothing. */
+    commit: ({ at, taken }: Transaction, cache: ReadonlySet<string>): void => {
+      for (const verdict of taken.verdicts) {
+        if (verdicts.has(verdict.batch_id) && !rules.overwritesVerdicts)
+          throw new Violation(`a second verdict on ${verdict.batch_id} is stored`)
+        verdicts.set(verdict.batch_id, verdict)
+      }
+      for (const name of taken.entities.map(nameOf)) if (!cache.has(name)) entities.add(name)
+      for (const { orgId, id, bodySha256 } of taken.keyed)
+        if (!keyed.has(entityKey(orgId, id))) keyed.set(entityKey(orgId, id), bodySha256)
+      const before = cursors.get(placeOf(at)) ?? 0
+      if (at.next > before) cursors.set(placeOf(at), at.next)
+      locks.delete(placeOf(at))
+    },
+
+    rollBack: ({ at }: Transaction): void => {
+      locks.delete(placeOf(at))
+    },
+  }
+}
+
+const pick = <T>(all: ReadonlyMap<string, T>, names: readonly string[]): Map<string, T> => {
+  const found = new Map<string, T>()
+  for (const name of names) {
+    const value = all.get(name)
+    if (value !== undefined) found.set(name, value)
+  }
+  return found
+}

@@ -1,0 +1,74 @@
+import type { SubmittedBatch } from '#schemas/events.js'
+import { act } from './act.js'
+import { createEdge } from './edge.js'
+import { type Command, instances } from './history.js'
+import { createIntegrity, type Integrity, type Work } from './integrity.js'
+import { createLog } from './log.js'
+import { createOracle } from './oracle.js'
+import { checkOutcome } from './outcome.js'
+import { createPostgres } from './postgres.js'
+import { type Rules, rules as realRules } from './rules.js'
+import { createSink, type Sink } from './sink.js'
+import type { Told } from './telling.js'
+import { Violation } from './violation.js'
+import { createWitness } from './witness.js'
+
+// The whole system in memory. Real is what decides: services/integrity/{decide,decide-fetch,fence,stored-verdict}.ts,
+// schemas/derive/decided-events.ts and the choice of partitions. Modelled is what surrounds them: Kafka, Postgres, ClickHouse,
+// consumer groups, and how take-decisions.ts, publisher.ts and the sink go about it.
+//
+// What it does not cover: SQL, and isolation beyond "a commit is atomic, the cursor's row is locked" (the int tests do); Avro;
+// messages that nobody can read; requests of more than one batch; the edge's answers and its 409; pruned verdicts; topics that
+// are compacted or cut off; brokers that lose what they acknowledged; which event of a key comes last on its topic (a sleeper's
+// may: `weir verify` mends it); and time, so that "stuck" means that no step is left to take while work is.
+
+/** Runs a history, lets everything come to rest, and compares. Throws with all that happened where something is wrong. */
+export const runHistory = (commands: readonly Command[], broken: Partial<Rules> = {}): void => {
+  const rules = { ...realRules, ...broken }
+  const happened: string[] = []
+  const note = (line: string): void => void happened.push(line)
+  let time = 0
+  const now = () => ++time
+
+  const submitted = createLog<SubmittedBatch>()
+  const told = createLog<Told>()
+  const oracle = createOracle()
+  const witness = createWitness(submitted, oracle)
+  const postgres = createPostgres(rules)
+  const edge = createEdge(submitted, note)
+  const integrity = createIntegrity({ instances, submitted, told, postgres, witness, rules, now, note })
+  const sink = createSink(told, rules, note)
+
+  try {
+    integrity.rebalance([0, 1])
+    for (const command of commands) act(command, { edge, integrity, sink })
+    note('everything is let run to its end')
+    settle(integrity, sink)
+    checkOutcome({ submitted, told, oracle, postgres, integrity, sink })
+  } catch (error) {
+    const what = error instanceof Violation ? error.message : ((error as Error).stack ?? String(error))
+    throw new Error(`${what}\n\nWhat happened:\n${happened.map((line, n) => `${n + 1}. ${line}`).join('\n')}`)
+  }
+}
+
+/** Everybody wakes. One instance takes over; those that lost their partitions go on with what they had, and come last. */
+const settle = (integrity: Integrity, sink: Sink): void => {
+  const how = { choice: 0, notices: false, twice: false }
+  /** Takes every step that can be taken; answers whether there was any. */
+  const drain = (works: () => Work[]): boolean => {
+    let hasMoved = false
+    for (let isMoving = true; isMoving; hasMoved ||= isMoving) {
+      isMoving = false
+      for (const work of works()) isMoving = integrity.advance(work, how) || isMoving
+    }
+    return hasMoved
+  }
+  for (let i = 0; i < instances; i++) integrity.pause(i, false)
+  integrity.rebalance([0])
+  do while (integrity.fetch(0, 3)) drain(() => integrity.works().filter(integrity.isHeld))
+  while (drain(integrity.works))
+
+  sink.rebalance()
+  do for (const work of [...sink.works()]) while (work.left.length > 0) sink.advance(work)
+  while (sink.fetch(0, 3))
+}

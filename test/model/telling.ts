@@ -1,0 +1,65 @@
+import { partitionOf } from '#platform/partition-of.js'
+import { createEventsOf } from '#schemas/derive/decided-events.js'
+import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
+import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
+import type { Outcome } from '../../services/integrity/fence.js'
+import { partitions, types } from './edge.js'
+import { placeOf } from './log.js'
+
+export type Told = { topic: string; key: string; value: VerdictEvent | RejectedEvent | AcceptedEvent }
+
+/** One partition's share of what is told: appended in order, a few at a time. */
+export type Queue = { topic: string; partition: number; messages: Told[] }
+
+/** As services/integrity/publisher.ts: first the verdicts, then the events; the queues of one round go side by side. */
+export const roundsOf = (
+  type: string,
+  outcomes: readonly Outcome[],
+  versionOf: (event: AcceptedEvent) => number,
+): Queue[][] => {
+  const decided = outcomes.filter(({ isTheOneDecided }) => isTheOneDecided)
+  return [
+    outcomes.map(({ verdict }) => ({ topic: verdictsTopic, key: verdict.batch_id, value: verdict })),
+    decided.flatMap((outcome) => eventsOf(type, outcome, versionOf)),
+  ]
+    .map(toQueues)
+    .filter((queues) => queues.length > 0)
+}
+
+const makers = new Map([...types].map(([name, type]) => [name, { id: type.id, of: createEventsOf(type) }]))
+
+const eventsOf = (type: string, { batch, verdict }: Outcome, versionOf: (event: AcceptedEvent) => number): Told[] => {
+  const maker = makers.get(type)
+  if (!maker) throw new Error(`nothing is called ${type}`)
+  return [
+    ...maker.of.accepted(batch, verdict).map((event) => ({
+      topic: acceptedTopic(type),
+      key: entityKey(event.org_id, String(event[maker.id])),
+      value: { ...event, version: versionOf(event) },
+    })),
+    ...maker.of.rejected(batch, verdict).map((event) => ({
+      topic: rejectedTopic,
+      key: entityKey(event.org_id, event.batch_id),
+      value: event,
+    })),
+  ]
+}
+
+const toQueues = (messages: readonly Told[]): Queue[] => {
+  const queues = new Map<string, Queue>()
+  for (const message of messages) {
+    const partition = message.topic === verdictsTopic ? 0 : partitionOf(message.key, partitions)
+    const place = placeOf({ topic: message.topic, partition })
+    const queue = queues.get(place) ?? { topic: message.topic, partition, messages: [] }
+    queue.messages.push(message)
+    queues.set(place, queue)
+  }
+  return [...queues.values()]
+}
+
+export const describeTold = (messages: readonly Told[]): string =>
+  messages
+    .map(({ topic, key, value }) =>
+      topic === verdictsTopic ? `the verdict on ${key}` : `${topic} ${key} version ${(value as AcceptedEvent).version}`,
+    )
+    .join(', ')

@@ -1,0 +1,2 @@
+/** Something that must never be was seen. */
+export class Violation extends Error {}

@@ -1,0 +1,70 @@
+import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
+import type { AcceptedEvent, RejectedEvent, SubmittedBatch, VerdictEvent } from '#schemas/events.js'
+import type { RecordType } from '#schemas/record.js'
+import { type Log, placeOf } from './log.js'
+import type { Judged, Oracle } from './oracle.js'
+import type { Transaction } from './postgres.js'
+import type { Told } from './telling.js'
+import { Violation } from './violation.js'
+
+/** Looks on at every commit and every telling, and cries out at the first that must not be. */
+export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) => {
+  const seen = new Map<string, string>()
+
+  const sameAsBefore = (name: string, value: unknown): void => {
+    const text = JSON.stringify(value)
+    const before = seen.get(name)
+    if (before !== undefined && before !== text) throw new Violation(`${name} is told in two ways:\n${before}\n${text}`)
+    seen.set(name, text)
+  }
+  const judgedOf = (batchId: string): Judged => {
+    const judged = oracle.judged.get(batchId)
+    if (!judged) throw new Violation(`something of ${batchId} is told before it was decided`)
+    return judged
+  }
+
+  const verdictTold = (verdict: VerdictEvent): void => {
+    sameAsBefore(`the verdict on ${verdict.batch_id}`, verdict)
+    const judged = judgedOf(verdict.batch_id)
+    const found = verdict.refused.map(({ index, problems }) => `#${index} ${problems[0]?.code}`)
+    const refused = [...judged.refused].sort(([a], [b]) => a - b).map(([index, code]) => `#${index} ${code}`)
+    const accepted = judged.accepted.length + judged.repeated.length
+    if (String(found) === String(refused) && verdict.accepted === accepted) return
+    throw new Violation(
+      `the verdict on ${verdict.batch_id} is ${verdict.accepted} accepted, refused [${found}]; ` +
+        `it should be ${accepted} accepted, refused [${refused}]`,
+    )
+  }
+
+  const rejectionTold = (key: string, event: RejectedEvent): void => {
+    sameAsBefore(`the rejection ${key} #${event.index}`, event)
+    if (!judgedOf(event.batch_id).refused.has(event.index))
+      throw new Violation(`record ${event.index} of ${event.batch_id} is rejected, but was not refused`)
+  }
+
+  const eventTold = (topic: string, key: string, event: AcceptedEvent, { type, id }: RecordType): void => {
+    sameAsBefore(`${topic} ${key} version ${event.version}`, event)
+    const isMeant = judgedOf(event.batch_id).accepted.some((r) => r[id] === event[id] && r.name === event.name)
+    if (isMeant && topic === acceptedTopic(type) && key === entityKey(event.org_id, String(event[id]))) return
+    throw new Violation(`${topic} ${key} version ${event.version} is told, but was not accepted`)
+  }
+
+  return {
+    /** `before` and `after`: the cursor around the commit. */
+    committed: ({ at, readAt }: Transaction, before: number, after: number, now: number): void => {
+      if (after < before) throw new Violation(`the cursor of ${placeOf(at)} moved back from ${before} to ${after}`)
+      if (after > before && at.first > before)
+        throw new Violation(`${placeOf(at)}: offsets ${before} to ${at.first - 1} were stepped over`)
+      for (const batch of submitted.read(at.topic, at.partition, before, after))
+        oracle.take(at.type.type, batch, readAt, now)
+    },
+
+    told: ({ topic, key, value }: Told, type: RecordType): void => {
+      if (topic === verdictsTopic) verdictTold(value as VerdictEvent)
+      else if (topic === rejectedTopic) rejectionTold(key, value as RejectedEvent)
+      else eventTold(topic, key, value as AcceptedEvent, type)
+    },
+  }
+}
+
+export type Witness = ReturnType<typeof createWitness>
