@@ -64,7 +64,7 @@ export const createRequestNotes = (deps: {
       entries.add(entry)
       return {
         save: async () => {
-          // Nothing is published then, and there is nothing to tell of it later.
+          // Where this fails nothing is published, and there is nothing to tell of it later.
           entries.delete(entry)
           const isNoted = (await save([entry])).has(request.requestId)
           if (isNoted) entries.add(entry)
