@@ -155,7 +155,7 @@ export const createIntegrity = (deps: {
       const work: Work = {
         by,
         at: { ...place, type, isReferenced: catalogue.referenced.has(type.type), first, next },
-        submitted: batches.map((batch, n) => ({ offset: first + n, batch })),
+        submitted: batches.map((batch, n) => ({ offset: first + n, timestamp: batch.submitted_at, batch })),
         generation: group.generation(),
         left: [...rules.stages],
       }

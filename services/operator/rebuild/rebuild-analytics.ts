@@ -10,7 +10,7 @@ import { withTables } from './with-tables.js'
 
 /** New ClickHouse tables from the accepted and rejected topics, one after another, each swapped in as soon as it is full. */
 export const rebuildAnalytics = (options: {
-  config: Config
+  config: Pick<Config, 'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'CLICKHOUSE_URL'>
   tables: readonly Table[]
   pool: Pool
   log: Log

@@ -5,7 +5,10 @@ const runOn = (screen: { isTTY?: boolean; columns?: number }) => {
   const written: string[] = []
   let time = 0
   const progress = createProgress('shops', 2000, { ...screen, write: (text) => written.push(text) }, () => time)
-  return { written, progress, pass: (ms: number) => void (time += ms) }
+  const pass = (ms: number) => {
+    time += ms
+  }
+  return { written, progress, pass }
 }
 
 it('redraws one line of a terminal, no wider than that', () => {

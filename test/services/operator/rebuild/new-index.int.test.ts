@@ -38,7 +38,7 @@ let nextOffset = 0
 const decide = async (type: typeof shop | typeof branch, record: Record<string, unknown>) => {
   const offset = nextOffset++
   const at = { topic: 't', partition: 0, type, isReferenced: type === shop, first: offset, next: offset + 1 }
-  const submitted = [{ offset, batch: batchOf(type, [record]) }]
+  const submitted = [{ offset, timestamp: 0, batch: batchOf(type, [record]) }]
   const { outcomes, entities } = await inTransaction(pool, (c) => takeDecisions(c, index, at, submitted, 0))
   index.remember(entities)
   return outcomes[0]?.verdict.accepted === 1
@@ -99,7 +99,7 @@ it('lets every decision under way end first, and tells how far they have come', 
   const at = { topic: 't', partition: 0, type: shop, isReferenced: true, first: offset, next: offset + 1 }
   const beginning: Promise<unknown>[] = []
   await inTransaction(pool, async (connection) => {
-    const submitted = [{ offset, batch: batchOf(shop, [sampleOf(shop)]) }]
+    const submitted = [{ offset, timestamp: 0, batch: batchOf(shop, [sampleOf(shop)]) }]
     await takeDecisions(connection, index, at, submitted, 0)
     beginning.push(begin())
     await eventually(async () => {
