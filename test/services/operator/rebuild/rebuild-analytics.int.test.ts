@@ -72,7 +72,7 @@ const accept = async (type: typeof thing, table: Table, name: string, version = 
 }
 const rebuild = (...tables: Table[]) =>
   rebuildAnalytics({
-    config: { ...parts, POSTGRES_URL: database.url },
+    config: parts,
     tables,
     pool,
     log,
