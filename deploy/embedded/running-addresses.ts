@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Addresses, type Config, readConfig } from './config.js'
+import { unlessDiskRefuses } from './disk-refusal.js'
 
 const fileOf = (dataDir: string): string => join(dataDir, 'run', 'addresses.json')
 
@@ -9,7 +10,7 @@ export const noteAddresses = ({ dataDir, addresses }: Config): (() => void) => {
   mkdirSync(join(dataDir, 'run'), { recursive: true })
   // An address elsewhere may hold a password.
   writeFileSync(fileOf(dataDir), JSON.stringify(addresses), { mode: 0o600 })
-  return () => rmSync(fileOf(dataDir), { force: true })
+  return () => unlessDiskRefuses(() => rmSync(fileOf(dataDir), { force: true }))
 }
 
 const portOf = {
