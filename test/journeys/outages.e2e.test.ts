@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Kafka, logLevel } from 'kafkajs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { viewOf } from '#schemas/derive/names.js'
@@ -10,6 +9,7 @@ import type { RecordType } from '#schemas/record.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
+import { membersOf } from '../support/groups.js'
 import { startLinkedSystem } from '../support/linked-system.js'
 import { pidIn } from '../support/processes.js'
 import { readyzOf } from '../support/readiness.js'
@@ -40,17 +40,7 @@ const isInView = (type: RecordType, ids: unknown[]) =>
     )
     expect(rows.map(({ id }) => id).sort()).toEqual([...ids].sort())
   }, 60_000)
-/** Who is in the consumers' groups: somebody who was lost and came back has another name. */
-const members = async () => {
-  const admin = new Kafka({ brokers: [env.KAFKA_BROKERS], logLevel: logLevel.NOTHING }).admin()
-  await admin.connect()
-  try {
-    const { groups } = await admin.describeGroups(['weir-sink', 'weir-sink-interactions'])
-    return groups.map(({ state, members: those }) => [state, those.map(({ memberId }) => memberId)])
-  } finally {
-    await admin.disconnect()
-  }
-}
+const members = () => membersOf(env.KAFKA_BROKERS, ['weir-sink', 'weir-sink-interactions'])
 
 describe('while the registry is away', () => {
   const accepted = new Map<RecordType, string>()
