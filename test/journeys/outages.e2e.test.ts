@@ -120,7 +120,9 @@ describe('while Postgres is away', () => {
       expect(answer.body.batches).toMatchObject([{ data: { error: expect.stringContaining('retrying is safe') } }])
       const refused = await uploader.upload('shops', [keyed], key)
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
-      expect(refused.body).toMatchObject({ message: 'the stored verdicts cannot be read at the moment' })
+      expect(refused.body).toMatchObject({
+        message: expect.stringContaining('the stored verdicts cannot be read at the moment'),
+      })
 
       const { httpStatus, parts } = await readyzOf(edgeUrl, '?for=uploads')
       expect(httpStatus).toBe(503)
@@ -180,7 +182,7 @@ describe('while ClickHouse is away', () => {
       expect([status, headers.get('retry-after'), body]).toEqual([
         503,
         '5',
-        expect.objectContaining({ message: 'interactions cannot be read at the moment' }),
+        expect.objectContaining({ message: expect.stringContaining('interactions cannot be read at the moment') }),
       ])
       const { httpStatus, parts } = await readyzOf(edgeUrl)
       expect(httpStatus).toBe(503)

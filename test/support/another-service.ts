@@ -14,6 +14,8 @@ export const startService = async (name: ServiceName, env: Record<string, string
   const service = execa(process.execPath, [`dist/services/${name}/main.js`], {
     env: { ...system.env, [`${name.toUpperCase()}_PORT`]: String(port), ...env },
     reject: false,
+    // A stop may take its 10 s.
+    forceKillAfterDelay: false,
   })
   const output: string[] = []
   service.stdout.on('data', (text: Buffer) => output.push(text.toString()))
