@@ -1,5 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { unlessDiskRefuses } from './disk-refusal.js'
 import { identityOf, isAlive } from './process-identity.js'
 
 export class DataFolderInUse extends Error {
@@ -14,8 +15,8 @@ export const claimDataFolder = (dataDir: string): (() => void) => {
   const mine = JSON.stringify({ pid: process.pid, identity: identityOf(process.pid) })
 
   const draft = `${claim}.${process.pid}`
-  writeFileSync(draft, mine)
   try {
+    writeFileSync(draft, mine)
     while (!link(draft, claim)) {
       const holder = read(claim)
       if (holder === undefined) continue
@@ -29,7 +30,9 @@ export const claimDataFolder = (dataDir: string): (() => void) => {
     rmSync(draft, { force: true })
   }
   return () => {
-    if (read(claim) === mine) rmSync(claim, { force: true })
+    unlessDiskRefuses(() => {
+      if (read(claim) === mine) rmSync(claim, { force: true })
+    })
   }
 }
 

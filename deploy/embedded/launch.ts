@@ -4,6 +4,7 @@ import { banner } from './banner.js'
 import { findBusyPorts } from './busy-ports.js'
 import { type Config, ConfigProblems, readConfig } from './config.js'
 import { claimDataFolder, DataFolderInUse } from './data-folder.js'
+import { refusalOf } from './disk-refusal.js'
 import { checkEdgeNetwork } from './edge-network.js'
 import { endOrphans } from './orphans.js'
 import { embeddedParts } from './parts/embedded-parts.js'
@@ -16,17 +17,30 @@ import { CannotStart } from './supervised-process.js'
 import { createSupervisor } from './supervisor.js'
 
 export const launch = async (): Promise<void> => {
-  surviveClosedOutput()
+  surviveLostOutput()
   try {
     const config = readConfig(process.env)
     checkEdgeNetwork(process.env)
-    const release = claimDataFolder(config.dataDir)
-    process.once('exit', release)
-    await run(config)
+    await explainRefusal(config.dataDir, async () => {
+      process.once('exit', claimDataFolder(config.dataDir))
+      await run(config)
+    })
   } catch (error) {
     if (!isExplained(error)) throw error
     complain(error.message)
     process.exit(1)
+  }
+}
+
+const explainRefusal = async (dataDir: string, work: () => Promise<void>): Promise<void> => {
+  try {
+    await work()
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal === undefined) throw error
+    throw new CannotStart(
+      `The data folder ${dataDir} cannot be used: ${refusal}. See to that, or set DATA_DIR to another folder.`,
+    )
   }
 }
 
@@ -86,11 +100,11 @@ const say = (text: string) => process.stdout.write(`${new Date().toISOString().s
 const complain = (text: string) => process.stderr.write(`${text}\n`)
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
-// With `npm start | head` the reader goes away; that is no reason to stop.
-const surviveClosedOutput = () => {
+// With `npm start | head` the reader goes away, with `npm start > file` the disk may be full: no reasons to stop.
+const surviveLostOutput = () => {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
+      if (error.code !== 'EPIPE' && refusalOf(error) === undefined) throw error
     })
   }
 }

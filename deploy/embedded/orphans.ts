@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { unlessDiskRefuses } from './disk-refusal.js'
 import { identityOf, isAlive } from './process-identity.js'
 
 const PATIENCE_MS = 10_000
@@ -11,11 +12,14 @@ type Noted = { name: string; pid: number; identity: string; stopSignal: NodeJS.S
 /** Notes a running process in the data folder, so that the next launcher finds it should this one be killed. */
 export const noteProcess = (dataDir: string, name: string, pid: number, stopSignal: NodeJS.Signals): (() => void) => {
   const file = join(dataDir, 'run', `${name}.pid`)
-  mkdirSync(join(dataDir, 'run'), { recursive: true })
   const identity = identityOf(pid)
   if (identity === undefined) return () => {}
-  writeFileSync(file, JSON.stringify({ name, pid, identity, stopSignal } satisfies Noted))
-  return () => rmSync(file, { force: true })
+  // It runs already: a disk that is full or read-only is no reason to lose hold of it.
+  unlessDiskRefuses(() => {
+    mkdirSync(join(dataDir, 'run'), { recursive: true })
+    writeFileSync(file, JSON.stringify({ name, pid, identity, stopSignal } satisfies Noted))
+  })
+  return () => unlessDiskRefuses(() => rmSync(file, { force: true }))
 }
 
 /** Ends what an earlier launcher of this data folder left running, and nothing else. Returns their names. */

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Addresses, type Config, readConfig } from './config.js'
+import { unlessDiskRefuses } from './disk-refusal.js'
 import { edgeUrl } from './services.js'
 
 /** What an operator's command is told: where the parts are, and the edge. */
@@ -14,7 +15,7 @@ export const noteAddresses = (config: Config): (() => void) => {
   mkdirSync(join(dataDir, 'run'), { recursive: true })
   // An address elsewhere may hold a password.
   writeFileSync(fileOf(dataDir), JSON.stringify(addressesOf(config)), { mode: 0o600 })
-  return () => rmSync(fileOf(dataDir), { force: true })
+  return () => unlessDiskRefuses(() => rmSync(fileOf(dataDir), { force: true }))
 }
 
 const addressesOf = (config: Config): OperatorAddresses => ({ ...config.addresses, EDGE_URL: edgeUrl(config) })

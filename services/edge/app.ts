@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Log } from '#platform/log.js'
 import { addBodyParser } from './body.js'
 import type { Figures } from './figures.js'
+import { addGoodbye } from './goodbye.js'
 import { newId } from './ids.js'
 import type { ReadInteractions } from './interaction-reader.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
@@ -86,6 +87,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     reply.header('x-request-id', request.id)
   })
 
+  addGoodbye(app)
   addHealth(app, deps)
   addDocs(app, catalogue)
   app.register(async (guarded) => {

@@ -8,7 +8,8 @@ import { runService } from '#platform/lifecycle.js'
 import { listen } from '#platform/listen.js'
 import { createLog } from '#platform/log.js'
 import { createMetrics } from '#platform/metrics.js'
-import { createPool, ping } from '#platform/postgres.js'
+import { createPatience } from '#platform/patience.js'
+import { abandonAfter, createPool, endPool, ping } from '#platform/postgres.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { createApp } from './app.js'
@@ -23,19 +24,17 @@ import { createCheckKeys } from './keys/readiness.js'
 import { findKey } from './keys/sql/find-key.js'
 import { touchKeys } from './keys/sql/touch-keys.js'
 import { createFindKnown } from './known-entities.js'
-import { openLanes } from './lanes.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits } from './limits/rate-limits.js'
 import { ratesOf } from './limits/rates.js'
 import { createRenewal, type TlsServer } from './network/certificate-renewal.js'
 import { openNetworkOrExit } from './network/open-network.js'
 import { peerChecks, readPeerMetrics, readPeers } from './peers.js'
-import { createPublish } from './publisher.js'
 import { createRequestNotes } from './request-notes.js'
 import { createPruning } from './request-pruning.js'
 import { pruneRequests } from './sql/prune-requests.js'
+import { openStream } from './stream.js'
 import { createSubmit } from './submit.js'
-import { followVerdicts } from './verdict-feed.js'
 import { createVerdictStore } from './verdict-store.js'
 import { createVerdicts } from './verdicts.js'
 
@@ -43,6 +42,9 @@ const config = readConfigOrExit<Config>(configSchema)
 const { network, certificate } = openNetworkOrExit(config)
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now
+const postgresWithin = 5_000
+// Of the 9 s that a stop may take.
+const stopWaitingAfter = 5_000
 
 await runService(log, async (onStop, crash) => {
   const openOrg = openOrgOf(config)
@@ -55,8 +57,8 @@ await runService(log, async (onStop, crash) => {
     onStop('timer', () => clearInterval(timer))
   }
 
-  const pool = createPool(config.POSTGRES_URL, log, 10, 5_000)
-  onStop('postgres', () => pool.end())
+  const pool = createPool(config.POSTGRES_URL, log, 10, postgresWithin)
+  onStop('postgres', () => endPool(pool))
   const store = createVerdictStore(pool)
   const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now, log })
   onStop('last use of keys', lastUse.flush)
@@ -76,13 +78,10 @@ await runService(log, async (onStop, crash) => {
     log,
     onProduceSent: config.WEIR_FAILPOINT && (() => failAt('after-submit-sent')),
   })
-  const producer = await kafka.createProducer()
-  onStop('producer', producer.close)
-  const publish = createPublish({ producer, laneOf: await openLanes(catalogue, registry), failAt, log })
-
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
-  const feed = await followVerdicts({ kafka, registry, settle: verdicts.settle, crash, log })
-  onStop('verdicts', feed.close)
+  const patience = createPatience(log)
+  const stream = openStream({ catalogue, kafka, registry, patience, settle: verdicts.settle, failAt, crash, log })
+  onStop('stream', stream.close)
   every(200, verdicts.tick)
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
   onStop('notes of requests', notes.tick)
@@ -91,7 +90,7 @@ await runService(log, async (onStop, crash) => {
   every(3_600_000, createPruning({ prune, log }))
 
   const load = createLoad(boundsOf(config), figures)
-  const submit = load.counting(createSubmit({ publish, verdicts, figures, now }))
+  const submit = load.counting(createSubmit({ publish: stream.publish, verdicts, figures, now }))
   const gather = createGather({
     type: catalogue.interaction.type,
     submit,
@@ -102,7 +101,12 @@ await runService(log, async (onStop, crash) => {
     log,
   })
 
-  const parts = { kafka: feed.check, postgres: createCheckKeys(() => ping(pool)) }
+  const parts = {
+    kafka: stream.check,
+    postgres: createCheckKeys(() => ping(pool)),
+    // Once started, uploads do without it.
+    registry: () => patience.check('registry'),
+  }
   const { integrity, ...others } = peerChecks(peers)
   const forUploads = { ...parts, ...(integrity && { integrity }) }
   const app = createApp({
@@ -149,5 +153,9 @@ await runService(log, async (onStop, crash) => {
   }
   // Last, so that it is closed first: requests in flight still find everything open.
   onStop('http', () => app.close())
+  onStop('requests that wait', () => {
+    verdicts.giveUpAt(now() + stopWaitingAfter)
+    abandonAfter(stopWaitingAfter, pool)
+  })
   await app.listen({ host: network.host, port: config.EDGE_PORT })
 })

@@ -4,17 +4,18 @@ import type { Crash } from '#platform/lifecycle.js'
 import type { Log } from '#platform/log.js'
 import type { Registry } from '#platform/registry.js'
 import { verdictSchema } from '#schemas/derive/avro.js'
-import { verdictsTopic } from '#schemas/derive/names.js'
+import { subjectOf, verdictsTopic } from '#schemas/derive/names.js'
 import type { VerdictEvent } from '#schemas/events.js'
 
 /** Every edge hears every verdict from now on, in a group of its own; what it misses it finds in Postgres. */
-export const followVerdicts = (deps: {
+export const followVerdicts = async (deps: {
   kafka: Kafka
   registry: Registry
   settle: (verdict: VerdictEvent) => void
   crash: Crash
   log: Log
 }): Promise<Consumer> => {
+  await deps.registry.prepare(subjectOf(verdictsTopic), verdictSchema())
   const decode = deps.registry.decoder<VerdictEvent>(verdictSchema())
   return deps.kafka.consume({
     groupId: `weir-edge-${randomUUID()}`,

@@ -11,6 +11,8 @@ export type Verdicts = {
   settle: (verdict: VerdictEvent) => void
   /** Gives up on what waited too long, and looks in Postgres for what the topic did not bring. */
   tick: () => Promise<void>
+  /** From then on nobody is waited for: an edge that stops still answers whoever waits. */
+  giveUpAt: (time: number) => void
   waiting: () => number
 }
 
@@ -28,6 +30,7 @@ export const createVerdicts = (deps: {
   const { store, timeout, now, log } = deps
   // Two requests with one Idempotency-Key wait for the same batches.
   const waiters = new Map<string, Set<Waiter>>()
+  let end = Number.POSITIVE_INFINITY
   let asking = false
   let lastAsked = 0
 
@@ -71,8 +74,11 @@ export const createVerdicts = (deps: {
     },
     settle,
     tick: async () => {
-      for (const waiter of waitedFor(timeout)) remove(waiter, undefined)
+      for (const waiter of waitedFor(now() < end ? timeout : 0)) remove(waiter, undefined)
       await ask()
+    },
+    giveUpAt: (time) => {
+      end = time
     },
     waiting: () => [...waiters.values()].reduce((sum, same) => sum + same.size, 0),
   }

@@ -1,18 +1,19 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
 import { readConfigOrExit } from '#platform/config.js'
 import { createFailAt } from '#platform/fail-point.js'
-import { createReadiness } from '#platform/health.js'
+import { checkWithinForPeers, createReadiness } from '#platform/health.js'
 import { startHealthServer } from '#platform/health-server.js'
-import { createKafka } from '#platform/kafka.js'
+import { type Consumer, createKafka } from '#platform/kafka.js'
 import { runService } from '#platform/lifecycle.js'
 import { createLog } from '#platform/log.js'
 import { createMetrics } from '#platform/metrics.js'
-import { createPool } from '#platform/postgres.js'
+import { createPatience } from '#platform/patience.js'
+import { abandonAfter, createPool, endPool, ping } from '#platform/postgres.js'
 import { createRegistry } from '#platform/registry.js'
 import { createSetAside } from '#platform/set-aside.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
-import { rejectedTopic } from '#schemas/derive/names.js'
+import { rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
@@ -26,44 +27,61 @@ import { startRetention } from './retention-timer.js'
 
 const config = readConfigOrExit<Config>(configSchema)
 const log = createLog('integrity', config.LOG_LEVEL)
+// Longer than a sleeper may hold a cursor, and half of what an uploader waits for its verdict.
+const postgresWithin = 15_000
+const stopWaitingAfter = 4_000
 
 await runService(log, async (onStop, crash) => {
   const failAt = createFailAt(config)
   const metrics = createMetrics('integrity')
   const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-  // Longer than a sleeper may hold a cursor.
-  const pool = createPool(config.POSTGRES_URL, log, 10, 20_000)
-  onStop('postgres', () => pool.end())
+  const pool = createPool(config.POSTGRES_URL, log, 10, postgresWithin)
+  onStop('postgres', () => endPool(pool))
+
+  const patience = createPatience(log)
+  const consumers: Consumer[] = []
+  const readiness = createReadiness(
+    {
+      kafka: () => {
+        patience.check('kafka')
+        if (consumers.length < 2) throw new Error('not consuming yet')
+        for (const { check } of consumers) check()
+      },
+      postgres: () => ping(pool),
+      // Once started, it does without it.
+      registry: () => patience.check('registry'),
+    },
+    checkWithinForPeers,
+  )
+  const { INTEGRITY_HOST: host, INTEGRITY_PORT: port } = config
+  const server = await startHealthServer({ host, port, readiness, metrics })
+  onStop('health server', server.close)
 
   const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-integrity', log })
-  const producer = await kafka.createProducer()
+  const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
 
-  const createLane = async (type: RecordType): Promise<Lane> => ({
-    type,
-    decode: registry.decoder<SubmittedBatch>(submittedSchema(type)),
-    publish: await createPublisher({ catalogue, type, producer, registry, failAt }),
-  })
+  const createLane = async (type: RecordType): Promise<Lane> => {
+    const schema = submittedSchema(type)
+    await registry.prepare(subjectOf(submittedTopic(type.type)), schema)
+    const publish = await createPublisher({ catalogue, type, producer, registry, failAt })
+    return { type, decode: registry.decoder<SubmittedBatch>(schema), publish }
+  }
+  const types = [...catalogue.all.values()]
+  const partitions = partitionsOf(catalogue, rejectedTopic)
   const onFetch = createFetchHandler({
     catalogue,
     pool,
     index: createEntityIndex(config.KNOWN_IDS),
-    lanes: await Promise.all([...catalogue.all.values()].map(createLane)),
+    lanes: await patience.until('registry', () => Promise.all(types.map(createLane))),
     figures: createFigures(metrics),
     failAt,
     log,
-    setAside: await createSetAside({
-      producer,
-      registry,
-      partitions: partitionsOf(catalogue, rejectedTopic),
-      metrics,
-      log,
-    }),
+    setAside: await createSetAside({ producer, registry, partitions, metrics, log }),
   })
 
-  const groups = groupsOf(catalogue)
-  const consume = (group: Group) =>
-    kafka.consume({
+  const consume = async (group: Group) => {
+    const consumer = await kafka.consume({
       ...group,
       fromBeginning: true,
       partitionsAtOnce: 4,
@@ -71,23 +89,16 @@ await runService(log, async (onStop, crash) => {
       onFetch,
       crash,
     })
-  const uploads = await consume(groups.uploads)
-  onStop('uploads', uploads.close)
-  const interactions = await consume(groups.interactions)
-  onStop('interactions', interactions.close)
+    consumers.push(consumer)
+  }
+  const groups = groupsOf(catalogue)
+  onStop('consumers', () => Promise.all(consumers.map(({ close }) => close())))
+  await consume(groups.uploads)
+  await consume(groups.interactions)
 
   const committed = () => committedOffsets(kafka, catalogue)
   const retention = startRetention({ config, catalogue, pool, committed, metrics, log })
   onStop('retention', retention.stop)
-
-  const readiness = createReadiness({
-    kafka: () => {
-      uploads.check()
-      interactions.check()
-    },
-    postgres: () => pool.query('select 1'),
-  })
-  const { INTEGRITY_HOST: host, INTEGRITY_PORT: port } = config
-  const server = await startHealthServer({ host, port, readiness, metrics })
-  onStop('health server', server.close)
+  // Released first: a fetch that hangs on Postgres would hold up the leave; undecided, it is decided by whoever comes next.
+  onStop('hanging fetches', () => abandonAfter(stopWaitingAfter, pool))
 })

@@ -11,10 +11,12 @@ export type ClickHouse = {
     settings?: Record<string, string | number>,
   ) => Promise<Row[]>
   /** One block of rows as an Avro object container. */
-  insertAvro: (table: string, container: Buffer) => Promise<void>
+  insertAvro: (table: string, container: Buffer, signal?: AbortSignal) => Promise<void>
   ping: () => Promise<void>
   close: () => Promise<void>
 }
+
+const pingWithin = 2_000
 
 export const createClickHouse = (url: string, options: { requestTimeout?: number } = {}): ClickHouse => {
   const client = createClient({
@@ -37,19 +39,21 @@ export const createClickHouse = (url: string, options: { requestTimeout?: number
       })
       return answer.json<Row>()
     },
-    insertAvro: async (table, container) => {
+    insertAvro: async (table, container, signal) => {
       // exec, not insert: the client takes Avro for a format of rows that it has to write itself.
       const { stream } = await client.exec({
         query: `insert into ${table} format Avro`,
         values: Readable.from([container], { objectMode: false }),
         // A column that was added after an event was written is simply not in that event.
         clickhouse_settings: { input_format_avro_allow_missing_fields: 1 },
+        ...(signal && { abort_signal: signal }),
       })
       // The socket is free again only when the answer was read.
       await finished(stream.resume())
     },
     ping: async () => {
-      const answer = await client.ping()
+      // Bounded by itself: pings that hang would fill the client's few connections.
+      const answer = await client.ping({ select: false, abort_signal: AbortSignal.timeout(pingWithin) })
       if (!answer.success) throw answer.error
     },
     close: () => client.close(),

@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import kafkajs, { Kafka as Client, CompressionTypes, type EachBatchPayload, type logCreator, logLevel } from 'kafkajs'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
+import { reasonOf } from './health.js'
 import type { Crash } from './lifecycle.js'
 import type { Log } from './log.js'
 import { watchProduce } from './produce-watch.js'
@@ -144,6 +145,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     allowAutoTopicCreation: false,
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8 },
   })
+  let isClosing = false
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
@@ -153,7 +155,13 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     autoCommit: false,
     partitionsConsumedConcurrently: options.partitionsAtOnce ?? 1,
     eachBatch: async (payload) => {
-      await whileBeating(payload.heartbeat, () => options.onFetch(toFetch(payload, pulse)))
+      try {
+        await whileBeating(payload.heartbeat, () => options.onFetch(toFetch(payload, pulse)))
+      } catch (error) {
+        // Its offset stays where it is, and whoever comes next does it again; kafkajs would sleep before it leaves.
+        if (isClosing) return
+        throw error
+      }
       const last = payload.batch.lastOffset()
       payload.resolveOffset(last)
       if (options.commits !== false) {
@@ -172,6 +180,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   return {
     check: pulse.check,
     close: async () => {
+      isClosing = true
       pulse.stop()
       await consumer.disconnect()
     },
@@ -210,9 +219,9 @@ const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
 const toPino =
   (log: Log): logCreator =>
   () =>
-  ({ level, log: { message, error, groupId, broker } }) => {
-    // A handler's failure comes as an Error, of which JSON would show nothing.
-    const fields = { library: 'kafkajs', error: error instanceof Error ? error.message : error, groupId, broker }
+  ({ level, log: { message, error, groupId, broker, topic, partition } }) => {
+    const reason = error instanceof Error ? reasonOf(error) : error
+    const fields = { library: 'kafkajs', reason, groupId, broker, topic, partition }
     // What it calls an error it mostly gets over by itself; what it does not reaches us as an exception.
     if (level <= logLevel.WARN) log.warn(fields, message)
     else log.debug(fields, message)

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Log } from './log.js'
 
@@ -7,18 +8,47 @@ export type Connection = pg.PoolClient
 // int8 is what offsets and versions are kept in; they stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** `answerWithin`: a connection that died without a word is noticed after so long, where otherwise it takes hours. */
-export const createPool = (url: string, log: Log, max = 10, answerWithin = 0): Pool => {
+// Whoever falls asleep in a transaction holds what others wait for, such as a partition's cursor: Postgres lets go of it.
+const sleepWithin = 10_000
+
+/**
+ * `answerWithin` bounds every statement, for those who serve others. Without it a statement on a link that died without a
+ * word would wait for hours, and on the other end Postgres would keep its transaction open, and with it its locks.
+ */
+export const createPool = (url: string, log: Log, max = 10, answerWithin?: number): Pool => {
   const pool = new pg.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: 5_000,
-    query_timeout: answerWithin,
     keepAlive: true,
+    ...(answerWithin && {
+      query_timeout: answerWithin,
+      // Not as parameters of the connection, which a pooler in between might not know.
+      onConnect: (connection: pg.ClientBase) =>
+        connection.query(
+          `set statement_timeout = ${answerWithin};
+          set idle_in_transaction_session_timeout = ${Math.min(answerWithin, sleepWithin)}`,
+        ),
+    }),
   })
   // Without a listener, an idle connection that is cut ends the process.
   pool.on('error', (error) => log.warn({ err: error }, 'idle Postgres connection lost'))
   return pool
+}
+
+/** Waits for what is under way, if it has not been abandoned already. */
+export const endPool = async (pool: Pool): Promise<void> => {
+  if (!pool.ending) await pool.end()
+}
+
+/** For a service that stops: what still hangs on Postgres after this long fails, and so does what comes later. */
+export const abandonAfter = (ms: number, pool: Pool): void => {
+  const abandon = () => {
+    const { _clients: connections } = pool as unknown as { _clients: { connection: { stream: Socket } }[] }
+    for (const { connection } of connections) connection.stream.destroy()
+    void endPool(pool)
+  }
+  setTimeout(abandon, ms).unref()
 }
 
 /** Rejects where Postgres does not answer; one that hangs keeps no connection of the pool. */
@@ -34,7 +64,7 @@ export const inTransaction = async <T>(pool: Pool, work: (connection: Connection
   connection.on('error', ignoreTwice)
   let broken: Error | undefined
   try {
-    await connection.query(begin)
+    await connection.query('begin')
     const result = await work(connection)
     await connection.query('commit')
     return result
@@ -48,13 +78,12 @@ export const inTransaction = async <T>(pool: Pool, work: (connection: Connection
   }
 }
 
-const rollBack = (connection: Connection): Promise<Error | undefined> =>
-  connection.query('rollback').then(
+const rollBack = async (connection: Connection): Promise<Error | undefined> => {
+  const question = { text: 'rollback', query_timeout: 1_000 }
+  return connection.query(question).then(
     () => undefined,
     (failure: Error) => failure,
   )
-
-// Whoever falls asleep in a transaction holds what others wait for, such as a partition's cursor: Postgres lets go of it.
-const begin = `begin; set local idle_in_transaction_session_timeout = '10s'`
+}
 
 const ignoreTwice = (): void => {}

@@ -1,8 +1,11 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import avro from 'avsc'
+import { within } from './within.js'
 
 /** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
 const headerLength = 5
+
+const lookUpWithin = 20_000
 
 /** A message that will never be readable, however often it is tried: not ours, or of a schema that is gone. */
 export class Undecodable extends Error {}
@@ -16,6 +19,8 @@ export type Registry = {
   decoder: <T>(schema: unknown) => (message: Buffer) => Promise<T>
   /** The schema that a message was written with, as JSON text. */
   writerSchema: (id: number) => Promise<string>
+  /** Looks a schema up that was registered, so that its events can be read later without the registry. */
+  prepare: (subject: string, schema: unknown) => Promise<void>
   ping: () => Promise<void>
 }
 
@@ -35,6 +40,14 @@ export const createRegistry = (url: string): Registry => {
     return asked
   }
 
+  const idOf = async (subject: string, schema: string): Promise<number> => {
+    const asked = client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema })
+    // The client itself would wait for ever for a registry that hangs.
+    const id = await within(lookUpWithin, asked)
+    written.set(id, Promise.resolve(schema))
+    return id
+  }
+
   const register = async (subject: string, schema: unknown): Promise<number> => {
     const compatibility = COMPATIBILITY.BACKWARD_TRANSITIVE
     const { id } = await client.register(
@@ -52,9 +65,7 @@ export const createRegistry = (url: string): Registry => {
       // Integrity opens one for each of its fifteen types, and most of them are for the same two topics.
       const known = encoders.get(subject + text)
       if (known) return known as Promise<(value: T) => Buffer>
-      const asked = client
-        .getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema: text })
-        .then((id) => createEncode<T>(avro.Type.forSchema(schema as avro.Schema), id))
+      const asked = idOf(subject, text).then((id) => createEncode<T>(avro.Type.forSchema(schema as avro.Schema), id))
       encoders.set(subject + text, asked)
       asked.catch(() => encoders.delete(subject + text))
       return asked
@@ -74,6 +85,9 @@ export const createRegistry = (url: string): Registry => {
         const id = schemaIdOf(message)
         return (read.get(id) ?? (await readerFor(id)))(bodyOf(message))
       }
+    },
+    prepare: async (subject, schema) => {
+      await idOf(subject, JSON.stringify(schema))
     },
     ping: () => getJson(`${base}/subjects`),
   }

@@ -3,14 +3,19 @@ import type { Registry } from '#platform/registry.js'
 import { createTableWriter, type Insert } from '#platform/table-writer.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
-import { acceptedTopic, logTableOf, rejectedTopic, rejectionsLog } from '#schemas/derive/names.js'
+import { acceptedTopic, logTableOf, rejectedTopic, rejectionsLog, subjectOf } from '#schemas/derive/names.js'
 import type { Lane } from './handle-fetch.js'
 
-/** Every topic that ends in a table, and its way there. */
-export const createLanes = (catalogue: Catalogue, registry: Registry, insert: Insert): Map<string, Lane> => {
+/** Every topic that ends in a table, and its way there. Needs the registry; once opened, they do without it. */
+export const openLanes = async (
+  catalogue: Catalogue,
+  registry: Registry,
+  insert: Insert,
+): Promise<Map<string, Lane>> => {
   const schemas = schemasByTopic(catalogue.all.values())
-  const laneOf = (topic: string, table: string): [string, Lane] => {
+  const laneOf = async (topic: string, table: string): Promise<[string, Lane]> => {
     const schema = schemas.get(topic) as { namespace: string; name: string }
+    await registry.prepare(subjectOf(topic), schema)
     return [
       topic,
       {
@@ -20,8 +25,10 @@ export const createLanes = (catalogue: Catalogue, registry: Registry, insert: In
       },
     ]
   }
-  return new Map([
-    ...[...catalogue.all.keys()].map((type) => laneOf(acceptedTopic(type), logTableOf(type))),
-    laneOf(rejectedTopic, rejectionsLog),
-  ])
+  return new Map(
+    await Promise.all([
+      ...[...catalogue.all.keys()].map((type) => laneOf(acceptedTopic(type), logTableOf(type))),
+      laneOf(rejectedTopic, rejectionsLog),
+    ]),
+  )
 }

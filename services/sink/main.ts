@@ -1,13 +1,15 @@
 // accepted and rejected events → ClickHouse, in large blocks, offsets after the insert.
+import { setMaxListeners } from 'node:events'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { readConfigOrExit } from '#platform/config.js'
 import { createFailAt } from '#platform/fail-point.js'
-import { createReadiness } from '#platform/health.js'
+import { checkWithinForPeers, createReadiness } from '#platform/health.js'
 import { startHealthServer } from '#platform/health-server.js'
-import { createKafka } from '#platform/kafka.js'
+import { type Consumer, createKafka } from '#platform/kafka.js'
 import { runService } from '#platform/lifecycle.js'
 import { createLog } from '#platform/log.js'
 import { createMetrics } from '#platform/metrics.js'
+import { createPatience } from '#platform/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { createSetAside } from '#platform/set-aside.js'
 import type { Insert } from '#platform/table-writer.js'
@@ -17,11 +19,12 @@ import { partitionsOf } from '#schemas/derive/topics.js'
 import { type Config, configSchema } from './config.js'
 import { createFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
-import { createLanes } from './lanes.js'
+import { openLanes } from './lanes.js'
 import { startRetention } from './retention-timer.js'
 
 const config = readConfigOrExit<Config>(configSchema)
 const log = createLog('sink', config.LOG_LEVEL)
+const stopWaitingAfter = 4_000
 
 await runService(log, async (onStop, crash) => {
   const metrics = createMetrics('sink')
@@ -29,20 +32,42 @@ await runService(log, async (onStop, crash) => {
   const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
   const clickhouse = createClickHouse(config.CLICKHOUSE_URL)
   onStop('clickhouse', clickhouse.close)
+  const late = new AbortController()
+  // One listener for each insert under way, and there are as many as tables.
+  setMaxListeners(0, late.signal)
   const insert: Insert = async (table, container, rows) => {
     const began = performance.now()
-    await clickhouse.insertAvro(`${database}.${table}`, container)
+    await clickhouse.insertAvro(`${database}.${table}`, container, late.signal)
     figures.inserted(table, rows, container.length, (performance.now() - began) / 1000)
   }
 
+  const patience = createPatience(log)
+  const consumers: Consumer[] = []
+  const readiness = createReadiness(
+    {
+      kafka: () => {
+        patience.check('kafka')
+        if (consumers.length < 2) throw new Error('not consuming yet')
+        for (const { check } of consumers) check()
+      },
+      clickhouse: clickhouse.ping,
+      inserts: figures.check,
+      // Once started, it does without it.
+      registry: () => patience.check('registry'),
+    },
+    checkWithinForPeers,
+  )
+  const server = await startHealthServer({ host: config.SINK_HOST, port: config.SINK_PORT, readiness, metrics })
+  onStop('health server', server.close)
+
   const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-sink', log })
-  const producer = await kafka.createProducer()
+  const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
   const partitions = partitionsOf(catalogue, rejectedTopic)
+  const lanes = await patience.until('registry', () => openLanes(catalogue, registry, insert))
   const setAside = await createSetAside({ producer, registry, partitions, metrics, log })
 
   const stopping = new AbortController()
-  const lanes = createLanes(catalogue, registry, insert)
   const onFetch = createFetchHandler({
     lanes,
     setAside,
@@ -51,8 +76,8 @@ await runService(log, async (onStop, crash) => {
     log,
     signal: stopping.signal,
   })
-  const consume = (groupId: string, topics: string[]) =>
-    kafka.consume({
+  const consume = async (groupId: string, topics: string[]) => {
+    const consumer = await kafka.consume({
       groupId,
       topics,
       fromBeginning: true,
@@ -64,26 +89,19 @@ await runService(log, async (onStop, crash) => {
       onFetch,
       crash,
     })
+    consumers.push(consumer)
+  }
+  onStop('consumers', () => Promise.all(consumers.map(({ close }) => close())))
   const interactionsTopic = acceptedTopic(catalogue.interaction.type)
   const others = [...lanes.keys()].filter((topic) => topic !== interactionsTopic)
-  const records = await consume('weir-sink', others)
-  onStop('records', records.close)
-  const interactions = await consume('weir-sink-interactions', [interactionsTopic])
-  onStop('interactions', interactions.close)
+  await consume('weir-sink', others)
+  await consume('weir-sink-interactions', [interactionsTopic])
   // Released first: a handler that waits for ClickHouse gives up, and its offsets stay uncommitted.
-  onStop('waiting inserts', () => stopping.abort())
+  onStop('waiting inserts', () => {
+    stopping.abort()
+    setTimeout(() => late.abort(), stopWaitingAfter).unref()
+  })
 
   const retention = startRetention({ config, clickhouse, metrics, log })
   onStop('retention', retention.stop)
-
-  const readiness = createReadiness({
-    kafka: () => {
-      records.check()
-      interactions.check()
-    },
-    clickhouse: clickhouse.ping,
-    inserts: figures.check,
-  })
-  const server = await startHealthServer({ host: config.SINK_HOST, port: config.SINK_PORT, readiness, metrics })
-  onStop('health server', server.close)
 })

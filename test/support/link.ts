@@ -112,3 +112,11 @@ export const openLink = async (
     },
   }
 }
+
+/** The same, for a server that is known by its address; `url` is the address of the link. */
+export const openLinkTo = async (serverUrl: string, options?: Parameters<typeof openLink>[1]) => {
+  const url = new URL(serverUrl)
+  const link = await openLink({ host: url.hostname, port: Number(url.port) }, options)
+  url.host = `127.0.0.1:${link.port}`
+  return { ...link, url: url.href }
+}

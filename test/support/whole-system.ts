@@ -38,13 +38,16 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   return stop
 }
 
-/** A system of its own on free ports; in a folder that is given, or in one that goes when it stops. */
-export const startWholeSystem = async (given?: {
-  dataDir: string
-}): Promise<{ system: WholeSystem; stop: () => Promise<void> }> => {
+/**
+ * A system of its own on free ports; in a folder that is given, or in one that goes when it stops. Variables that are given
+ * reach its services; the address of a part says that it is not to be started.
+ */
+export const startWholeSystem = async (
+  given: { dataDir?: string; env?: Record<string, string> } = {},
+): Promise<{ system: WholeSystem; stop: () => Promise<void> }> => {
   const containers = process.env.WEIR_TEST_STACK === 'docker' ? await startContainers() : undefined
-  const dataDir = given?.dataDir ?? (await mkdtemp(join(tmpdir(), 'weir-system-')))
-  const env = { ...(await freePortVariables()), ...containers?.env, DATA_DIR: dataDir }
+  const dataDir = given.dataDir ?? (await mkdtemp(join(tmpdir(), 'weir-system-')))
+  const env = { ...(await freePortVariables()), ...containers?.env, ...given.env, DATA_DIR: dataDir }
   const config = readConfig(env)
   const logFile = join(dataDir, 'launcher.log')
   const logFrom = existsSync(logFile) ? readFileSync(logFile, 'utf8').length : 0
@@ -63,7 +66,7 @@ export const startWholeSystem = async (given?: {
     await containers?.stop()
     if (!isDown) throw new Error(`the launcher did not stop within ${DOWN_WITHIN_MS / 1000} s`)
     if (left.length > 0) throw new Error(`processes were left behind: ${left.join('; ')}`)
-    if (!given) await rm(dataDir, { recursive: true, force: true })
+    if (!given.dataDir) await rm(dataDir, { recursive: true, force: true })
   }
 
   const isUp = () => existsSync(logFile) && readFileSync(logFile, 'utf8').slice(logFrom).includes('Weir is ready.')

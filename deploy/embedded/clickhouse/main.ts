@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { patientOutput } from '#platform/log.js'
 import { readConfig } from './config.js'
 import { openEngine } from './engine.js'
 import { createRunner } from './runner.js'
@@ -9,7 +10,7 @@ import { createClickHouseServer } from './server.js'
 import { listen, stopServing } from './serving.js'
 import { openSpool } from './spool.js'
 
-const log = pino({ base: { part: 'clickhouse' } })
+const log = pino({ base: { part: 'clickhouse' } }, patientOutput())
 
 const start = async () => {
   const config = readConfig(process.env)

@@ -1,0 +1,62 @@
+import type { FailAt } from '#platform/fail-point.js'
+import type { Consumer, Kafka, Producer } from '#platform/kafka.js'
+import type { Crash } from '#platform/lifecycle.js'
+import type { Log } from '#platform/log.js'
+import type { Patience } from '#platform/patience.js'
+import type { Registry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { openLanes } from './lanes.js'
+import { createPublish, type Publish } from './publisher.js'
+import { Unavailable } from './request-error.js'
+import { followVerdicts } from './verdict-feed.js'
+import type { Verdicts } from './verdicts.js'
+
+export type Stream = {
+  publish: Publish
+  /** Throws, saying why, while batches cannot be sent or verdicts do not come. */
+  check: () => void
+  close: () => Promise<void>
+}
+
+/**
+ * Batches out, verdicts back. Opened behind the caller's back: an edge that starts while Kafka or the registry is away says
+ * so, to operators and to uploaders, instead of refusing connections.
+ */
+export const openStream = (deps: {
+  catalogue: Catalogue
+  kafka: Kafka
+  registry: Registry
+  patience: Patience
+  settle: Verdicts['settle']
+  failAt: FailAt
+  crash: Crash
+  log: Log
+}): Stream => {
+  const { kafka, registry, patience } = deps
+  let producer: Producer | undefined
+  let feed: Consumer | undefined
+  let publish: Publish = async () => {
+    throw new Unavailable('nothing can be taken yet: Kafka and the schema registry are waited for')
+  }
+
+  const open = async (): Promise<void> => {
+    producer = await patience.until('kafka', kafka.createProducer)
+    const laneOf = await patience.until('registry', () => openLanes(deps.catalogue, registry))
+    feed = await patience.until('registry', () => followVerdicts(deps))
+    publish = createPublish({ producer, laneOf, failAt: deps.failAt, log: deps.log })
+  }
+  open().catch(deps.crash)
+
+  return {
+    publish: (type, batches) => publish(type, batches),
+    check: () => {
+      patience.check('kafka')
+      if (!feed) throw new Error('the schema registry is waited for')
+      feed.check()
+    },
+    close: async () => {
+      await feed?.close()
+      await producer?.close()
+    },
+  }
+}

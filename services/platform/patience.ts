@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { reasonOf } from './health.js'
+import type { Log } from './log.js'
+
+export type Patience = {
+  /** Tries until it works. A service that starts while a part is away comes up once that is back. */
+  until: <T>(part: string, work: () => Promise<T>) => Promise<T>
+  /** Throws, saying why, while that part is waited for. */
+  check: (part: string) => void
+}
+
+const firstPause = 500
+const longestPause = 5_000
+
+export const createPatience = (log: Log): Patience => {
+  const reasons = new Map<string, string>()
+  return {
+    until: async (part, work) => {
+      reasons.set(part, 'not reached yet')
+      for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
+        try {
+          const result = await work()
+          reasons.delete(part)
+          return result
+        } catch (error) {
+          reasons.set(part, reasonOf(error))
+          log.warn({ part, reason: reasonOf(error), pause }, 'cannot start yet, waiting for a part')
+          await sleep(pause)
+        }
+      }
+    },
+    check: (part) => {
+      const reason = reasons.get(part)
+      if (reason !== undefined) throw new Error(`waited for since the start: ${reason}`)
+    },
+  }
+}

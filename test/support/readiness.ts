@@ -1,0 +1,7 @@
+import type { Readiness } from '#platform/health.js'
+
+/** What a service says of itself and its parts. */
+export const readyzOf = async (url: string, query = ''): Promise<Readiness & { httpStatus: number }> => {
+  const answer = await fetch(`${url}/readyz${query}`)
+  return { ...((await answer.json()) as Readiness), httpStatus: answer.status }
+}
