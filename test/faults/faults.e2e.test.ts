@@ -38,19 +38,19 @@ it('has every fail point in one of its rows', () => {
   expect(rows.flat().sort()).toEqual(Object.keys(failPoints).sort())
 })
 
-it.each(rows.map((points, n) => ({ points, name: `row-${n}` })))(
-  'nothing is lost and nothing is there twice when processes die $points',
-  ({ points, name }) => expectAllWell(failPointScenario(points, name)),
+it.each(rows.map((points, n): [string, FailPointName[], string] => [points.join(' and '), points, `row-${n}`]))(
+  'nothing is lost and nothing is there twice when processes die %s',
+  (_, points, name) => expectAllWell(failPointScenario(points, name)),
   within,
 )
 
 // A seed for each: on one system, a seed's organisations are there once.
 it.each([
-  { seed: 1, point: 'before-postgres-commit' },
-  { seed: 2, point: 'after-postgres-commit' },
+  ['before-postgres-commit', 1],
+  ['after-postgres-commit', 2],
 ] as const)(
-  'no verdict differs when an integrity instance falls asleep $point and wakes after others took over',
-  ({ seed, point }) => expectAllWell(rebalanceScenario(point), seed),
+  'no verdict differs when an integrity instance falls asleep %s and wakes after others took over',
+  (point, seed) => expectAllWell(rebalanceScenario(point), seed),
   within,
 )
 

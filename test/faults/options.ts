@@ -9,8 +9,8 @@ const defaultSeeds = 20
 export const readOptions = (argv: readonly string[]): Options => {
   const command = new Command('npm run faults --')
     .description(
-      'Starts the whole of Weir, lets clients use it, and lets happen to it what a seed says: kills at every row of the\n' +
-        'crash table, kills anywhere, pauses, restarts, cut, slow and frozen connections. After each run it checks that\n' +
+      'Starts the whole of Weir, lets clients use it, and lets happen to it what a seed says: kills at every row of the ' +
+        'crash table, kills anywhere, pauses, restarts, cut, slow and frozen connections. After each run it checks that ' +
         'nothing acknowledged is lost, nothing is there twice, and that every place agrees. Ends with 1 when it does not.',
     )
     .option('--seeds <count>', 'how many seeds, from 1 on, for each kind of run', toCount, defaultSeeds)
