@@ -37,7 +37,7 @@ describe('a system whose disk', () => {
       } finally {
         await end()
       }
-      await eventually(async () => expect(await readyzOf(edgeUrl)).toMatchObject({ httpStatus: 200 }), 120_000)
+      await eventually(async () => expect(await readyzOf(edgeUrl)).toMatchObject({ httpStatus: 200 }), 240_000)
       const before = client.acknowledged.length
       await eventually(() => expect(client.acknowledged.length).toBeGreaterThan(before + 60), 60_000)
       await client.stop()
@@ -52,7 +52,7 @@ describe('a system whose disk', () => {
       }, 60_000)
       await clickhouse.close()
     },
-    300_000,
+    480_000,
   )
 })
 
