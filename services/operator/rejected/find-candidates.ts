@@ -36,7 +36,7 @@ export const findCandidates = async (
     `select r.org_id as org_id, r.batch_id as batch_id, r.index as index, r.rejected_at as rejected_at,
       r.truncated as truncated, r.bytes as bytes, r.values as values, newest.version > r.version as superseded
     from (
-      select org_id, batch_id, index, rejected_at, version, truncated, toUUIDOrZero(ifNull(id, '')) as uuid,
+      select org_id, batch_id, index, rejected_at, version, truncated, toUUIDOrNull(id) as uuid,
         toUInt32(length(record)) as bytes,
         toUInt32(countSubstrings(record, ',') + countSubstrings(record, '[') + countSubstrings(record, '{') + 1) as values
       from ${rejections}
@@ -44,7 +44,9 @@ export const findCandidates = async (
     left join (
       select org_id, \`${type.id}\` as uuid, max(version) as version
       from ${database}.${logTableOf(type.type)}
-      where (org_id, \`${type.id}\`) in (select org_id, toUUIDOrZero(ifNull(id, '')) from ${rejections})
+      where (org_id, \`${type.id}\`) in (
+        select org_id, assumeNotNull(toUUIDOrNull(id)) from ${rejections} and toUUIDOrNull(id) is not null
+      )
       group by org_id, uuid
     ) as newest on newest.org_id = r.org_id and newest.uuid = r.uuid
     order by r.org_id, r.version`,

@@ -2,7 +2,7 @@
 export type Reading =
   | { requestId: string; refused: number[] }
   | { again: string; afterMs?: number }
-  | { impossible: string }
+  | { impossible: string; isAboutTheBody: boolean }
 
 export type EdgeAnswer = { status: number; requestId: string; retryAfter: string | null; body: unknown }
 
@@ -27,9 +27,12 @@ export const readInteraction = (answer: EdgeAnswer): Reading => {
 }
 
 const passing = [408, 500, 502, 504]
+// No request with these bytes was ever taken, nor will be.
+const aboutTheBody = [400, 413]
 
 const readFailure = ({ status, retryAfter, body }: EdgeAnswer): Reading => {
   const message = (body as { message?: string } | null)?.message ?? `status ${status}`
   if (status === 429 || status === 503) return { again: message, afterMs: Math.max(1, Number(retryAfter) || 1) * 1000 }
-  return passing.includes(status) ? { again: message } : { impossible: message }
+  if (passing.includes(status)) return { again: message }
+  return { impossible: message, isAboutTheBody: aboutTheBody.includes(status) }
 }

@@ -39,8 +39,8 @@ export const sendRequests = async (
     const key = await deps.keys.keyOf(org)
     const answer = await deps.edge.send({ path, key, idempotencyKey: retryId, body }, read)
     if ('impossible' in answer) {
-      // It was refused as a whole, so nothing of it was submitted.
-      await releaseRetries(pool, retryId)
+      // Otherwise an earlier attempt may have been taken, whose answer was lost: the next run asks for it.
+      if (answer.isAboutTheBody) await releaseRetries(pool, retryId)
       throw new OperatorError(`the edge does not take ${texts.length} ${type} of ${org}: ${answer.impossible}`)
     }
     const refused = new Set(answer.refused)

@@ -37,7 +37,7 @@ export const nextSteps = (prospect: Prospect, sent: Sent): string[] => [
   ...(prospect.cannotBeRetried + sent.gone > 0
     ? ['Cannot be retried: too large to be kept whole, unreadable, or gone; their uploader has to send them again.']
     : []),
-  ...(prospect.records === 0 && prospect.alreadyRetried > 0
-    ? [`Nothing was sent: ${prospect.alreadyRetried} were retried before.`]
+  ...(prospect.records === 0
+    ? [`Nothing was sent: ${prospect.alreadyRetried} were retried before. "weir rejected list" shows what there is.`]
     : []),
 ]

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { createPool, type Pool } from '#platform/postgres.js'
+import { migrate } from '../../../../services/operator/provision/migrations.js'
+import { placeOf } from '../../../../services/operator/rejected/rejection.js'
+import { createRunKeys } from '../../../../services/operator/rejected/run-keys.js'
+import { claimRetries } from '../../../../services/operator/rejected/sql/claim-retries.js'
+import { findRetries } from '../../../../services/operator/rejected/sql/find-retries.js'
+import { findUnanswered } from '../../../../services/operator/rejected/sql/find-unanswered.js'
+import { holdRetries } from '../../../../services/operator/rejected/sql/hold-retries.js'
+import { releaseRetries } from '../../../../services/operator/rejected/sql/release-retries.js'
+import { settleRetries } from '../../../../services/operator/rejected/sql/settle-retries.js'
+import { createFreshDatabase } from '../../../support/fresh-database.js'
+
+let database: Awaited<ReturnType<typeof createFreshDatabase>>
+let pool: Pool
+beforeAll(async () => {
+  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
+  await migrate(database.url)
+  pool = createPool(database.url, pino({ level: 'silent' }), 4)
+})
+afterAll(async () => {
+  await pool.end()
+  await database.drop()
+})
+
+const candidates = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    batchId: randomUUID(),
+    index: 10 - i,
+    org: 'acme',
+    type: 'offers',
+    rejectedAt: new Date(Date.UTC(2026, 0, 1) + i),
+  }))
+
+it('gives a rejection to one run only, however many want it at the same moment', async () => {
+  const wanted = candidates(50)
+  const runs = await Promise.all([1, 2, 3, 4].map(() => claimRetries(pool, randomUUID(), wanted)))
+  expect(runs.flat().map(placeOf).sort()).toEqual(wanted.map(placeOf).sort())
+})
+
+it('knows what was claimed without an answer, in its order, and what became of the rest', async () => {
+  await pool.query('truncate integrity.retries')
+  const [first, second, third] = [candidates(3), candidates(1), candidates(2)]
+  const retryId = randomUUID()
+  const answered = randomUUID()
+  await claimRetries(pool, retryId, first)
+  await claimRetries(pool, answered, third)
+  const requestId = randomUUID()
+  await settleRetries(pool, requestId, [
+    { ...(third[0] as (typeof third)[0]), outcome: 'accepted' },
+    { ...(third[1] as (typeof third)[0]), outcome: 'refused' },
+  ])
+
+  const unanswered = await findUnanswered(pool)
+  const order = first.map(({ batchId, index, rejectedAt }) => ({ batchId, index, rejectedAt }))
+  expect(unanswered).toMatchObject([{ retryId, org: 'acme', type: 'offers', wanted: order }])
+  const retries = await findRetries(pool, [...first, ...second, ...third])
+  expect(first.map((each) => retries.get(placeOf(each))?.outcome)).toEqual([null, null, null])
+  expect(second.map((each) => retries.get(placeOf(each)))).toEqual([undefined])
+  expect(third.map((each) => retries.get(placeOf(each)))).toMatchObject([
+    { outcome: 'accepted', request_id: requestId, retry_id: answered },
+    { outcome: 'refused', request_id: requestId },
+  ])
+
+  await releaseRetries(pool, retryId)
+  await releaseRetries(pool, answered)
+  expect(await findUnanswered(pool)).toEqual([])
+  expect((await findRetries(pool, third)).size).toBe(2)
+})
+
+it('lets one run at a time, and the next one after it has ended, however it did', async () => {
+  const refused = 'another "weir rejected retry" is running'
+  const failing = holdRetries(pool, async () => {
+    await expect(holdRetries(pool, async () => 'never')).rejects.toThrow(refused)
+    throw new Error('cut off')
+  })
+  await expect(failing).rejects.toThrow('cut off')
+  expect(await holdRetries(pool, async () => 'done')).toBe('done')
+})
+
+it('issues narrow keys for some minutes, renews them in time, and revokes them all', async () => {
+  let now = 0
+  const keys = createRunKeys(
+    pool,
+    (org) => [`${org}:write`],
+    () => now,
+  )
+  const first = await keys.keyOf('shops')
+  expect(await keys.keyOf('shops')).toBe(first)
+  now = 11 * 60_000
+  expect(await keys.keyOf('shops')).not.toBe(first)
+  await keys.keyOf('tags')
+  await keys.revokeAll()
+  const { rows } = await pool.query(
+    `select org_id, scopes, revoked_at is not null as revoked, expires_at < now() + interval '16 minutes' as short
+    from auth.api_keys order by created_at`,
+  )
+  const key = (org_id: string) => ({ org_id, scopes: [`${org_id}:write`], revoked: true, short: true })
+  expect(rows).toEqual([key('shops'), key('shops'), key('tags')])
+})
