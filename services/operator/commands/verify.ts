@@ -8,14 +8,14 @@ import { OperatorError } from '../operator-error.js'
 import { createProgress } from '../progress.js'
 import { readOrg } from '../read-org.js'
 import { examples, type Session } from '../session.js'
-import { type Range, readRange } from '../verify/range.js'
+import { readRange } from '../verify/range.js'
 import { type Findings, isClean, toJson, toText } from '../verify/report.js'
 
 type Options = {
   since: string
   until?: string
   org?: string
-  type?: string[]
+  type: string[]
   mend?: boolean
   verdictsKept: string
   examples: number
@@ -29,12 +29,20 @@ export const addVerify = (program: Command, session: Session, log: Log): void =>
     .option('--since <moment>', 'what was submitted since then: 24h or 7d ago, or 2026-01-31T12:00:00Z', '24h')
     .option('--until <moment>', 'and before then; the default is now')
     .option('--org <id>', 'only what one organisation sent')
-    .option('--type <types...>', 'only these types, such as shops offers interactions')
+    .option(
+      '--type <type>',
+      'only this one, such as shop-tags or interactions; may be given more than once',
+      gather,
+      [],
+    )
     .option('--mend', 'publish again what is missing on a topic, and the newest event where an old one came after it')
     .option('--verdicts-kept <duration>', 'how long verdicts are kept: an older batch may lack its own', '30d')
     .option('--examples <n>', 'how many differences of each kind are shown', readCount, 5)
     .option('--json', 'one line of JSON: is_clean, types with their counts, differences, mended')
-    .addHelpText('after', examples('verify', 'verify --since 7d --type tags shops', 'verify --org acme --mend'))
+    .addHelpText(
+      'after',
+      examples('verify', 'verify --since 7d --type shops --type offers', 'verify --org acme --mend'),
+    )
     .addHelpText(
       'after',
       `
@@ -61,28 +69,25 @@ const run = async (options: Options, session: Session, log: Log): Promise<Findin
   const types = typesOf(options.type, session)
   const org = options.org === undefined ? undefined : readOrg(options.org)
   const verdictsKept = readDuration(options.verdictsKept)
-  return session.withPool(async (pool) => {
-    // The clients of four parts: loaded only here, so that other commands start sooner.
-    const { openVerification } = await import('../verify/open-verification.js')
-    return openVerification({
-      config: session.config,
-      catalogue: session.catalogue,
-      log,
-      pool,
-      types,
-      org,
-      range: range satisfies Range,
-      now,
-      verdictsKept,
-      mostExamples: options.examples,
-      mends: options.mend === true,
-      progress: createProgress,
-    })
+  // The clients of four parts: loaded only here, so that other commands start sooner.
+  const { openVerification } = await import('../verify/open-verification.js')
+  return openVerification({
+    config: session.config,
+    catalogue: session.catalogue,
+    log,
+    types,
+    org,
+    range,
+    now,
+    verdictsKept,
+    mostExamples: options.examples,
+    mends: options.mend === true,
+    progress: createProgress,
   })
 }
 
-const typesOf = (given: readonly string[] | undefined, { catalogue }: Session): RecordType[] => {
-  const names = (given ?? [...catalogue.all.keys()]).flatMap((name) => name.split(',')).filter((name) => name !== '')
+const typesOf = (given: readonly string[], { catalogue }: Session): RecordType[] => {
+  const names = given.length > 0 ? given : [...catalogue.all.keys()]
   return [...new Set(names)].map((name) => {
     const type = catalogue.all.get(name)
     if (type) return type
@@ -90,6 +95,8 @@ const typesOf = (given: readonly string[] | undefined, { catalogue }: Session): 
     throw new OperatorError(`there is no type "${name}"${meant ? `: did you mean ${meant}?` : ''}`)
   })
 }
+
+const gather = (type: string, types: string[]): string[] => [...types, type]
 
 const readCount = (given: string): number => {
   if (/^\d{1,6}$/.test(given)) return Number(given)

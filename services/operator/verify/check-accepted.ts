@@ -4,7 +4,7 @@ import { acceptedSchema } from '#schemas/derive/avro.js'
 import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import { checkRows } from './check-rows.js'
-import { createHeadDecoder } from './event-head.js'
+import { createHeadDecoder, type Decode } from './decoder.js'
 import { missingOf } from './expectations.js'
 import { type KeyState, orgOf, seeVersion } from './key-state.js'
 import { placeOf } from './offsets.js'
@@ -31,10 +31,10 @@ export const checkAccepted = async (
   const stretches = await stretchesOf(kafka, [...types.keys()].map(acceptedTopic), readFrom(subject))
   const progress = subject.progress('accepted', countOf(stretches))
   const byTopic = new Map([...types.values()].map((one) => [acceptedTopic(one.type.type), one]))
+  const decoders = new Map([...byTopic].map(([topic, { type }]) => [topic, headDecoder(subject, type)]))
   const turnedBack: TurnedBack[] = []
 
   const read = async (pack: readonly Stretch[], keys: Map<string, Map<string, KeyState>>): Promise<void> => {
-    const decoders = new Map([...byTopic].map(([topic, { type }]) => [topic, headDecoder(subject, type)]))
     await readTopics(kafka, pack, async ({ topic, partition, messages }) => {
       const one = byTopic.get(topic)
       const decode = decoders.get(topic)
@@ -85,7 +85,7 @@ const see = async (
   states: Map<string, KeyState>,
   { topic, partition }: { topic: string; partition: number },
   { offset, key, value }: Received,
-  decode: (message: Buffer) => Promise<Head | undefined>,
+  decode: Decode<Head>,
 ): Promise<void> => {
   const orgId = orgOf(key ?? '')
   if (subject.org !== undefined && orgId !== subject.org) return

@@ -3,6 +3,7 @@ import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
+import { createDecoder } from './decoder.js'
 import { type FoundVerdict, findVerdicts } from './sql/find-verdicts.js'
 import type { Subject } from './subject.js'
 
@@ -17,12 +18,14 @@ export const readDecidedBatches = async (
 ): Promise<Map<string, DecidedBatch>> => {
   const topic = submittedTopic(type.type)
   const wanted = new Set(places.map(({ partition, offset }) => `${partition}/${offset}`))
-  const decode = registry.decoder<SubmittedBatch>(submittedSchema(type))
+  const decode = createDecoder<SubmittedBatch>(registry, submittedSchema(type))
   const found = new Map<string, DecidedBatch>()
   await readTopics(kafka, spansOf(topic, places), async ({ partition, messages }) => {
     const batches = new Map<number, SubmittedBatch>()
-    for (const { offset, value } of messages)
-      if (wanted.has(`${partition}/${offset}`)) batches.set(offset, await decode(value))
+    for (const { offset, value } of messages) {
+      const batch = wanted.has(`${partition}/${offset}`) ? await decode(value) : undefined
+      if (batch) batches.set(offset, batch)
+    }
     const verdicts = await findVerdicts(
       pool,
       [...batches.values()].map((batch) => batch.batch_id),

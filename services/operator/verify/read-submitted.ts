@@ -1,8 +1,8 @@
 import { readTopics, type Stretch, stretchesOf } from '#platform/read-topics.js'
-import { Undecodable } from '#platform/registry.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
+import { createDecoder } from './decoder.js'
 import { expect } from './expectations.js'
 import { placeOf } from './offsets.js'
 import { findCursors } from './sql/find-cursors.js'
@@ -24,7 +24,7 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
   const lanes = new Map(
     [...types.values()].map((one) => [
       submittedTopic(one.type.type),
-      { one, decode: registry.decoder<SubmittedBatch>(submittedSchema(one.type)) },
+      { one, decode: createDecoder<SubmittedBatch>(registry, submittedSchema(one.type)) },
     ]),
   )
   await readTopics(kafka, stretches, async ({ topic, partition, messages }) => {
@@ -34,12 +34,9 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
     const found: Found[] = []
     for (const { offset, timestamp, key, value } of messages) {
       if (subject.org !== undefined && key !== subject.org) continue
-      try {
-        found.push({ offset, timestamp, batch: await lane.decode(value) })
-      } catch (error) {
-        if (!(error instanceof Undecodable)) throw error
-        lane.one.figures.unreadable++
-      }
+      const batch = await lane.decode(value)
+      if (batch) found.push({ offset, timestamp, batch })
+      else lane.one.figures.unreadable++
     }
     const cursor = cursors.get(place) ?? 0
     const decided = found.filter(({ offset }) => offset < cursor)

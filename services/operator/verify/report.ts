@@ -74,10 +74,10 @@ const columnsOf = (differences: Differences): Column<Figures>[] => [
   { title: 'RECORDS', cell: (of) => String(of.records) },
   { title: 'WAITING', cell: (of) => String(of.waiting) },
   { title: 'ACCEPTED', cell: (of) => String(of.accepted) },
-  { title: 'ON TOPIC', cell: (of) => String(of.onTopic) },
+  { title: 'TOLD', cell: (of) => String(of.onTopic) },
   { title: 'REFUSED', cell: (of) => String(of.refused) },
-  { title: 'ON TOPIC', cell: (of) => String(of.onRejected) },
-  { title: 'ROWS', cell: (of) => `${of.rows}/${of.keys}` },
+  { title: 'TOLD', cell: (of) => String(of.onRejected) },
+  { title: 'ROWS', cell: (of) => String(of.rows) },
   { title: 'DIFFER', cell: (of) => String(differences.countOf(of.type)) },
 ]
 
@@ -95,8 +95,10 @@ const remarks = (figures: readonly Figures[]): string[] => {
   return lines.length > 0 ? [...lines, ''] : []
 }
 
-const toLines = (kind: Kind, { differences, mended }: Findings, width: number): string[] => {
-  const { means, todo, isMendable } = kinds[kind]
+const toLines = (kind: Kind, { figures, differences, mended }: Findings, width: number): string[] => {
+  const { means, isMendable } = kinds[kind]
+  const types = figures.map(({ type }) => type).filter((type) => differences.countOf(type, kind) > 0)
+  const todo = kinds[kind].todo.replace('--type <type>', types.map((type) => `--type ${type}`).join(' '))
   const examples = differences.examples(kind)
   const more = differences.total(kind) - examples.length
   return [

@@ -1,0 +1,36 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import { type Registry, Undecodable } from '#platform/registry.js'
+
+/** Undefined: nobody can read it. */
+export type Decode<T> = (message: Buffer) => Promise<T | undefined>
+
+const mostTries = 5
+const messagesInOneBreath = 500
+
+export const createDecoder = <T>(registry: Registry, schema: unknown): Decode<T> => {
+  const decode = registry.decoder<T>(schema)
+  let decoded = 0
+  return async (message) => {
+    // Without a pause, a full fetch would hold the event loop for seconds, and with it heartbeats and the registry's answer.
+    if (++decoded % messagesInOneBreath === 0) await breathe()
+    for (let tries = 1; ; tries++) {
+      try {
+        return await decode(message)
+      } catch (error) {
+        if (error instanceof Undecodable) return undefined
+        // An answer of the registry that a busy reader hears too late counts as none: it is asked again.
+        if ((error as Error).name !== 'TimeoutError' || tries === mostTries) throw error
+      }
+    }
+  }
+}
+
+/** Decodes only these fields of an event and skips the rest, which may be long. */
+export const createHeadDecoder = <Head>(
+  registry: Registry,
+  schema: unknown,
+  names: readonly (string & keyof Head)[],
+): Decode<Head> => {
+  const { fields, ...rest } = schema as { fields: { name: string }[] }
+  return createDecoder<Head>(registry, { ...rest, fields: fields.filter(({ name }) => names.includes(name as never)) })
+}
