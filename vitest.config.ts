@@ -11,7 +11,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source'] } },
   test: {
     projects: [
-      project('unit'),
+      // Milliseconds each; the bound is for machines that are busy with something else.
+      project('unit', { testTimeout: 30_000 }),
       project('int', { globalSetup: ['test/support/parts.ts'], testTimeout: 60_000, hookTimeout: 180_000 }),
       project('e2e', {
         globalSetup: ['test/support/whole-system.ts'],
