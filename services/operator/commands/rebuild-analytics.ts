@@ -4,7 +4,7 @@ import type { TableRebuilt } from '../rebuild/rebuild-table.js'
 import { examples, type Session } from '../session.js'
 import { type Column, toTable } from '../table.js'
 
-type Options = { type: string[]; json?: boolean }
+type Options = { type?: string[]; json?: boolean }
 
 export const addRebuildAnalytics = (rebuild: Command, session: Session, log: Log): void => {
   rebuild
@@ -13,8 +13,7 @@ export const addRebuildAnalytics = (rebuild: Command, session: Session, log: Log
     .option(
       '--type <type>',
       'only this one: a type as in its path (shop-tags), interactions or rejections; may be given more than once',
-      (type: string, types: string[]) => [...types, type],
-      [],
+      (type: string, types: string[] = []) => [...types, type],
     )
     .option('--json', 'one line: an array with type, events, skipped, carried, rows_before, rows_after, seconds')
     .addHelpText(
@@ -24,10 +23,12 @@ export const addRebuildAnalytics = (rebuild: Command, session: Session, log: Log
     .addHelpText(
       'after',
       `
-Each table is filled beside the old one and exchanged with it when it is full: analysts see the old rows, then the new ones,
-and never a part. Uploads go on; what they bring meanwhile is in both. ClickHouse needs room for a second copy of the
-largest table. CARRIED are rows that the topic no longer holds (interactions are kept there for a year, rejections for 90
-days): they are taken over from the old table. SKIPPED are messages that nobody can read.`,
+Each table is filled beside the old one and exchanged with it when it is full:
+analysts see the old rows, then the new ones, and never a part. Uploads go on;
+what they bring meanwhile is in both. ClickHouse needs room for a second copy of
+the largest table. SKIPPED are messages that nobody can read. CARRIED are rows
+that the topic no longer holds (interactions are kept there for a year,
+rejections for 90 days): they are taken over from the old table.`,
     )
     .action((options: Options) => run(options, session, log))
 }
@@ -36,7 +37,7 @@ const run = async (options: Options, session: Session, log: Log): Promise<void> 
   const { tablesOf } = await import('../rebuild/tables.js')
   const { rebuildAnalytics } = await import('../rebuild/rebuild-analytics.js')
   const { interruptible } = await import('../rebuild/interruptible.js')
-  const tables = tablesOf(session.catalogue, options.type)
+  const tables = tablesOf(session.catalogue, options.type ?? [])
   const rebuilt = await interruptible((signal) =>
     session.withPool((pool) => rebuildAnalytics({ config: session.config, tables, pool, log, signal })),
   )

@@ -17,9 +17,10 @@ export const addRebuildIndex = (rebuild: Command, session: Session, log: Log): v
     .addHelpText(
       'after',
       `
-Uploads go on meanwhile, and none is refused for it. It takes about 10 s a million events; integrity has to run, or at
-least to have published all that it decided. ADDED is what the topics hold and the present index lacks: records that refer
-to it were refused. REMOVED is what the present index holds and no topic knows of.`,
+Uploads go on meanwhile, and none is refused for it. Integrity has to run, or at
+least to have published all that it decided. ADDED is what the topics hold and
+the present index lacks: records that refer to it were refused. REMOVED is what
+the present index holds and no topic knows of.`,
     )
     .action((options: Options) => run(options, session, log))
 }

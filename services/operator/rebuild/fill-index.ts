@@ -7,6 +7,7 @@ import { acceptedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
+import { patiently } from './patiently.js'
 import { type Handed, readLog } from './read-log.js'
 import { insertRebuilt, type Row } from './sql/insert-rebuilt.js'
 
@@ -56,7 +57,7 @@ const readerOf = (deps: { catalogue: Catalogue; registry: Registry }, name: stri
   const decode = deps.registry.decoder<AcceptedEvent>(acceptedSchema(type))
   const read: Reader = async (message) => {
     try {
-      const event = await decode(message)
+      const event = await patiently(() => decode(message))
       return { orgId: event.org_id, type: name, id: String(event[type.id]) }
     } catch (error) {
       if (error instanceof Undecodable) return undefined

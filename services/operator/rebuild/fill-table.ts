@@ -36,7 +36,7 @@ export const fillTable = async (deps: {
   const lookClosely = createCloseLook(registry.decoder(table.schema))
   const writer = createTableWriter({
     table: deps.into,
-    writerSchema: registry.writerSchema,
+    writerSchema: (id) => patiently(() => registry.writerSchema(id)),
     insert: (into, container) => patiently(() => deps.clickhouse.insertAvro(into, container)),
   })
 
@@ -47,7 +47,7 @@ export const fillTable = async (deps: {
       filled.events += messages.length
     } catch (error) {
       if (!isAnswer(error)) throw error
-      const { readable, unreadable } = await lookClosely(messages)
+      const { readable, unreadable } = await patiently(() => lookClosely(messages))
       if (unreadable.length === 0) throw error
       filled.skipped += unreadable.length
       await write(readable)
@@ -68,7 +68,7 @@ export const fillTable = async (deps: {
     onMessages: async ({ partition, messages }) => {
       const [first] = messages
       if (first && !filled.firstRead.has(partition)) filled.firstRead.set(partition, first.timestamp)
-      const { readable, unreadable } = await sort(messages)
+      const { readable, unreadable } = await patiently(() => sort(messages))
       filled.skipped += unreadable.length
       for (const message of readable) {
         block.push(message)

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Undecodable } from '#platform/registry.js'
 
 const patience = 60_000
 
-/** Tries again for a minute while ClickHouse is not reached; what it answers, good or bad, is an answer. */
+/** Tries again for a minute while ClickHouse or the registry is not reached; what they answer, good or bad, is an answer. */
 export const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   for (const begun = Date.now(); ; ) {
     try {
@@ -15,4 +16,5 @@ export const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
 }
 
 /** ClickHouse gives its own errors a type. */
-export const isAnswer = (error: unknown): boolean => typeof error === 'object' && error !== null && 'type' in error
+export const isAnswer = (error: unknown): boolean =>
+  error instanceof Undecodable || (typeof error === 'object' && error !== null && 'type' in error)

@@ -1,11 +1,10 @@
-import { createKafka } from '#platform/kafka.js'
 import type { Log } from '#platform/log.js'
 import type { Pool } from '#platform/postgres.js'
-import { createRegistry } from '#platform/registry.js'
 import type { Config } from '../config.js'
 import { alone } from './alone.js'
 import { rebuildTable, type TableRebuilt } from './rebuild-table.js'
 import type { Table } from './tables.js'
+import { withLog } from './with-log.js'
 import { withTables } from './with-tables.js'
 
 /** New ClickHouse tables from the accepted and rejected topics, one after another, each swapped in as soon as it is full. */
@@ -17,13 +16,13 @@ export const rebuildAnalytics = (options: {
   signal: AbortSignal
 }): Promise<TableRebuilt[]> =>
   alone(options.pool, 'rebuild analytics', (stillAlone) =>
-    withTables(options.config.CLICKHOUSE_URL, async (clickhouse) => {
-      const { config, log, signal } = options
-      const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-operator', log })
-      const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-      const rebuilt: TableRebuilt[] = []
-      for (const table of options.tables)
-        rebuilt.push(await rebuildTable({ table, kafka, registry, clickhouse, log, stillAlone, signal }))
-      return rebuilt
-    }),
+    withTables(options.config.CLICKHOUSE_URL, (clickhouse) =>
+      withLog(options.config, options.log, async (parts) => {
+        const { log, signal } = options
+        const rebuilt: TableRebuilt[] = []
+        for (const table of options.tables)
+          rebuilt.push(await rebuildTable({ table, ...parts, clickhouse, log, stillAlone, signal }))
+        return rebuilt
+      }),
+    ),
   )

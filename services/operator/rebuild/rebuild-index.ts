@@ -1,7 +1,5 @@
-import { createKafka } from '#platform/kafka.js'
 import type { Log } from '#platform/log.js'
 import type { Pool } from '#platform/postgres.js'
-import { createRegistry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { Config } from '../config.js'
@@ -13,6 +11,7 @@ import { type Comparison, compareIndexes } from './sql/compare-indexes.js'
 import { dropNewIndex } from './sql/drop-new-index.js'
 import { swapIndex } from './sql/swap-index.js'
 import { waitUntilPublished } from './wait-until-published.js'
+import { withLog } from './with-log.js'
 
 export type IndexRebuilt = { types: Comparison[]; undecodable: number }
 
@@ -29,26 +28,25 @@ export const rebuildIndex = (options: {
   isDryRun: boolean
   signal: AbortSignal
 }): Promise<IndexRebuilt> =>
-  alone(options.pool, 'rebuild index', async () => {
-    const { config, catalogue, pool, log, signal } = options
-    const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-operator', log })
-    const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-    const submitted = new Set([...catalogue.referenced].map(submittedTopic))
-
-    const { id, cursors } = await inShortTransaction(pool, beginNewIndex)
-    try {
-      const ofEntities = cursors.filter(({ topic }) => submitted.has(topic))
-      await waitUntilPublished(kafka, ofEntities, signal)
-      const { undecodable } = await fillIndex({ catalogue, kafka, registry, pool, signal })
-      const types = await compareIndexes(pool)
-      signal.throwIfAborted()
-      await inShortTransaction(pool, (connection) =>
-        options.isDryRun ? dropNewIndex(connection) : swapIndex(connection, id),
-      )
-      return { types, undecodable }
-    } catch (error) {
-      // Should this fail too, the next rebuild does it; what failed first is what the operator has to know.
-      await inShortTransaction(pool, dropNewIndex).catch((left) => log.error({ err: left }, 'not cleaned up'))
-      throw error
-    }
-  })
+  alone(options.pool, 'rebuild index', () =>
+    withLog(options.config, options.log, async ({ kafka, registry }) => {
+      const { catalogue, pool, signal } = options
+      const submitted = new Set([...catalogue.referenced].map(submittedTopic))
+      const { id, cursors } = await inShortTransaction(pool, beginNewIndex)
+      try {
+        const ofEntities = cursors.filter(({ topic }) => submitted.has(topic))
+        await waitUntilPublished(kafka, ofEntities, signal)
+        const { undecodable } = await fillIndex({ catalogue, kafka, registry, pool, signal })
+        const types = await compareIndexes(pool)
+        signal.throwIfAborted()
+        await inShortTransaction(pool, (connection) =>
+          options.isDryRun ? dropNewIndex(connection) : swapIndex(connection, id),
+        )
+        return { types, undecodable }
+      } catch (error) {
+        // Should this fail too, the next rebuild does it; what failed first is what the operator has to know.
+        await inShortTransaction(pool, dropNewIndex).catch((left) => options.log.error({ err: left }, 'not cleaned up'))
+        throw error
+      }
+    }),
+  )

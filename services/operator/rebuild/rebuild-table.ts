@@ -1,8 +1,10 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
+import { reasonOf } from '#platform/health.js'
 import type { Kafka } from '#platform/kafka.js'
 import type { Log } from '#platform/log.js'
 import { type Stretch, stretchesOf } from '#platform/read-topics.js'
 import type { Registry } from '#platform/registry.js'
+import { OperatorError } from '../operator-error.js'
 import type { StillAlone } from './alone.js'
 import { conditionOf, goneFrom } from './carry-over.js'
 import { type Filled, fillTable } from './fill-table.js'
@@ -38,7 +40,7 @@ type Deps = {
  * The copier is there for the analysts: it keeps the new table from lagging behind the old one at the exchange.
  */
 export const rebuildTable = async (deps: Deps): Promise<TableRebuilt> => {
-  const { table, kafka, clickhouse } = deps
+  const { table, clickhouse } = deps
   const began = performance.now()
   const rowsBefore = await countOf(clickhouse, table.view)
   const { until, filled, carried } = await makeNew(deps).catch(async (error) => {
@@ -47,18 +49,12 @@ export const rebuildTable = async (deps: Deps): Promise<TableRebuilt> => {
     throw error
   })
 
-  // Not to be interrupted any more: an insert that was under way at the exchange went into the old table alone.
-  await patiently(() => clickhouse.command(`drop view if exists ${table.copier} sync`))
-  const now = await stretchesOf(kafka, [table.topic])
-  const since = now.map((each) => ({ ...each, from: Math.max(each.from, endOf(until, each.partition)) }))
-  const later = await fillTable({
-    ...deps,
-    into: table.log,
-    stretches: since,
-    signal: never,
-    label: 'and what came meanwhile',
+  const later = await patiently(() => catchUp(deps, until)).catch((error) => {
+    throw new OperatorError(
+      `the new table of ${table.name} is in place, but may lack what came in at that moment ` +
+        `(${reasonOf(error)}): run it again`,
+    )
   })
-  await patiently(() => dropRebuilt(clickhouse, table))
   return {
     type: table.name,
     events: filled.events + later.events,
@@ -90,6 +86,26 @@ const makeNew = async (deps: Deps): Promise<{ until: Stretch[]; filled: Filled; 
   await quietMoment(clickhouse, table.log)
   await clickhouse.command(`exchange tables ${table.log} and ${table.rebuilt}`)
   return { until, filled, carried }
+}
+
+/**
+ * Reads what came to the topic since. Not to be interrupted: an insert that was under way at the exchange went into the old
+ * table alone, and here is where its rows come from.
+ */
+const catchUp = async (deps: Deps, until: readonly Stretch[]): Promise<Filled> => {
+  const { table, kafka, clickhouse } = deps
+  await clickhouse.command(`drop view if exists ${table.copier} sync`)
+  const now = await stretchesOf(kafka, [table.topic])
+  const stretches = now.map((each) => ({ ...each, from: Math.max(each.from, endOf(until, each.partition)) }))
+  const later = await fillTable({
+    ...deps,
+    into: table.log,
+    stretches,
+    signal: never,
+    label: 'and what came meanwhile',
+  })
+  await dropRebuilt(clickhouse, table)
+  return later
 }
 
 /** Takes over from the old table what the topic no longer holds. */

@@ -21,6 +21,12 @@ it('derives a log table that keeps the highest version of an id', () => {
 order by (org_id, shop_id)`)
 })
 
+it('makes the same table under another name, to be filled beside the first', () => {
+  const named = logTable(shop, 'shops_log_rebuilt')
+  expect(named.replace('weir.shops_log_rebuilt (', 'weir.shops_log (')).toBe(logTable(shop))
+  expect(named).not.toBe(logTable(shop))
+})
+
 it('derives a view of what is current and not deleted', () => {
   expect(currentView(shop)).toBe(`create or replace view weir.shops sql security invoker as
 select org_id, \`shop_id\`, \`name\`, \`region\`, \`is_public\`, \`created\`, \`updated\`, \`is_deleted\`
