@@ -7,7 +7,7 @@ import { OperatorError } from '../operator-error.js'
 
 /** Runs work on the log and its schemas; a Kafka that is not there becomes one line that says what to do. */
 export const withLog = async <T>(
-  config: Config,
+  config: Pick<Config, 'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL'>,
   log: Log,
   work: (parts: { kafka: Kafka; registry: Registry }) => Promise<T>,
 ): Promise<T> => {
