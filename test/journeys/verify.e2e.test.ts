@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { execa } from 'execa'
 import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { partitionOf } from '#platform/partition-of.js'
 import { createPool } from '#platform/postgres.js'
 import { createRegistry } from '#platform/registry.js'
@@ -17,6 +17,8 @@ import { analyst, newOrganisation, system } from '../support/system.js'
 import { watchTopics } from '../support/topics.js'
 
 // Damage of each kind is done by hand, to the tags of one organisation, and undone again: later journeys find a clean system.
+// Each test runs the command several times, and each run reads the topics anew.
+vi.setConfig({ testTimeout: 300_000 })
 const org = await newOrganisation('verify')
 const began = new Date().toISOString()
 const accepted = 'weir.accepted.tags'
