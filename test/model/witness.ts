@@ -9,13 +9,14 @@ import { Violation } from './violation.js'
 
 /** Looks on at every commit and every telling, and cries out at the first that must not be. */
 export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) => {
-  const seen = new Map<string, string>()
+  const seen = new Map<string, unknown>()
 
   const sameAsBefore = (name: string, value: unknown): void => {
-    const text = JSON.stringify(value)
     const before = seen.get(name)
-    if (before !== undefined && before !== text) throw new Violation(`${name} is told in two ways:\n${before}\n${text}`)
-    seen.set(name, text)
+    if (before === undefined) seen.set(name, value)
+    if (before === undefined || before === value) return
+    const [one, other] = [JSON.stringify(before), JSON.stringify(value)]
+    if (one !== other) throw new Violation(`${name} is told in two ways:\n${one}\n${other}`)
   }
   const judgedOf = (batchId: string): Judged => {
     const judged = oracle.judged.get(batchId)

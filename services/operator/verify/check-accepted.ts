@@ -1,10 +1,10 @@
 import type { Received } from '#platform/kafka.js'
 import { readTopics, type Stretch, stretchesOf } from '#platform/read-topics.js'
-import { acceptedSchema } from '#schemas/derive/avro.js'
 import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import { checkRows } from './check-rows.js'
-import { createHeadDecoder, type Decode } from './decoder.js'
+import { forgiveCompacted } from './compacted.js'
+import { type AcceptedHead, createAcceptedDecoder, type Decode } from './decoder.js'
 import { missingOf } from './expectations.js'
 import { type KeyState, orgOf, seeVersion } from './key-state.js'
 import { placeOf } from './offsets.js'
@@ -31,7 +31,9 @@ export const checkAccepted = async (
   const stretches = await stretchesOf(kafka, [...types.keys()].map(acceptedTopic), readFrom(subject))
   const progress = subject.progress('accepted', countOf(stretches))
   const byTopic = new Map([...types.values()].map((one) => [acceptedTopic(one.type.type), one]))
-  const decoders = new Map([...byTopic].map(([topic, { type }]) => [topic, headDecoder(subject, type)]))
+  const decoders = new Map(
+    [...byTopic].map(([topic, { type }]) => [topic, createAcceptedDecoder(subject.registry, type)]),
+  )
   const turnedBack: TurnedBack[] = []
 
   const read = async (pack: readonly Stretch[], keys: Map<string, Map<string, KeyState>>): Promise<void> => {
@@ -71,13 +73,12 @@ export const checkAccepted = async (
     }
   }
   progress.end()
-  for (const one of types.values()) noteMissing(subject, one)
+  for (const one of types.values()) {
+    await forgiveCompacted(subject, one)
+    noteMissing(subject, one)
+  }
   return turnedBack
 }
-
-export type Head = { batch_id: string; version: number }
-export const headDecoder = ({ registry }: Subject, type: TypeUnder['type']) =>
-  createHeadDecoder<Head>(registry, acceptedSchema(type), ['batch_id', 'version'])
 
 const see = async (
   subject: Subject,
@@ -85,7 +86,7 @@ const see = async (
   states: Map<string, KeyState>,
   { topic, partition }: { topic: string; partition: number },
   { offset, key, value }: Received,
-  decode: Decode<Head>,
+  decode: Decode<AcceptedHead>,
 ): Promise<void> => {
   const orgId = orgOf(key ?? '')
   if (subject.org !== undefined && orgId !== subject.org) return

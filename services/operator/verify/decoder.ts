@@ -1,5 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { type Registry, Undecodable } from '#platform/registry.js'
+import { acceptedSchema } from '#schemas/derive/avro.js'
+import type { RecordType } from '#schemas/record.js'
 
 /** Undefined: nobody can read it. */
 export type Decode<T> = (message: Buffer) => Promise<T | undefined>
@@ -34,3 +36,9 @@ export const createHeadDecoder = <Head>(
   const { fields, ...rest } = schema as { fields: { name: string }[] }
   return createDecoder<Head>(registry, { ...rest, fields: fields.filter(({ name }) => names.includes(name as never)) })
 }
+
+/** What is read of an accepted event. */
+export type AcceptedHead = { batch_id: string; version: number }
+
+export const createAcceptedDecoder = (registry: Registry, type: RecordType): Decode<AcceptedHead> =>
+  createHeadDecoder(registry, acceptedSchema(type), ['batch_id', 'version'])

@@ -94,5 +94,5 @@ export const missingOf = (expected: Expected, which: 'accepted' | 'refused'): nu
   return missing
 }
 
-// murmur2 itself: a partition among 2^31.
-const markOf = (key: string): number => partitionOf(key, 2 ** 31)
+/** murmur2 itself: a partition among 2^31. */
+export const markOf = (key: string): number => partitionOf(key, 2 ** 31)

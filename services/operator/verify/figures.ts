@@ -20,6 +20,8 @@ export type Figures = {
   rows: number
   /** Events and rows that are on their way. */
   inFlight: number
+  /** Accepted records whose event a newer one has replaced, and compaction removed. */
+  compacted: number
   /** Messages that nobody can read. */
   unreadable: number
 }
@@ -38,5 +40,6 @@ export const noFigures = (type: string): Figures => ({
   keys: 0,
   rows: 0,
   inFlight: 0,
+  compacted: 0,
   unreadable: 0,
 })

@@ -1,7 +1,7 @@
 import { readTopics, stretchesOf } from '#platform/read-topics.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
-import { headDecoder } from './check-accepted.js'
+import { createAcceptedDecoder } from './decoder.js'
 import { type KeyState, seeVersion } from './key-state.js'
 import { placeOf } from './offsets.js'
 import { findRows } from './rows.js'
@@ -11,7 +11,7 @@ import { readFrom, type Subject } from './subject.js'
 export const watchKeys = async (subject: Subject, type: RecordType, keys: ReadonlySet<string>) => {
   const { kafka, clickhouse } = subject
   const topic = acceptedTopic(type.type)
-  const decode = headDecoder(subject, type)
+  const decode = createAcceptedDecoder(subject.registry, type)
   const states = new Map<string, KeyState>()
   const rows = new Map<string, number>()
   const read = new Map<string, number>()

@@ -38,6 +38,7 @@ export const toJson = (findings: Findings): string => {
       keys: of.keys,
       rows: of.rows,
       in_flight: of.inFlight,
+      compacted: of.compacted,
       unreadable: of.unreadable,
       differences: Object.fromEntries(
         allKinds.flatMap((kind) =>
@@ -87,6 +88,7 @@ const remarks = (figures: readonly Figures[]): string[] => {
   const all: [number, string][] = [
     [sum((of) => of.waiting), 'records wait to be decided'],
     [sum((of) => of.inFlight), 'events or rows are on their way'],
+    [sum((of) => of.compacted), 'events were replaced by newer ones and compacted away'],
     [sum((of) => of.repeats), 'batches repeat an earlier one'],
     [sum((of) => of.forgotten), 'batches have a verdict that is no longer kept: their events cannot be checked'],
     [sum((of) => of.unreadable), 'messages cannot be read, and were set aside'],
