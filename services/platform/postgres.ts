@@ -8,22 +8,26 @@ export type Connection = pg.PoolClient
 // int8 is what offsets and versions are kept in; they stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/**
- * `answerWithin` bounds every statement, for those who serve others. Without it a statement on a link that died without a
- * word would wait for hours, and on the other end Postgres would keep its transaction open, and with it its locks.
- */
-export const createPool = (url: string, log: Log, max = 10, answerWithin?: number): Pool => {
+export type PoolOptions = {
+  /**
+   * How long a statement may take, for those who serve others. Without it one on a link that died without a word would wait
+   * for hours, and on the other end Postgres would keep its transaction open, and with it its locks.
+   */
+  queryTimeout?: number
+}
+
+export const createPool = (url: string, log: Log, max = 10, { queryTimeout }: PoolOptions = {}): Pool => {
   const pool = new pg.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
-    ...(answerWithin && {
-      query_timeout: answerWithin,
+    ...(queryTimeout && {
+      query_timeout: queryTimeout,
       // Not as parameters of the connection, which a pooler in between might not know.
       onConnect: (connection: pg.ClientBase) =>
         connection.query(
-          `set statement_timeout = ${answerWithin}; set idle_in_transaction_session_timeout = ${answerWithin}`,
+          `set statement_timeout = ${queryTimeout}; set idle_in_transaction_session_timeout = ${queryTimeout}`,
         ),
     }),
   })
