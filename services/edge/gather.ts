@@ -5,15 +5,20 @@ import { type BatchLimits, cut, toBatches } from './batches.js'
 import type { Entry } from './entries.js'
 import type { Figures } from './figures.js'
 import { newId } from './ids.js'
+import { Unavailable } from './request-error.js'
 import type { Outcome, Submit } from './submit.js'
 
 /** An interaction on its way: validated, with the SHA-256 of the body that it came in. */
 export type Interaction = { entry: Entry; bodySha256: Buffer }
 export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] }
-/** Resolves once the interaction's verdict is known, or will not be. */
+/** Resolves once the interaction's verdict is known, or will not be; rejects where nothing can be sent at the moment. */
 export type Gather = (orgId: string, interaction: Interaction) => Promise<InteractionOutcome>
 
-type Waiting = Interaction & { size: number; resolve: (outcome: InteractionOutcome) => void }
+type Waiting = Interaction & {
+  size: number
+  resolve: (outcome: InteractionOutcome) => void
+  reject: (error: Error) => void
+}
 
 export const createGather = (deps: {
   type: string
@@ -47,15 +52,19 @@ export const createGather = (deps: {
     for (const slice of cut(waiting, deps.limits)) {
       send(orgId, slice).catch((error) => {
         deps.log.error({ err: error, interactions: slice.length }, 'interactions not submitted')
-        for (const { resolve } of slice) resolve('unknown')
+        for (const { entry, resolve, reject } of slice) {
+          // Nobody waits for one that was refused already.
+          if (error instanceof Unavailable && !('refusal' in entry)) reject(error)
+          else resolve('unknown')
+        }
       })
     }
   }
 
   return (orgId, interaction) =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
       const waiting = gathered.get(orgId) ?? []
-      waiting.push({ ...interaction, size: interaction.entry.size, resolve })
+      waiting.push({ ...interaction, size: interaction.entry.size, resolve, reject })
       if (waiting.length === 1) {
         gathered.set(orgId, waiting)
         deps.later(() => sendGathered(orgId))

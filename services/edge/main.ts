@@ -1,4 +1,5 @@
 // HTTP requests → validated, cut into batches, published as submitted events → answered with their verdicts.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { readConfigOrExit } from '#platform/config.js'
 import { createFailAt } from '#platform/fail-point.js'
@@ -42,7 +43,7 @@ const config = readConfigOrExit<Config>(configSchema)
 const { network, certificate } = openNetworkOrExit(config)
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now
-const postgresWithin = 5_000
+const listenAfter = 5_000
 // Of the 9 s that a stop may take.
 const stopWaitingAfter = 5_000
 
@@ -57,7 +58,7 @@ await runService(log, async (onStop, crash) => {
     onStop('timer', () => clearInterval(timer))
   }
 
-  const pool = createPool(config.POSTGRES_URL, log, 10, postgresWithin)
+  const pool = createPool(config.POSTGRES_URL, log, 10, { queryTimeout: 5_000 })
   onStop('postgres', () => endPool(pool))
   const store = createVerdictStore(pool)
   const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now, log })
@@ -157,5 +158,7 @@ await runService(log, async (onStop, crash) => {
     verdicts.giveUpAt(now() + stopWaitingAfter)
     abandonAfter(stopWaitingAfter, pool)
   })
+  // Whoever connects is to be served; while a part is away, to be told so.
+  await Promise.race([stream.opened, sleep(listenAfter, undefined, { ref: false })])
   await app.listen({ host: network.host, port: config.EDGE_PORT })
 })

@@ -13,6 +13,8 @@ import type { Verdicts } from './verdicts.js'
 
 export type Stream = {
   publish: Publish
+  /** Resolves once batches can be sent. */
+  opened: Promise<void>
   /** Throws, saying why, while batches cannot be sent or verdicts do not come. */
   check: () => void
   close: () => Promise<void>
@@ -45,10 +47,10 @@ export const openStream = (deps: {
     feed = await patience.until('registry', () => followVerdicts(deps))
     publish = createPublish({ producer, laneOf, failAt: deps.failAt, log: deps.log })
   }
-  open().catch(deps.crash)
 
   return {
     publish: (type, batches) => publish(type, batches),
+    opened: open().catch(deps.crash),
     check: () => {
       patience.check('kafka')
       if (!feed) throw new Error('the schema registry is waited for')

@@ -28,14 +28,14 @@ import { startRetention } from './retention-timer.js'
 const config = readConfigOrExit<Config>(configSchema)
 const log = createLog('integrity', config.LOG_LEVEL)
 // Longer than a sleeper may hold a cursor, and half of what an uploader waits for its verdict.
-const postgresWithin = 15_000
+const queryTimeout = 15_000
 const stopWaitingAfter = 4_000
 
 await runService(log, async (onStop, crash) => {
   const failAt = createFailAt(config)
   const metrics = createMetrics('integrity')
   const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-  const pool = createPool(config.POSTGRES_URL, log, 10, postgresWithin)
+  const pool = createPool(config.POSTGRES_URL, log, 10, { queryTimeout })
   onStop('postgres', () => endPool(pool))
 
   const patience = createPatience(log)

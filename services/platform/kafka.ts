@@ -116,12 +116,18 @@ const createProducer = async (client: Client): Promise<Producer> => {
     send: async (topic, partition, messages) => {
       for (let from = 0; from < messages.length; from += mostMessagesInOneSend) {
         const chunk = messages.slice(from, from + mostMessagesInOneSend)
-        const answers = await producer.send({
-          topic,
-          acks: -1,
-          compression: CompressionTypes.GZIP,
-          messages: chunk.map(({ key, value }) => ({ key, value, partition })),
-        })
+        const answers = await producer
+          .send({
+            topic,
+            acks: -1,
+            compression: CompressionTypes.GZIP,
+            messages: chunk.map(({ key, value }) => ({ key, value, partition })),
+          })
+          .catch((cause: Error) => {
+            // As an error of ours: one that kafkajs holds for final, such as a refused write, would end a consumer's process
+            // instead of being tried again until an operator has mended the topic.
+            throw new Error(`Kafka did not take ${chunk.length} messages for ${topic}/${partition}`, { cause })
+          })
         // A retried send can leave out a partition whose leader moved, and resolve all the same.
         if (!answers.some((a) => a.partition === partition && Number(a.baseOffset) >= 0)) {
           throw new Error(`Kafka did not confirm ${chunk.length} messages for ${topic}/${partition}`)

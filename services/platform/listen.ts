@@ -15,6 +15,7 @@ export type ListenDeps = {
 // A link that died without a word is noticed after these two together: TCP's own keep-alive would take minutes.
 const pingEvery = 500
 const answerWithin = 1_000
+const hangUpWithin = 500
 const waits = [100, 200, 500, 1_000, 2_000]
 
 /** Follows a channel of Postgres on a connection of its own, and connects again for as long as it takes. */
@@ -33,7 +34,8 @@ export const listen = (deps: ListenDeps): { close: () => Promise<void> } => {
   return {
     close: async () => {
       stopped.abort()
-      await following
+      // One that is just connecting to a Postgres that hangs would hold up a stop.
+      await Promise.race([following, sleep(hangUpWithin, undefined, { ref: false })])
     },
   }
 }

@@ -11,23 +11,27 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 // Whoever falls asleep in a transaction holds what others wait for, such as a partition's cursor: Postgres lets go of it.
 const sleepWithin = 10_000
 
-/**
- * `answerWithin` bounds every statement, for those who serve others. Without it a statement on a link that died without a
- * word would wait for hours, and on the other end Postgres would keep its transaction open, and with it its locks.
- */
-export const createPool = (url: string, log: Log, max = 10, answerWithin?: number): Pool => {
+export type PoolOptions = {
+  /**
+   * How long a statement may take, for those who serve others. Without it one on a link that died without a word would wait
+   * for hours, and on the other end Postgres would keep its transaction open, and with it its locks.
+   */
+  queryTimeout?: number
+}
+
+export const createPool = (url: string, log: Log, max = 10, { queryTimeout }: PoolOptions = {}): Pool => {
   const pool = new pg.Pool({
     connectionString: url,
     max,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
-    ...(answerWithin && {
-      query_timeout: answerWithin,
+    ...(queryTimeout && {
+      query_timeout: queryTimeout,
       // Not as parameters of the connection, which a pooler in between might not know.
       onConnect: (connection: pg.ClientBase) =>
         connection.query(
-          `set statement_timeout = ${answerWithin};
-          set idle_in_transaction_session_timeout = ${Math.min(answerWithin, sleepWithin)}`,
+          `set statement_timeout = ${queryTimeout};
+          set idle_in_transaction_session_timeout = ${Math.min(queryTimeout, sleepWithin)}`,
         ),
     }),
   })

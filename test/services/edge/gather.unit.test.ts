@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createMetrics } from '#platform/metrics.js'
 import { createFigures } from '../../../services/edge/figures.js'
 import { createGather } from '../../../services/edge/gather.js'
+import { Unavailable } from '../../../services/edge/request-error.js'
 import { createFakeSubmit } from '../../../services/edge/submit.fake.js'
 import { silent } from './edge.js'
 
@@ -56,4 +57,17 @@ it('answers everyone when submitting breaks', async () => {
   const answer = gather('acme', one('a'))
   timers[0]?.()
   expect(await answer).toBe('unknown')
+})
+
+it('says so where nothing can be sent, and troubles nobody with what was refused anyway', async () => {
+  const { submit, timers, gather } = create()
+  submit.problemsOf = () => {
+    throw new Unavailable('not yet')
+  }
+  const answers = [gather('acme', bad), gather('acme', one('a'))]
+  timers[0]?.()
+  expect(await Promise.allSettled(answers)).toMatchObject([
+    { status: 'fulfilled', value: 'unknown' },
+    { status: 'rejected', reason: { message: 'not yet' } },
+  ])
 })

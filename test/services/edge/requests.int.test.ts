@@ -147,7 +147,7 @@ it('knows the entities of an organisation, and not those of others', async () =>
 
 it('says that Postgres is away when it hangs, and goes on when it is back', async () => {
   const link = await openPostgresLink(database.url)
-  const hanging = createPool(link.url, log, 2, 300)
+  const hanging = createPool(link.url, log, 2, { queryTimeout: 300 })
   try {
     const store = createVerdictStore(hanging)
     const request = requestOf()

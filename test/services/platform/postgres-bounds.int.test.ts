@@ -29,7 +29,7 @@ afterAll(async () => {
 const lock = (connection: pg.ClientBase) => connection.query('select from cursors where id = 1 for update')
 
 it('lets go of a link that died without a word, and Postgres lets go of the locks behind it', async () => {
-  pool = createPool(link.url, log, 2, 1_000)
+  pool = createPool(link.url, log, 2, { queryTimeout: 1_000 })
   const stranded = inTransaction(pool, async (connection) => {
     await lock(connection)
     link.lose()
@@ -41,7 +41,7 @@ it('lets go of a link that died without a word, and Postgres lets go of the lock
 })
 
 it('ends a statement that takes too long on the server too', async () => {
-  pool = createPool(database.url, log, 1, 500)
+  pool = createPool(database.url, log, 1, { queryTimeout: 500 })
   await expect(pool.query('select pg_sleep(60)')).rejects.toThrow(/timeout/)
   await eventually(async () => {
     const { rows } = await direct.query(
@@ -58,7 +58,7 @@ it('leaves those who asked for no bound alone', async () => {
 })
 
 it('lets a service stop although Postgres hangs: what is under way fails, and what comes later', async () => {
-  pool = createPool(link.url, log, 2, 60_000)
+  pool = createPool(link.url, log, 2, { queryTimeout: 60_000 })
   await pool.query('select 1')
   link.freeze()
   try {

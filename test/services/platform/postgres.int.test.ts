@@ -12,7 +12,7 @@ let pool: Pool
 beforeEach(async () => {
   database = await createFreshDatabase(inject('parts').POSTGRES_URL)
   link = await openPostgresLink(database.url)
-  pool = createPool(link.url, log, 2, 1_000)
+  pool = createPool(link.url, log, 2, { queryTimeout: 1_000 })
   await pool.query('create table cursors (next_offset integer)')
   await pool.query('insert into cursors values (0)')
 })
