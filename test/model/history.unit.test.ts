@@ -5,7 +5,7 @@ import { brokenRules, type Rules } from './rules.js'
 import { runHistory } from './system.js'
 
 // More of them: MODEL_RUNS=100000 MODEL_SEED=7 npx vitest run --project unit test/model
-const runs = Number(process.env.MODEL_RUNS ?? 2000)
+const runs = Number(process.env.MODEL_RUNS ?? 1500)
 const seed = Number(process.env.MODEL_SEED ?? 5)
 
 const check = (broken: Partial<Rules> = {}, options: { endOnFailure?: boolean } = {}) =>
