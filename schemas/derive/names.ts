@@ -6,7 +6,7 @@ export const rejectedTopic = 'weir.rejected'
 export const verdictsTopic = 'weir.verdicts'
 
 /** The consumer groups of integrity and sink; interactions have their own. */
-export const integrityGroupOf = (type: string): string =>
+export const integrityGroupOf = (type?: string): string =>
   type === 'interactions' ? 'weir-integrity-interactions' : 'weir-integrity'
 export const sinkGroupOf = (type?: string): string => (type === 'interactions' ? 'weir-sink-interactions' : 'weir-sink')
 

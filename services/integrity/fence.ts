@@ -51,7 +51,7 @@ const clockSkew = 60_000
  */
 export const isForgotten = (
   { batch, timestamp }: Submitted,
-  verdicts: ReadonlyMap<string, StoredVerdict>,
+  verdicts: ReadonlyMap<string, unknown>,
   prunedBefore: number | undefined,
 ): boolean => !verdicts.has(batch.batch_id) && prunedBefore !== undefined && timestamp < prunedBefore + clockSkew
 

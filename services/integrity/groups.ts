@@ -1,6 +1,6 @@
 import type { Kafka } from '#platform/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { submittedTopic } from '#schemas/derive/names.js'
+import { integrityGroupOf, submittedTopic } from '#schemas/derive/names.js'
 
 export type Group = { groupId: string; topics: string[] }
 /** What lies below this offset was decided and told. */
@@ -8,8 +8,11 @@ export type Committed = { topic: string; partition: number; offset: number }
 
 /** Two groups, so that an interaction never waits for the fetch of a large upload to be done with. */
 export const groupsOf = (catalogue: Catalogue): { uploads: Group; interactions: Group } => ({
-  uploads: { groupId: 'weir-integrity', topics: [...catalogue.uploads.keys()].map(submittedTopic) },
-  interactions: { groupId: 'weir-integrity-interactions', topics: [submittedTopic(catalogue.interaction.type)] },
+  uploads: { groupId: integrityGroupOf(), topics: [...catalogue.uploads.keys()].map(submittedTopic) },
+  interactions: {
+    groupId: integrityGroupOf(catalogue.interaction.type),
+    topics: [submittedTopic(catalogue.interaction.type)],
+  },
 })
 
 /** How far both groups are; a partition of which nothing was ever committed is not among them. */

@@ -14,7 +14,7 @@ import { createRegistry } from '#platform/registry.js'
 import { createSetAside } from '#platform/set-aside.js'
 import type { Insert } from '#platform/table-writer.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { acceptedTopic, database, rejectedTopic } from '#schemas/derive/names.js'
+import { acceptedTopic, database, rejectedTopic, sinkGroupOf } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import { type Config, configSchema } from './config.js'
 import { createFigures } from './figures.js'
@@ -94,8 +94,8 @@ await runService(log, async (onStop, crash) => {
   onStop('consumers', () => Promise.all(consumers.map(({ close }) => close())))
   const interactionsTopic = acceptedTopic(catalogue.interaction.type)
   const others = [...lanes.keys()].filter((topic) => topic !== interactionsTopic)
-  await consume('weir-sink', others)
-  await consume('weir-sink-interactions', [interactionsTopic])
+  await consume(sinkGroupOf(), others)
+  await consume(sinkGroupOf(catalogue.interaction.type), [interactionsTopic])
   // Released first: a handler that waits for ClickHouse gives up, and its offsets stay uncommitted.
   onStop('waiting inserts', () => {
     stopping.abort()

@@ -151,7 +151,7 @@ it('finds rejections that are gone from ClickHouse', async () => {
   await isClean()
 })
 
-it('finds a verdict that is gone, unless it is too old to be kept', async () => {
+it('finds a verdict that is gone, unless it was pruned', async () => {
   const batch = await upload(sampleOf(tag))
   await isClean()
   const { rows } = await pool.query<{ kept: string }>(
@@ -162,10 +162,11 @@ it('finds a verdict that is gone, unless it is too old to be kept', async () => 
     exitCode: 1,
     differences: [{ kind: 'verdict_missing', where: expect.stringContaining(batch) }],
   })
-  expect(await verifyAtRest('--verdicts-kept', '0')).toMatchObject({
-    exitCode: 0,
-    types: [{ verdicts_no_longer_kept: 1 }],
-  })
+  const markPruned = (moment: Date | null) =>
+    pool.query(`update integrity.cursors set pruned_before = $1 where topic = 'weir.submitted.tags'`, [moment])
+  await markPruned(new Date())
+  expect(await verifyAtRest()).toMatchObject({ exitCode: 0, types: [{ verdicts_no_longer_kept: 1 }] })
+  await markPruned(null)
   await pool.query('insert into integrity.verdicts select * from json_populate_record(null::integrity.verdicts, $1)', [
     rows[0]?.kept,
   ])
@@ -211,7 +212,6 @@ it('publishes what a decided batch never got told, older than what is there or n
     },
     ...{ org: org.name, range: { since: Date.parse(began), until: undefined }, now: Date.now() + 8 * day },
     ...{
-      verdictsKept: 30 * day,
       mostExamples: 5,
       mends: false,
       progress: () => ({ advance: () => {}, end: () => {} }),

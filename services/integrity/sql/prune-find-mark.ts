@@ -1,8 +1,8 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection, Pool } from '#platform/postgres.js'
 
 /** The moment before which verdicts of this partition may be gone; undefined where none was ever pruned. */
 export const findPrunedBefore = async (
-  connection: Connection,
+  connection: Connection | Pool,
   topic: string,
   partition: number,
 ): Promise<number | undefined> => {

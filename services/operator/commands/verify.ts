@@ -3,7 +3,6 @@ import { reasonOf } from '#platform/health.js'
 import type { Log } from '#platform/log.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import type { RecordType } from '#schemas/record.js'
-import { readDuration } from '../duration.js'
 import { OperatorError } from '../operator-error.js'
 import { createProgress } from '../progress.js'
 import { readOrg } from '../read-org.js'
@@ -17,7 +16,6 @@ type Options = {
   org?: string
   type: string[]
   mend?: boolean
-  verdictsKept: string
   examples: number
   json?: boolean
 }
@@ -36,7 +34,6 @@ export const addVerify = (program: Command, session: Session, log: Log): void =>
       [],
     )
     .option('--mend', 'publish again what is missing on a topic, and the newest event where an old one came after it')
-    .option('--verdicts-kept <duration>', 'how long verdicts are kept: an older batch may lack its own', '30d')
     .option('--examples <n>', 'how many differences of each kind are shown', readCount, 5)
     .option('--json', 'one line of JSON: is_clean, types with their counts, differences, mended')
     .addHelpText(
@@ -68,7 +65,6 @@ const run = async (options: Options, session: Session, log: Log): Promise<Findin
   const range = readRange(options, now)
   const types = typesOf(options.type, session)
   const org = options.org === undefined ? undefined : readOrg(options.org)
-  const verdictsKept = readDuration(options.verdictsKept)
   // The clients of four parts: loaded only here, so that other commands start sooner.
   const { openVerification } = await import('../verify/open-verification.js')
   return openVerification({
@@ -79,7 +75,6 @@ const run = async (options: Options, session: Session, log: Log): Promise<Findin
     org,
     range,
     now,
-    verdictsKept,
     mostExamples: options.examples,
     mends: options.mend === true,
     progress: createProgress,

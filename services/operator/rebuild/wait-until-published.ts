@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kafka } from '#platform/kafka.js'
+import { integrityGroupOf } from '#schemas/derive/names.js'
 import { OperatorError } from '../operator-error.js'
 import type { Cursor } from './sql/begin-new-index.js'
 
 // Integrity's own, for uploads; interactions are referred to by nobody.
-const groupId = 'weir-integrity'
+const groupId = integrityGroupOf()
 const longestStandstill = 60_000
 
 /** Integrity commits its place in the submitted log once all below it is published: then the accepted topics have it. */

@@ -21,7 +21,7 @@ const partsWithin = 10_000
 
 /** Opens the parts, verifies, and closes them. */
 export const openVerification = async (
-  options: Pick<Subject, 'catalogue' | 'org' | 'range' | 'now' | 'verdictsKept' | 'progress'> & {
+  options: Pick<Subject, 'catalogue' | 'org' | 'range' | 'now' | 'progress'> & {
     config: Config
     log: Log
     types: readonly RecordType[]

@@ -2,14 +2,14 @@ import { readTopics, type Stretch, stretchesOf } from '#platform/read-topics.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
+import { isForgotten, type Submitted } from '../../integrity/fence.js'
+import { findPrunedBefore } from '../../integrity/sql/prune-find-mark.js'
 import { createDecoder } from './decoder.js'
 import { expect } from './expectations.js'
 import { placeOf } from './offsets.js'
 import { findCursors } from './sql/find-cursors.js'
 import { type FoundVerdict, findVerdicts } from './sql/find-verdicts.js'
 import type { Subject, TypeUnder } from './subject.js'
-
-type Found = { offset: number; timestamp: number; batch: SubmittedBatch }
 
 /**
  * The submitted log of the range beside the stored verdicts: notes what must come of every batch.
@@ -31,7 +31,7 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
     const lane = lanes.get(topic)
     if (!lane) throw new Error(`${topic} was not asked for`)
     const place = placeOf({ topic, partition })
-    const found: Found[] = []
+    const found: Submitted[] = []
     for (const { offset, timestamp, key, value } of messages) {
       if (subject.org !== undefined && key !== subject.org) continue
       const batch = await lane.decode(value)
@@ -44,11 +44,15 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
       pool,
       decided.map(({ batch }) => batch.batch_id),
     )
+    // After the verdicts: one that was pruned while they were read is not missed.
+    const isShort = decided.some(({ batch }) => !verdicts.has(batch.batch_id))
+    const prunedBefore = isShort ? await findPrunedBefore(pool, topic, partition) : undefined
     for (const each of found) {
       const { figures } = lane.one
       figures.batches++
       figures.records += recordsOf(each.batch)
       if (each.offset >= cursor) figures.waiting += recordsOf(each.batch)
+      else if (isForgotten(each, verdicts, prunedBefore)) figures.forgotten++
       else note(subject, lane.one, { topic, partition }, each, verdicts, published.get(place) ?? 0)
     }
     progress.advance(messages.length)
@@ -60,15 +64,14 @@ const note = (
   subject: Subject,
   { type, figures, expectations }: TypeUnder,
   { topic, partition }: { topic: string; partition: number },
-  { offset, timestamp, batch }: Found,
+  { offset, batch }: Submitted,
   verdicts: ReadonlyMap<string, FoundVerdict>,
   published: number,
 ): void => {
   const verdict = verdicts.get(batch.batch_id)
   const where = `batch ${batch.batch_id} at ${topic}/${partition}@${offset}`
   if (!verdict) {
-    if (timestamp < subject.now - subject.verdictsKept) figures.forgotten++
-    else subject.differences.add({ kind: 'verdict_missing', type: type.type, where, found: 'no verdict is stored' })
+    subject.differences.add({ kind: 'verdict_missing', type: type.type, where, found: 'no verdict is stored' })
     return
   }
   const place = { partition, offset, isInFlight: offset >= published }

@@ -25,8 +25,6 @@ export type Subject = {
   org: string | undefined
   range: Range
   now: number
-  /** How long verdicts are kept, in milliseconds: an older batch may lack its own. */
-  verdictsKept: number
   differences: Differences
   progress: (label: string, total: number) => Progress
 }
