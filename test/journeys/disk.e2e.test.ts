@@ -16,8 +16,8 @@ describe('a system whose disk', () => {
   let running: Awaited<ReturnType<typeof startWholeSystem>>
   beforeAll(async () => {
     running = await startWholeSystem({ dataDir: disk.dataDir, env: { VERDICT_TIMEOUT_MS: '3000' } })
+    return running.stop
   })
-  afterAll(() => running.stop())
 
   it.each([
     ['is full', disk.fill, disk.free],
