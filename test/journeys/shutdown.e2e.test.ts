@@ -115,7 +115,7 @@ describe.each<{ name: ServiceName; groups: string[]; part: 'POSTGRES_URL' | 'CLI
       const second = await startService(name, { [part]: link.url })
       await isShared()
       link.freeze()
-      // Whichever partitions it has, one of these is hardly missed by all of them.
+      // So many that one of them is almost surely in its partitions.
       const organisations = await Promise.all(Array.from({ length: 6 }, () => newOrganisation('shutdown')))
       const answers = organisations.map(({ uploader }) => uploader.upload('tags', [sampleOf(tag)]))
       await eventually(async () => {
