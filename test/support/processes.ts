@@ -15,9 +15,13 @@ export const kill = (name: string, signal: NodeJS.Signals = 'SIGKILL'): number =
   return pid
 }
 
-/** A process and all that it started: Postgres has one for each connection. */
+/** A process and all that it started: Postgres has one for each connection, and some of them end while we look. */
 export const signalTree = (pid: number, signal: NodeJS.Signals): void => {
-  process.kill(pid, signal)
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  for (const child of children.split(' ').filter(Boolean)) signalTree(Number(child), signal)
+  try {
+    process.kill(pid, signal)
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    for (const child of children.split(' ').filter(Boolean)) signalTree(Number(child), signal)
+  } catch (error) {
+    if (!['ESRCH', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+  }
 }
