@@ -19,6 +19,7 @@ import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Config, configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
+import { type FailingFetches, watchFailures } from './failing-fetches.js'
 import { createFigures } from './figures.js'
 import { committedOffsets, type Group, groupsOf } from './groups.js'
 import { createFetchHandler, type Lane } from './handle-fetch.js'
@@ -40,6 +41,7 @@ await runService(log, async (onStop, crash) => {
 
   const patience = createPatience(log)
   const consumers: Consumer[] = []
+  let fetches: FailingFetches | undefined
   const readiness = createReadiness(
     {
       kafka: () => {
@@ -48,6 +50,7 @@ await runService(log, async (onStop, crash) => {
         for (const { check } of consumers) check()
       },
       postgres: () => ping(pool),
+      decisions: () => fetches?.check(),
       // Once started, it does without it.
       registry: () => patience.check('registry'),
     },
@@ -69,7 +72,7 @@ await runService(log, async (onStop, crash) => {
   }
   const types = [...catalogue.all.values()]
   const partitions = partitionsOf(catalogue, rejectedTopic)
-  const onFetch = createFetchHandler({
+  const handleFetch = createFetchHandler({
     catalogue,
     pool,
     index: createEntityIndex(config.KNOWN_IDS),
@@ -80,13 +83,15 @@ await runService(log, async (onStop, crash) => {
     setAside: await createSetAside({ producer, registry, partitions, metrics, log }),
   })
 
+  const watched = watchFailures(handleFetch)
+  fetches = watched
   const consume = async (group: Group) => {
     const consumer = await kafka.consume({
       ...group,
       fromBeginning: true,
       partitionsAtOnce: 4,
       bytesPerPartition: 512 * 1024,
-      onFetch,
+      onFetch: watched.handle,
       crash,
     })
     consumers.push(consumer)

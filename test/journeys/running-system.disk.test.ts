@@ -1,8 +1,6 @@
-import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { eventually } from '../support/eventually.js'
-import { freePortVariables } from '../support/free-port-variables.js'
 import { keepUploading } from '../support/keep-uploading.js'
 import { readyzOf } from '../support/readiness.js'
 import { openSmallDisk } from '../support/small-disk.js'
@@ -39,7 +37,8 @@ describe('a system whose disk', () => {
       }
       await eventually(async () => expect(await readyzOf(edgeUrl)).toMatchObject({ httpStatus: 200 }), 240_000)
       const before = client.acknowledged.length
-      await eventually(() => expect(client.acknowledged.length).toBeGreaterThan(before + 60), 60_000)
+      // The first 200 may come before Kafka has noticed that its disk had failed.
+      await eventually(() => expect(client.acknowledged.length).toBeGreaterThan(before + 60), 240_000)
       await client.stop()
 
       const clickhouse = createClickHouse(env.CLICKHOUSE_URL)
@@ -54,41 +53,6 @@ describe('a system whose disk', () => {
     },
     480_000,
   )
-})
-
-describe('npm start says in one line what to do when its data folder', () => {
-  const start = async (dataDir: string) => {
-    const { exitCode, stderr } = await execa(process.execPath, ['deploy/embedded/start.mjs'], {
-      env: { ...(await freePortVariables()), DATA_DIR: dataDir },
-      reject: false,
-    })
-    expect(exitCode).toBe(1)
-    return stderr
-  }
-  const lineFor = (dataDir: string, why: string) =>
-    `The data folder ${dataDir} cannot be used: ${why}. See to that, or set DATA_DIR to another folder.`
-
-  it('is full', async () => {
-    disk.fill()
-    try {
-      await eventually(async () => expect(await start(disk.dataDir)).toBe(lineFor(disk.dataDir, 'the disk is full')))
-    } finally {
-      await disk.free()
-    }
-  })
-
-  it('is read-only', async () => {
-    await disk.makeReadOnly()
-    try {
-      expect(await start(disk.dataDir)).toBe(lineFor(disk.dataDir, 'the disk is read-only'))
-    } finally {
-      await disk.makeWritable()
-    }
-  })
-
-  it('is a file', async () => {
-    expect(await start('package.json')).toMatch(/^The data folder .*package.json cannot be used: there is a file/)
-  })
 })
 
 /** What an answer tells a person: of the whole request, or of its batches. */
