@@ -50,7 +50,7 @@ const list = async (options: Options, session: Session): Promise<void> => {
 
 const findListed = async (session: Session, filter: ReturnType<typeof readFilter>, limit: number) => {
   const [{ withClickHouse }, { findRejections }, { countByCode }, { findRetries }] = await Promise.all([
-    import('../rejected/with-clickhouse.js'),
+    import('../with-clickhouse.js'),
     import('../rejected/find-rejections.js'),
     import('../rejected/count-rejections.js'),
     import('../rejected/sql/find-retries.js'),

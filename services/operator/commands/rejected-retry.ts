@@ -70,7 +70,7 @@ const run = async (options: Options, session: Session): Promise<void> => {
 
 const retry = async (filter: Filter, options: Options, session: Session, signal: AbortSignal): Promise<void> => {
   const [{ withClickHouse }, { createEdge }, { prospectOf, sendAgain }, { holdRetries }] = await Promise.all([
-    import('../rejected/with-clickhouse.js'),
+    import('../with-clickhouse.js'),
     import('../rejected/edge.js'),
     import('../rejected/retry.js'),
     import('../rejected/sql/hold-retries.js'),

@@ -34,7 +34,7 @@ export const addRejectedShow = (rejected: Command, session: Session): void => {
 const show = async (given: string, options: Options, session: Session): Promise<void> => {
   const filter = { request: readId(given), ...(options.index !== undefined && { index: readIndex(options.index) }) }
   const [{ withClickHouse }, { findRejections }, { findRetries }] = await Promise.all([
-    import('../rejected/with-clickhouse.js'),
+    import('../with-clickhouse.js'),
     import('../rejected/find-rejections.js'),
     import('../rejected/sql/find-retries.js'),
   ])

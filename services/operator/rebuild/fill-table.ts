@@ -4,7 +4,7 @@ import type { Stretch } from '#platform/read-topics.js'
 import { createCloseLook, createSort } from '#platform/readable.js'
 import type { Registry } from '#platform/registry.js'
 import { createTableWriter } from '#platform/table-writer.js'
-import { isAnswer, patiently } from './patiently.js'
+import { isAnswer, patiently } from '../patiently.js'
 import { readLog } from './read-log.js'
 import type { Table } from './tables.js'
 

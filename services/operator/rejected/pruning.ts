@@ -4,7 +4,7 @@ import { committedOffsets } from '../../integrity/groups.js'
 import { type Counts, type Cutoffs, createRetention } from '../../integrity/retention.js'
 import { findExpiredDays, pruneRejections } from '../../sink/retention.js'
 import type { Session } from '../session.js'
-import { withClickHouse } from './with-clickhouse.js'
+import { withClickHouse } from '../with-clickhouse.js'
 
 type Before = Cutoffs & { rejections?: Date | undefined }
 export type Pruning = {
