@@ -69,11 +69,11 @@ const run = async (options: Options, session: Session): Promise<void> => {
 }
 
 const retry = async (filter: Filter, options: Options, session: Session, signal: AbortSignal): Promise<void> => {
-  const [{ withClickHouse }, { createEdge }, { prospectOf, sendAgain }, { holdRetries }] = await Promise.all([
+  const [{ withClickHouse }, { createEdge }, { prospectOf, sendAgain }, { alone }] = await Promise.all([
     import('../with-clickhouse.js'),
     import('../rejected/edge.js'),
     import('../rejected/retry.js'),
-    import('../rejected/sql/hold-retries.js'),
+    import('../alone.js'),
   ])
   const { config, catalogue, note } = session
   const choice = { evenSuperseded: Boolean(options.evenSuperseded), dryRun: Boolean(options.dryRun) }
@@ -94,7 +94,7 @@ const retry = async (filter: Filter, options: Options, session: Session, signal:
         report(prospect, sent, options, session)
       }
       // Looking hurts nobody, so a dry run does not wait for another run.
-      return choice.dryRun ? work() : holdRetries(pool, work)
+      return choice.dryRun ? work() : alone(pool, 'rejected retry', work)
     }),
   )
 }

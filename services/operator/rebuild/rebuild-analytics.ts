@@ -1,7 +1,7 @@
 import type { Log } from '#platform/log.js'
 import type { Pool } from '#platform/postgres.js'
+import { alone } from '../alone.js'
 import type { Config } from '../config.js'
-import { alone } from './alone.js'
 import { rebuildTable, type TableRebuilt } from './rebuild-table.js'
 import type { Table } from './tables.js'
 import { withLog } from './with-log.js'

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createPool, type Pool } from '#platform/postgres.js'
+import { alone } from '../../../../services/operator/alone.js'
 import { migrate } from '../../../../services/operator/provision/migrations.js'
 import { placeOf } from '../../../../services/operator/rejected/rejection.js'
 import { createRunKeys } from '../../../../services/operator/rejected/run-keys.js'
 import { claimRetries } from '../../../../services/operator/rejected/sql/claim-retries.js'
 import { findRetries } from '../../../../services/operator/rejected/sql/find-retries.js'
 import { findUnanswered } from '../../../../services/operator/rejected/sql/find-unanswered.js'
-import { holdRetries } from '../../../../services/operator/rejected/sql/hold-retries.js'
 import { releaseRetries } from '../../../../services/operator/rejected/sql/release-retries.js'
 import { settleRetries } from '../../../../services/operator/rejected/sql/settle-retries.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
@@ -72,12 +72,12 @@ it('knows what was claimed without an answer, in its order, and what became of t
 
 it('lets one run at a time, and the next one after it has ended, however it did', async () => {
   const refused = 'another "weir rejected retry" is running'
-  const failing = holdRetries(pool, async () => {
-    await expect(holdRetries(pool, async () => 'never')).rejects.toThrow(refused)
+  const failing = alone(pool, 'rejected retry', async () => {
+    await expect(alone(pool, 'rejected retry', async () => 'never')).rejects.toThrow(refused)
     throw new Error('cut off')
   })
   await expect(failing).rejects.toThrow('cut off')
-  expect(await holdRetries(pool, async () => 'done')).toBe('done')
+  expect(await alone(pool, 'rejected retry', async () => 'done')).toBe('done')
 })
 
 it('issues narrow keys for some minutes, renews them in time, and revokes them all', async () => {

@@ -1,6 +1,7 @@
 import type { Pool } from '#platform/postgres.js'
-import { OperatorError } from '../operator-error.js'
+import { OperatorError } from './operator-error.js'
 import { tryLock } from './sql/try-lock.js'
+import { unlock } from './sql/unlock.js'
 
 /** Throws when somebody else could have begun meanwhile: Postgres lets go of a lock when it loses the connection. */
 export type StillAlone = () => Promise<void>
@@ -16,13 +17,18 @@ export const alone = async <T>(pool: Pool, name: string, work: (stillAlone: Stil
   try {
     if (!(await tryLock(connection, `weir ${name}`)))
       throw new OperatorError(`another "weir ${name}" is running: wait until it is done, then try again if need be`)
-    return await work(async () => {
-      await connection.query('select 1').catch(onError)
-      if (lost) throw new OperatorError(`Postgres was away (${lost.message}): try again`)
-    })
+    try {
+      return await work(async () => {
+        await connection.query('select 1').catch(onError)
+        if (lost) throw new OperatorError(`Postgres was away (${lost.message}): try again`)
+      })
+    } finally {
+      // Not left to the end of the connection: the next command may come before Postgres has noticed that. One that is cut
+      // by now has let go already.
+      await unlock(connection, `weir ${name}`).catch(onError)
+    }
   } finally {
     connection.off('error', onError)
-    // Closed, not given back: that ends the lock.
     connection.release(true)
   }
 }
