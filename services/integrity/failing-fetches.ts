@@ -1,5 +1,6 @@
 import { reasonOf } from '#platform/health.js'
 import type { Fetch } from '#platform/kafka.js'
+import { placeOf } from '#platform/place-of.js'
 
 export type FailingFetches = {
   handle: (fetch: Fetch) => Promise<void>
@@ -17,7 +18,7 @@ export const watchFailures = (
   const failures = new Map<string, { at: number; error: unknown }>()
   return {
     handle: async (fetch) => {
-      const place = `${fetch.topic}/${fetch.partition}`
+      const place = placeOf(fetch)
       try {
         await handle(fetch)
         failures.delete(place)

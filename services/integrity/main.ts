@@ -1,4 +1,6 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
+
+import { committedOffsets, type Group } from '#platform/committed-offsets.js'
 import { readConfigOrExit } from '#platform/config.js'
 import { createFailAt } from '#platform/fail-point.js'
 import { checkWithinForPeers, createReadiness } from '#platform/health.js'
@@ -21,7 +23,7 @@ import { type Config, configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
 import { type FailingFetches, watchFailures } from './failing-fetches.js'
 import { createFigures } from './figures.js'
-import { committedOffsets, type Group, groupsOf } from './groups.js'
+import { groupsOf } from './groups.js'
 import { createFetchHandler, type Lane } from './handle-fetch.js'
 import { createPublisher } from './publisher.js'
 import { startRetention } from './retention-timer.js'
@@ -101,7 +103,7 @@ await runService(log, async (onStop, crash) => {
   await consume(groups.uploads)
   await consume(groups.interactions)
 
-  const committed = () => committedOffsets(kafka, catalogue)
+  const committed = () => committedOffsets(kafka, Object.values(groups))
   const retention = startRetention({ config, catalogue, pool, committed, metrics, log })
   onStop('retention', retention.stop)
   // Released first: a fetch that hangs on Postgres would hold up the leave; undecided, it is decided by whoever comes next.

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Fetch, Kafka } from './kafka.js'
+import { placeOf } from './place-of.js'
 
 /** A stretch of a partition: from this offset, up to but without that one. */
 export type Stretch = { topic: string; partition: number; from: number; until: number }
@@ -62,5 +63,3 @@ const settleable = () => {
   })
   return { done, ...settle }
 }
-
-const placeOf = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}/${partition}`

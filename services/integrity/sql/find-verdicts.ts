@@ -1,13 +1,14 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection, Pool } from '#platform/postgres.js'
 import type { Refused } from '#schemas/problem.js'
 import type { StoredVerdict } from '../stored-verdict.js'
 
 type Row = Omit<StoredVerdict, 'decided_at' | 'refused'> & { decided_at: Date; refused: Refused[] }
 
 export const findVerdicts = async (
-  connection: Connection,
+  connection: Connection | Pool,
   batchIds: readonly string[],
 ): Promise<Map<string, StoredVerdict>> => {
+  if (batchIds.length === 0) return new Map()
   const { rows } = await connection.query<Row>({
     name: 'find-verdicts',
     text: `

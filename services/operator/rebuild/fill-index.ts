@@ -1,13 +1,13 @@
 import type { Kafka } from '#platform/kafka.js'
 import type { Pool } from '#platform/postgres.js'
 import { stretchesOf } from '#platform/read-topics.js'
-import { type Registry, Undecodable } from '#platform/registry.js'
+import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { patiently } from '../patiently.js'
+import { createDecoder } from '../decoder.js'
 import { type Handed, readLog } from './read-log.js'
 import { insertRebuilt, type Row } from './sql/insert-rebuilt.js'
 
@@ -54,15 +54,10 @@ type Reader = (message: Buffer) => Promise<Row | undefined>
 
 const readerOf = (deps: { catalogue: Catalogue; registry: Registry }, name: string): [string, Reader] => {
   const type = deps.catalogue.all.get(name) as RecordType
-  const decode = deps.registry.decoder<AcceptedEvent>(acceptedSchema(type))
+  const decode = createDecoder<AcceptedEvent>(deps.registry, acceptedSchema(type))
   const read: Reader = async (message) => {
-    try {
-      const event = await patiently(() => decode(message))
-      return { orgId: event.org_id, type: name, id: String(event[type.id]) }
-    } catch (error) {
-      if (error instanceof Undecodable) return undefined
-      throw error
-    }
+    const event = await decode(message)
+    return event && { orgId: event.org_id, type: name, id: String(event[type.id]) }
   }
   return [acceptedTopic(name), read]
 }

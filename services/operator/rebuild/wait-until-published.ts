@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { committedOffsets, offsetsByPlace } from '#platform/committed-offsets.js'
 import type { Kafka } from '#platform/kafka.js'
+import { placeOf } from '#platform/place-of.js'
 import { integrityGroupOf } from '#schemas/derive/names.js'
 import { OperatorError } from '../operator-error.js'
 import type { Cursor } from './sql/begin-new-index.js'
@@ -18,7 +20,7 @@ export const waitUntilPublished = async (
   let least = Number.POSITIVE_INFINITY
   let since = Date.now()
   for (;;) {
-    const unpublished = await kafka.withAdmin((admin) => countUnpublished(admin, cursors))
+    const unpublished = await countUnpublished(kafka, cursors)
     if (unpublished === 0) return
     if (unpublished < least) since = Date.now()
     least = Math.min(least, unpublished)
@@ -32,20 +34,11 @@ export const waitUntilPublished = async (
   }
 }
 
-type Admin = Parameters<Parameters<Kafka['withAdmin']>[0]>[0]
-
-const countUnpublished = async (admin: Admin, cursors: readonly Cursor[]): Promise<number> => {
+const countUnpublished = async (kafka: Kafka, cursors: readonly Cursor[]): Promise<number> => {
   const topics = [...new Set(cursors.map(({ topic }) => topic))]
-  if (topics.length === 0) return 0
-  const committed = new Map(
-    (await admin.fetchOffsets({ groupId, topics })).flatMap(({ topic, partitions }) =>
-      partitions.map(({ partition, offset }) => [`${topic}/${partition}`, Number(offset)]),
-    ),
-  )
+  const committed = offsetsByPlace(await committedOffsets(kafka, [{ groupId, topics }]))
   return cursors.reduce(
-    (sum, { topic, partition, next_offset }) =>
-      // Where nothing was ever committed Kafka says -1.
-      sum + Math.max(0, next_offset - Math.max(0, committed.get(`${topic}/${partition}`) ?? 0)),
+    (sum, cursor) => sum + Math.max(0, cursor.next_offset - (committed.get(placeOf(cursor)) ?? 0)),
     0,
   )
 }

@@ -1,6 +1,7 @@
+import { committedOffsets } from '#platform/committed-offsets.js'
 import { createKafka } from '#platform/kafka.js'
 import type { Log } from '#platform/log.js'
-import { committedOffsets } from '../../integrity/groups.js'
+import { groupsOf } from '../../integrity/groups.js'
 import { type Counts, type Cutoffs, createRetention } from '../../integrity/retention.js'
 import { findExpiredDays, pruneRejections } from '../../sink/retention.js'
 import type { Session } from '../session.js'
@@ -16,7 +17,7 @@ export type Pruning = {
 export const createPruning = <T>(session: Session, log: Log, work: (pruning: Pruning) => Promise<T>): Promise<T> => {
   const { config, catalogue } = session
   const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-operator', log })
-  const committed = () => committedOffsets(kafka, catalogue)
+  const committed = () => committedOffsets(kafka, Object.values(groupsOf(catalogue)))
   return withClickHouse(config.CLICKHOUSE_URL, (clickhouse) =>
     session.withPool((pool) => {
       const expired = async (before: Date | undefined) => (before ? findExpiredDays(clickhouse, before) : [])

@@ -1,9 +1,9 @@
+import { placeOf } from '#platform/place-of.js'
 import { readTopics, stretchesOf } from '#platform/read-topics.js'
 import { rejectedSchema } from '#schemas/derive/avro.js'
 import { database, entityKey, rejectedTopic, rejectionsLog } from '#schemas/derive/names.js'
-import { createHeadDecoder } from './decoder.js'
+import { createHeadDecoder } from '../decoder.js'
 import { type Expected, missingOf } from './expectations.js'
-import { placeOf } from './offsets.js'
 import { countOf } from './read-submitted.js'
 import { readFrom, type Subject, type TypeUnder } from './subject.js'
 

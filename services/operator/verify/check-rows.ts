@@ -1,7 +1,7 @@
+import { placeOf } from '#platform/place-of.js'
 import type { Stretch } from '#platform/read-topics.js'
 import { acceptedTopic, entityKey } from '#schemas/derive/names.js'
 import type { KeyState } from './key-state.js'
-import { placeOf } from './offsets.js'
 import { findRows, rowsSince } from './rows.js'
 import { readFrom, type Subject, type TypeUnder } from './subject.js'
 

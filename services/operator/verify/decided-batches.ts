@@ -3,12 +3,13 @@ import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { createDecoder } from './decoder.js'
-import { type FoundVerdict, findVerdicts } from './sql/find-verdicts.js'
+import { findVerdicts } from '../../integrity/sql/find-verdicts.js'
+import type { StoredVerdict } from '../../integrity/stored-verdict.js'
+import { createDecoder } from '../decoder.js'
 import type { Subject } from './subject.js'
 
 export type LogPlace = { partition: number; offset: number }
-export type DecidedBatch = { batch: SubmittedBatch; verdict: FoundVerdict }
+export type DecidedBatch = { batch: SubmittedBatch; verdict: StoredVerdict }
 
 /** The batches at these places of the submitted log with the verdicts that were taken on them, by `partition/offset`. */
 export const readDecidedBatches = async (

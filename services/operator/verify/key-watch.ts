@@ -1,9 +1,9 @@
+import { placeOf } from '#platform/place-of.js'
 import { readTopics, stretchesOf } from '#platform/read-topics.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
-import { createAcceptedDecoder } from './decoder.js'
+import { createAcceptedDecoder } from '../decoder.js'
 import { type KeyState, seeVersion } from './key-state.js'
-import { placeOf } from './offsets.js'
 import { findRows } from './rows.js'
 import { readFrom, type Subject } from './subject.js'
 

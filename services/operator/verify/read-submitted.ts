@@ -1,14 +1,15 @@
+import { placeOf } from '#platform/place-of.js'
 import { readTopics, type Stretch, stretchesOf } from '#platform/read-topics.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { isForgotten, type Submitted } from '../../integrity/fence.js'
+import { findVerdicts } from '../../integrity/sql/find-verdicts.js'
 import { findPrunedBefore } from '../../integrity/sql/prune-find-mark.js'
-import { createDecoder } from './decoder.js'
+import type { StoredVerdict } from '../../integrity/stored-verdict.js'
+import { createDecoder } from '../decoder.js'
 import { expect } from './expectations.js'
-import { placeOf } from './offsets.js'
 import { findCursors } from './sql/find-cursors.js'
-import { type FoundVerdict, findVerdicts } from './sql/find-verdicts.js'
 import type { Subject, TypeUnder } from './subject.js'
 
 /**
@@ -65,7 +66,7 @@ const note = (
   { type, figures, expectations }: TypeUnder,
   { topic, partition }: { topic: string; partition: number },
   { offset, batch }: Submitted,
-  verdicts: ReadonlyMap<string, FoundVerdict>,
+  verdicts: ReadonlyMap<string, StoredVerdict>,
   published: number,
 ): void => {
   const verdict = verdicts.get(batch.batch_id)

@@ -1,10 +1,11 @@
+import { committedOffsets, type Group, offsetsByPlace } from '#platform/committed-offsets.js'
 import { partitionOf } from '#platform/partition-of.js'
+import { placeOf } from '#platform/place-of.js'
 import { acceptedTopic, integrityGroupOf, rejectedTopic, sinkGroupOf, submittedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import { checkAccepted } from './check-accepted.js'
 import { checkRejected } from './check-rejected.js'
 import { type Mended, mend } from './mend.js'
-import { committedOf } from './offsets.js'
 import { readSubmitted } from './read-submitted.js'
 import type { Subject } from './subject.js'
 
@@ -15,19 +16,20 @@ import type { Subject } from './subject.js'
 export const verify = async (subject: Subject, options: { mends: boolean }): Promise<Mended | undefined> => {
   const { kafka, catalogue, types } = subject
   const names = [...types.keys()]
-  const published = await committedOf(
-    kafka,
+  const offsetsOf = async (groups: readonly Group[]) => offsetsByPlace(await committedOffsets(kafka, groups))
+  const published = await offsetsOf(
     names.map((type) => ({ groupId: integrityGroupOf(type), topics: [submittedTopic(type)] })),
   )
   await readSubmitted(subject, published)
 
-  const written = await committedOf(kafka, [
+  const written = await offsetsOf([
     ...names.map((type) => ({ groupId: sinkGroupOf(type), topics: [acceptedTopic(type)] })),
     { groupId: sinkGroupOf(), topics: [rejectedTopic] },
   ])
   const isPublished = (type: string, orgId: string, offset: number): boolean => {
     const topic = submittedTopic(type)
-    return offset < (published.get(`${topic}/${partitionOf(orgId, partitionsOf(catalogue, topic))}`) ?? 0)
+    const partition = partitionOf(orgId, partitionsOf(catalogue, topic))
+    return offset < (published.get(placeOf({ topic, partition })) ?? 0)
   }
   const turnedBack = await checkAccepted(subject, written, isPublished)
   await checkRejected(subject, written)

@@ -2,11 +2,11 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { type Registry, Undecodable } from '#platform/registry.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import type { RecordType } from '#schemas/record.js'
+import { patiently } from './patiently.js'
 
 /** Undefined: nobody can read it. */
 export type Decode<T> = (message: Buffer) => Promise<T | undefined>
 
-const mostTries = 5
 const messagesInOneBreath = 500
 
 export const createDecoder = <T>(registry: Registry, schema: unknown): Decode<T> => {
@@ -15,14 +15,11 @@ export const createDecoder = <T>(registry: Registry, schema: unknown): Decode<T>
   return async (message) => {
     // Without a pause, a full fetch would hold the event loop for seconds, and with it heartbeats and the registry's answer.
     if (++decoded % messagesInOneBreath === 0) await breathe()
-    for (let tries = 1; ; tries++) {
-      try {
-        return await decode(message)
-      } catch (error) {
-        if (error instanceof Undecodable) return undefined
-        // An answer of the registry that a busy reader hears too late counts as none: it is asked again.
-        if ((error as Error).name !== 'TimeoutError' || tries === mostTries) throw error
-      }
+    try {
+      return await patiently(() => decode(message))
+    } catch (error) {
+      if (error instanceof Undecodable) return undefined
+      throw error
     }
   }
 }

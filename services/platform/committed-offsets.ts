@@ -1,0 +1,25 @@
+import type { Kafka } from './kafka.js'
+import { placeOf } from './place-of.js'
+
+export type Group = { groupId: string; topics: readonly string[] }
+/** What lies below this offset its group is done with. */
+export type Committed = { topic: string; partition: number; offset: number }
+
+/** How far these groups are; a partition of which nothing was ever committed is not among them. */
+export const committedOffsets = (kafka: Kafka, groups: readonly Group[]): Promise<Committed[]> =>
+  kafka.withAdmin(async (admin) => {
+    const committed: Committed[] = []
+    for (const { groupId, topics } of groups) {
+      // Asked for no topics, Kafka tells of all.
+      if (topics.length === 0) continue
+      for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: [...topics] })) {
+        for (const { partition, offset } of partitions) {
+          if (Number(offset) >= 0) committed.push({ topic, partition, offset: Number(offset) })
+        }
+      }
+    }
+    return committed
+  })
+
+export const offsetsByPlace = (committed: readonly Committed[]): Map<string, number> =>
+  new Map(committed.map((each) => [placeOf(each), each.offset]))
