@@ -1,5 +1,6 @@
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
 import { type FailPointConfig, failPointVariables } from '#platform/fail-point.js'
+import { retentionVariables } from '#platform/retention.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
 import { type LimitConfig, limitVariables } from './limits/variables.js'
 import { type NetworkConfig, networkVariables } from './network/variables.js'
@@ -59,6 +60,7 @@ export const configSchema = {
       default: 720,
       description: 'how long a request that was never decided can be looked up',
     },
+    PRUNE_EVERY_SECONDS: retentionVariables.PRUNE_EVERY_SECONDS,
     INTERACTION_GATHER_MS: {
       type: 'integer',
       minimum: 0,
@@ -100,6 +102,7 @@ export type Config = PartConfig &
     COURSES_LIMIT: number
     VERDICT_TIMEOUT_MS: number
     REQUEST_RETENTION_HOURS: number
+    PRUNE_EVERY_SECONDS: number
     INTERACTION_GATHER_MS: number
     INTERACTIONS_REQUIRE_KEY: boolean
     INTERACTIONS_ORG: string

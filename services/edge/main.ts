@@ -32,8 +32,7 @@ import { createRenewal, type TlsServer } from './network/certificate-renewal.js'
 import { openNetworkOrExit } from './network/open-network.js'
 import { peerChecks, readPeerMetrics, readPeers } from './peers.js'
 import { createRequestNotes } from './request-notes.js'
-import { createPruning } from './request-pruning.js'
-import { pruneRequests } from './sql/prune-requests.js'
+import { startPruning } from './request-pruning.js'
 import { openStream } from './stream.js'
 import { createSubmit } from './submit.js'
 import { createVerdictStore } from './verdict-store.js'
@@ -87,8 +86,7 @@ await runService(log, async (onStop, crash) => {
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
   onStop('notes of requests', notes.tick)
   every(200, notes.tick)
-  const prune = (most: number) => pruneRequests(pool, config.REQUEST_RETENTION_HOURS, most)
-  every(3_600_000, createPruning({ prune, log }))
+  onStop('pruning', startPruning({ config, pool, log }).stop)
 
   const load = createLoad(boundsOf(config), figures)
   const submit = load.counting(createSubmit({ publish: stream.publish, verdicts, figures, now }))

@@ -1,16 +1,24 @@
+import { inSteps } from '#platform/in-steps.js'
 import type { Log } from '#platform/log.js'
+import { periodically } from '#platform/periodically.js'
+import type { Pool } from '#platform/postgres.js'
+import type { Config } from './config.js'
+import { pruneRequests } from './sql/prune-requests.js'
 
-// A step is over in milliseconds, and nobody waits behind it.
-const rowsAtOnce = 1000
-
-/** Deletes what was noted of old requests, in small steps; what fails is tried again the next time. */
-export const createPruning =
-  (deps: { prune: (most: number) => Promise<number>; log: Log }) => async (): Promise<void> => {
-    let pruned = 0
-    try {
-      for (let step = rowsAtOnce; step === rowsAtOnce; pruned += step) step = await deps.prune(rowsAtOnce)
-    } catch (error) {
-      deps.log.warn({ err: error }, 'could not prune old requests')
-    }
-    if (pruned > 0) deps.log.info({ requests: pruned }, 'old requests pruned')
-  }
+/** Deletes what was noted of old requests, by the hour. */
+export const startPruning = (deps: {
+  config: Pick<Config, 'REQUEST_RETENTION_HOURS' | 'PRUNE_EVERY_SECONDS'>
+  pool: Pool
+  log: Log
+}): { stop: () => Promise<void> } => {
+  const { config, pool, log } = deps
+  return periodically({
+    name: 'pruning of requests',
+    everyMs: config.PRUNE_EVERY_SECONDS * 1000,
+    work: async (signal) => {
+      const requests = await inSteps((most) => pruneRequests(pool, config.REQUEST_RETENTION_HOURS, most), { signal })
+      if (requests > 0) log.info({ requests }, 'old requests pruned')
+    },
+    log,
+  })
+}

@@ -1,3 +1,4 @@
+import type { Committed } from '#platform/committed-offsets.js'
 import type { Log } from '#platform/log.js'
 import type { Metrics } from '#platform/metrics.js'
 import { periodically } from '#platform/periodically.js'
@@ -6,7 +7,6 @@ import { type RetentionConfig, rejectionsBefore, retriesBefore, verdictsBefore }
 import type { Catalogue } from '#schemas/catalogue.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { retentionOf } from '#schemas/derive/topics.js'
-import type { Committed } from './groups.js'
 import { createRetention } from './retention.js'
 
 /** Prunes by the hour. */

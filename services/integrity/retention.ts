@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import type { Committed } from '#platform/committed-offsets.js'
+import { inSteps } from '#platform/in-steps.js'
 import { inTransaction, type Pool } from '#platform/postgres.js'
-import type { Committed } from './groups.js'
 import { countPrunableKeyed, countPrunableRetries, countPrunableVerdicts } from './sql/prune-count.js'
 import { holdCursor } from './sql/prune-hold-cursor.js'
 import { pruneKeyedInteractions } from './sql/prune-keyed-interactions.js'
@@ -19,32 +19,20 @@ export type Retention = {
   prune: (before: Cutoffs, signal?: AbortSignal) => Promise<Counts>
 }
 
-// A step takes about 10 ms, and a fetch waits for it at the most.
-const rowsPerStep = 1000
-
 /** Forgets what is too old, in steps that hold nobody up. Several may do so at the same time: they share the work. */
 export const createRetention = (deps: {
   pool: Pool
   /** Only what was told can be forgotten: until then its verdict is the only one who knows. */
   committed: () => Promise<readonly Committed[]>
   onStep?: (what: Prunable, count: number) => void
-  pauseMs?: number
-  rowsPerStep?: number
+  steps?: { most?: number; pauseMs?: number }
 }): Retention => {
-  const { pool, onStep = () => {}, pauseMs = 100 } = deps
-  const most = deps.rowsPerStep ?? rowsPerStep
-
-  const inSteps = async (what: Prunable, step: () => Promise<number>, signal?: AbortSignal): Promise<number> => {
-    for (let total = 0; ; await wait(pauseMs, undefined, { signal })) {
-      const count = await step()
-      total += count
-      if (count > 0) onStep(what, count)
-      if (count < most) return total
-    }
-  }
+  const { pool, onStep } = deps
+  const prune = (what: Prunable, step: (most: number) => Promise<number>, signal?: AbortSignal): Promise<number> =>
+    inSteps(step, { ...deps.steps, signal, onStep: (count) => onStep?.(what, count) })
 
   // The cursor is held, as by who decides: a batch that comes again right now is either touched before or decided anew.
-  const verdictsOf = (partition: Committed, before: Date): Promise<number> =>
+  const verdictsOf = (partition: Committed, before: Date, most: number): Promise<number> =>
     inTransaction(pool, async (connection) => {
       if (!(await holdCursor(connection, partition.topic, partition.partition))) return 0
       const { count, lastUsed } = await pruneVerdicts(connection, partition, before, most)
@@ -62,12 +50,12 @@ export const createRetention = (deps: {
       const pruned: Counts = { verdicts: 0, keyed_interactions: 0, retries: 0 }
       if (verdicts) {
         for (const partition of await deps.committed()) {
-          pruned.verdicts += await inSteps('verdicts', () => verdictsOf(partition, verdicts), signal)
+          pruned.verdicts += await prune('verdicts', (most) => verdictsOf(partition, verdicts, most), signal)
         }
-        const keyed = () => pruneKeyedInteractions(pool, verdicts, most)
-        pruned.keyed_interactions = await inSteps('keyed_interactions', keyed, signal)
+        const keyed = (most: number) => pruneKeyedInteractions(pool, verdicts, most)
+        pruned.keyed_interactions = await prune('keyed_interactions', keyed, signal)
       }
-      if (retries) pruned.retries = await inSteps('retries', () => pruneRetries(pool, retries, most), signal)
+      if (retries) pruned.retries = await prune('retries', (most) => pruneRetries(pool, retries, most), signal)
       return pruned
     },
   }

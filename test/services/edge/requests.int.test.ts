@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createPool, inTransaction, type Pool } from '#platform/postgres.js'
 import { createFindKnown } from '../../../services/edge/known-entities.js'
 import { batchIdsOf, type NotedRequest } from '../../../services/edge/noted-request.js'
-import { createPruning } from '../../../services/edge/request-pruning.js'
+import { startPruning } from '../../../services/edge/request-pruning.js'
 import { findRequest } from '../../../services/edge/sql/find-request.js'
 import { pruneRequests } from '../../../services/edge/sql/prune-requests.js'
 import { saveRequests } from '../../../services/edge/sql/save-requests.js'
@@ -12,6 +12,7 @@ import { createVerdictStore } from '../../../services/edge/verdict-store.js'
 import { insertEntities } from '../../../services/integrity/sql/insert-entities.js'
 import { insertVerdicts } from '../../../services/integrity/sql/insert-verdicts.js'
 import { migrate } from '../../../services/operator/provision/migrations.js'
+import { eventually } from '../../support/eventually.js'
 import { createFreshDatabase } from '../../support/fresh-database.js'
 import { openPostgresLink } from '../../support/postgres-link.js'
 
@@ -116,19 +117,21 @@ it('prunes the notes that are too old and those that are decided, a few at a tim
   )
 })
 
-it('prunes step by step until nothing is left to do', async () => {
-  await pool.query('truncate edge.requests')
-  await save(...Array.from({ length: 2300 }, () => requestOf({ submittedAt: Date.now() - 800 * hour })), requestOf())
-  const steps: number[] = []
-  const prune = async (most: number) => {
-    const count = await pruneRequests(pool, 720, most)
-    steps.push(count)
-    return count
+it('prunes by itself, again and again, and what is new stays', async () => {
+  const pruning = startPruning({ config: { REQUEST_RETENTION_HOURS: 720, PRUNE_EVERY_SECONDS: 0.05 }, pool, log })
+  for (const count of [1200, 3]) {
+    await save(...Array.from({ length: count }, () => requestOf({ submittedAt: Date.now() - 800 * hour })))
+    await eventually(async () => expect(await oldRequests()).toBe(0))
   }
-  await createPruning({ prune, log })()
-  expect(steps).toEqual([1000, 1000, 300])
-  expect((await pool.query('select from edge.requests')).rowCount).toBe(1)
+  const young = requestOf()
+  await save(young)
+  await pruning.stop()
+  const { rows } = await pool.query('select from edge.requests where request_id = $1', [young.requestId])
+  expect(rows).toHaveLength(1)
 })
+
+const oldRequests = async (): Promise<number | null> =>
+  (await pool.query(`select from edge.requests where submitted_at < now() - interval '720 hours'`)).rowCount
 
 it('knows the entities of an organisation, and not those of others', async () => {
   const [own, foreign, unknown] = [randomUUID(), randomUUID(), randomUUID()]

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import type { Committed } from '#platform/committed-offsets.js'
 import { createPool, inTransaction, type Pool } from '#platform/postgres.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { shop } from '#schemas/records/shop.js'
 import { createEntityIndex } from '../../../services/integrity/entity-index.js'
-import type { Committed } from '../../../services/integrity/groups.js'
 import { createRetention } from '../../../services/integrity/retention.js'
 import { takeDecisions } from '../../../services/integrity/take-decisions.js'
 import { migrate } from '../../../services/operator/provision/migrations.js'
@@ -43,13 +43,12 @@ const decide = (offset: number, batches: SubmittedBatch[], n: number, partition 
   const at = { topic, partition, type: shop, isReferenced: true, first: offset, next: offset + batches.length }
   return inTransaction(pool, (c) => takeDecisions(c, createEntityIndex(10), at, submitted, on(n) + 5))
 }
-const retentionWith = (offset: number, rowsPerStep = 1000, steps: number[] = []) =>
+const retentionWith = (offset: number, most = 1000, steps: number[] = []) =>
   createRetention({
     pool,
     committed: async (): Promise<Committed[]> => [{ topic, partition: 0, offset }],
     onStep: (_, count) => steps.push(count),
-    rowsPerStep,
-    pauseMs: 0,
+    steps: { most, pauseMs: 0 },
   })
 const keptOffsets = async () => {
   const { rows } = await pool.query('select submitted_offset as kept from integrity.verdicts order by 1')
