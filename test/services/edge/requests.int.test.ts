@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { createPool, inTransaction, type Pool } from '#platform/postgres.js'
+import { expect, it } from 'vitest'
+import { createPool, inTransaction } from '#platform/postgres.js'
 import { createFindKnown } from '../../../services/edge/known-entities.js'
 import { batchIdsOf, type NotedRequest } from '../../../services/edge/noted-request.js'
 import { startPruning } from '../../../services/edge/request-pruning.js'
@@ -11,23 +11,12 @@ import { saveRequests } from '../../../services/edge/sql/save-requests.js'
 import { createVerdictStore } from '../../../services/edge/verdict-store.js'
 import { insertEntities } from '../../../services/integrity/sql/insert-entities.js'
 import { insertVerdicts } from '../../../services/integrity/sql/insert-verdicts.js'
-import { migrate } from '../../../services/operator/provision/migrations.js'
 import { eventually } from '../../support/eventually.js'
-import { createFreshDatabase } from '../../support/fresh-database.js'
+import { openMigratedDatabase } from '../../support/migrated-database.js'
 import { openPostgresLink } from '../../support/postgres-link.js'
 
 const log = pino({ level: 'silent' })
-let database: Awaited<ReturnType<typeof createFreshDatabase>>
-let pool: Pool
-beforeAll(async () => {
-  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
-  await migrate(database.url)
-  pool = createPool(database.url, log)
-})
-afterAll(async () => {
-  await pool?.end()
-  await database?.drop()
-})
+const { pool, url } = await openMigratedDatabase()
 
 const hour = 3_600_000
 const requestOf = (over: Partial<NotedRequest> = {}): NotedRequest => ({
@@ -149,7 +138,7 @@ it('knows the entities of an organisation, and not those of others', async () =>
 })
 
 it('says that Postgres is away when it hangs, and goes on when it is back', async () => {
-  const link = await openPostgresLink(database.url)
+  const link = await openPostgresLink(url)
   const hanging = createPool(link.url, log, 2, { queryTimeout: 300 })
   try {
     const store = createVerdictStore(hanging)

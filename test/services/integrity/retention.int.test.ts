@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import type { Committed } from '#platform/committed-offsets.js'
-import { createPool, inTransaction, type Pool } from '#platform/postgres.js'
+import { inTransaction } from '#platform/postgres.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { shop } from '#schemas/records/shop.js'
 import { createEntityIndex } from '../../../services/integrity/entity-index.js'
 import { createRetention } from '../../../services/integrity/retention.js'
 import { takeDecisions } from '../../../services/integrity/take-decisions.js'
-import { migrate } from '../../../services/operator/provision/migrations.js'
 import { batchOf } from '../../support/batch.js'
-import { createFreshDatabase } from '../../support/fresh-database.js'
+import { openMigratedDatabase } from '../../support/migrated-database.js'
 import { sampleOf } from '../../support/sample.js'
 
 const topic = 'weir.submitted.shops'
@@ -19,21 +17,10 @@ const begin = Date.UTC(2026, 0, 1)
 const on = (n: number): number => begin + n * day
 const date = (n: number): Date => new Date(on(n))
 
-let database: Awaited<ReturnType<typeof createFreshDatabase>>
-let pool: Pool
-beforeAll(async () => {
-  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
-  await migrate(database.url)
-  pool = createPool(database.url, pino({ level: 'silent' }))
-})
+const { pool } = await openMigratedDatabase()
 beforeEach(async () => {
   await pool.query('truncate integrity.verdicts, integrity.cursors, integrity.keyed_interactions, integrity.retries')
 })
-afterAll(async () => {
-  await pool.end()
-  await database.drop()
-})
-
 /** A batch that the edge submits on a certain day. */
 const batchOn = (n: number): SubmittedBatch => batchOf(shop, [sampleOf(shop)], { submitted_at: on(n) })
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { pino } from 'pino'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { createPool, inTransaction, type Pool } from '#platform/postgres.js'
+import { expect, it } from 'vitest'
+import { inTransaction } from '#platform/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import type { SubmittedBatch } from '#schemas/events.js'
@@ -11,22 +10,11 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { createEntityIndex } from '../../../services/integrity/entity-index.js'
 import { takeDecisions } from '../../../services/integrity/take-decisions.js'
-import { migrate } from '../../../services/operator/provision/migrations.js'
 import { batchOf, refusalOf } from '../../support/batch.js'
-import { createFreshDatabase } from '../../support/fresh-database.js'
+import { openMigratedDatabase } from '../../support/migrated-database.js'
 import { sampleOf } from '../../support/sample.js'
 
-let database: Awaited<ReturnType<typeof createFreshDatabase>>
-let pool: Pool
-beforeAll(async () => {
-  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
-  await migrate(database.url)
-  pool = createPool(database.url, pino({ level: 'silent' }))
-})
-afterAll(async () => {
-  await pool.end()
-  await database.drop()
-})
+const { pool } = await openMigratedDatabase()
 
 let nextPartition = 0
 /** A partition of its own for each test, decided by any number of instances, each with a cache of its own. */

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
-import { createPool, inTransaction, type Pool } from '#platform/postgres.js'
+import { beforeEach, expect, it } from 'vitest'
+import { inTransaction } from '#platform/postgres.js'
 import { branch } from '#schemas/records/branch.js'
 import { shop } from '#schemas/records/shop.js'
 import { createEntityIndex } from '../../../../services/integrity/entity-index.js'
 import { takeDecisions } from '../../../../services/integrity/take-decisions.js'
 import { alone } from '../../../../services/operator/alone.js'
-import { migrate } from '../../../../services/operator/provision/migrations.js'
 import { inShortTransaction } from '../../../../services/operator/rebuild/short-transaction.js'
 import { beginNewIndex } from '../../../../services/operator/rebuild/sql/begin-new-index.js'
 import { compareIndexes } from '../../../../services/operator/rebuild/sql/compare-indexes.js'
@@ -16,20 +14,10 @@ import { insertRebuilt } from '../../../../services/operator/rebuild/sql/insert-
 import { swapIndex } from '../../../../services/operator/rebuild/sql/swap-index.js'
 import { batchOf } from '../../../support/batch.js'
 import { eventually } from '../../../support/eventually.js'
-import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { openMigratedDatabase } from '../../../support/migrated-database.js'
 import { sampleOf } from '../../../support/sample.js'
 
-let database: Awaited<ReturnType<typeof createFreshDatabase>>
-let pool: Pool
-beforeAll(async () => {
-  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
-  await migrate(database.url)
-  pool = createPool(database.url, pino({ level: 'silent' }))
-})
-afterAll(async () => {
-  await pool.end()
-  await database.drop()
-})
+const { pool } = await openMigratedDatabase()
 beforeEach(() => inTransaction(pool, dropNewIndex))
 
 const index = createEntityIndex(1000)

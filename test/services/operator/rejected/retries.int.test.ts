@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { pino } from 'pino'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { createPool, type Pool } from '#platform/postgres.js'
+import { expect, it } from 'vitest'
 import { alone } from '../../../../services/operator/alone.js'
-import { migrate } from '../../../../services/operator/provision/migrations.js'
 import { placeOf } from '../../../../services/operator/rejected/rejection.js'
 import { createRunKeys } from '../../../../services/operator/rejected/run-keys.js'
 import { claimRetries } from '../../../../services/operator/rejected/sql/claim-retries.js'
@@ -11,19 +8,9 @@ import { findRetries } from '../../../../services/operator/rejected/sql/find-ret
 import { findUnanswered } from '../../../../services/operator/rejected/sql/find-unanswered.js'
 import { releaseRetries } from '../../../../services/operator/rejected/sql/release-retries.js'
 import { settleRetries } from '../../../../services/operator/rejected/sql/settle-retries.js'
-import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { openMigratedDatabase } from '../../../support/migrated-database.js'
 
-let database: Awaited<ReturnType<typeof createFreshDatabase>>
-let pool: Pool
-beforeAll(async () => {
-  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
-  await migrate(database.url)
-  pool = createPool(database.url, pino({ level: 'silent' }), 4)
-})
-afterAll(async () => {
-  await pool.end()
-  await database.drop()
-})
+const { pool } = await openMigratedDatabase(4)
 
 const candidates = (count: number) =>
   Array.from({ length: count }, (_, i) => ({
