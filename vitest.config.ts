@@ -20,8 +20,6 @@ export default defineConfig({
         hookTimeout: 240_000,
         fileParallelism: false,
       }),
-      // Not in `npm test`: see "The full disk" in docs/decisions.md.
-      project('disk', { testTimeout: 480_000, hookTimeout: 240_000 }),
     ],
   },
 })

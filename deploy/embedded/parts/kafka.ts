@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageRoot } from '#platform/package-root.js'
 import { freePorts } from '../free-port.js'
@@ -10,6 +10,20 @@ import type { ProcessDefinition } from '../process-definition.js'
 import { answersKafka } from './answers-kafka.js'
 import { jarsDir, javaCommand } from './java.js'
 import { type Behind, kafkaProperties } from './kafka-properties.js'
+
+/**
+ * Kafka writes its indexes through memory. Where a full disk has no room for a page of one, Java throws an InternalError, which
+ * Kafka takes for the fault of that one request: every later write to the partition fails, yet lands in the log with an offset
+ * that is there already, and a Kafka that is started again deletes such a log. So Java's debugger agent, which is there at no
+ * cost until that error is thrown, ends Kafka in the middle of the first such write.
+ */
+const endAtDiskFault = `-agentlib:jdwp=${[
+  'transport=dt_socket',
+  'address=127.0.0.1:0',
+  'server=y',
+  'onthrow=java.lang.InternalError',
+  'launch=end-kafka.sh',
+].join(',')}`
 
 /** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
 export const kafkaPart = (options: { dataDir: string; port: number; behind?: Behind }): ProcessDefinition => {
@@ -29,7 +43,16 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
     port,
     command: java,
     // Idle it takes 350 MB; the bound leaves room for a few requests of the largest size.
-    args: ['-Xms256m', '-Xmx768m', '-XX:+ExitOnOutOfMemoryError', ...classes, 'kafka.Kafka', propertiesFile],
+    args: [
+      '-Xms256m',
+      '-Xmx768m',
+      '-XX:+ExitOnOutOfMemoryError',
+      endAtDiskFault,
+      ...classes,
+      'kafka.Kafka',
+      propertiesFile,
+    ],
+    env: { PATH: [join(packageRoot, 'deploy/embedded/parts'), process.env.PATH].join(delimiter) },
     prepare: async () => {
       await mkdir(home, { recursive: true })
       const [controllerPort = 0] = await freePorts(1)

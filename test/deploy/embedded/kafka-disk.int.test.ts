@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import { statfs } from 'node:fs/promises'
+import { pino } from 'pino'
+import { afterAll, expect, it } from 'vitest'
+import { createKafka } from '#platform/kafka.js'
+import { readTopics, stretchesOf } from '#platform/read-topics.js'
+import { freePorts } from '../../../deploy/embedded/free-port.js'
+import { kafkaPart } from '../../../deploy/embedded/parts/kafka.js'
+import { superviseProcess } from '../../../deploy/embedded/supervised-process.js'
+import { eventually } from '../../support/eventually.js'
+import { openSmallDisk } from '../../support/small-disk.js'
+
+const disk = await openSmallDisk(64)
+afterAll(disk.close)
+
+const topic = 'some'
+const incompressible = randomBytes
+
+it('keeps what it took when the disk has no room for its index, and nothing twice, and goes on when there is', async () => {
+  const [port = 0] = await freePorts(1)
+  const reports: string[] = []
+  const { dataDir } = disk
+  const part = superviseProcess(kafkaPart({ dataDir, port }), { dataDir, report: (line) => reports.push(line) })
+  await part.start()
+  try {
+    const kafka = createKafka({ brokers: `127.0.0.1:${port}`, clientId: 'test', log: pino({ level: 'silent' }) })
+    await kafka.withAdmin((admin) => admin.createTopics({ topics: [{ topic }], waitForLeaders: true }))
+    const producer = await kafka.createProducer()
+    const send = (value: Buffer) => producer.send(topic, 0, [{ key: 'one', value }])
+
+    // More than the 4096 bytes after which Kafka writes into the index, in a page of the log that has room for a little more.
+    const first = randomBytes(4300)
+    await send(first)
+    await disk.fill()
+    await eventually(async () => expect((await statfs(dataDir)).bavail).toBe(0))
+    await expect(send(randomBytes(20))).rejects.toThrow('Kafka did not take')
+    expect(reports).toContain('kafka ended (SIGKILL); starting it again')
+    await disk.free()
+
+    const second = randomBytes(5000)
+    await eventually(() => send(second), 60_000)
+    const kept: { offset: number; value: Buffer }[] = []
+    await readTopics(kafka, await stretchesOf(kafka, [topic]), async ({ messages }) => {
+      kept.push(...messages.map(({ offset, value }) => ({ offset, value })))
+    })
+    expect(kept[0]?.value).toEqual(first)
+    expect(kept.at(-1)?.value).toEqual(second)
+    expect(kept.map(({ offset }) => offset)).toEqual(kept.map((_, i) => i))
+    await producer.close()
+  } finally {
+    await part.stop()
+  }
+})
