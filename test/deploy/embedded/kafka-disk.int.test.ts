@@ -14,7 +14,6 @@ const disk = await openSmallDisk(64)
 afterAll(disk.close)
 
 const topic = 'some'
-const incompressible = randomBytes
 
 it('keeps what it took when the disk has no room for its index, and nothing twice, and goes on when there is', async () => {
   const [port = 0] = await freePorts(1)
