@@ -106,8 +106,13 @@ await runService(log, async (onStop, crash) => {
     // Once started, uploads do without it.
     registry: () => patience.check('registry'),
   }
-  const { integrity, ...others } = peerChecks(peers)
+  // One partition that stands still is the operator's to see to; a load balancer would take away all that still goes.
+  const { integrity } = peerChecks(peers, ['decisions'])
   const forUploads = { ...parts, ...(integrity && { integrity }) }
+  const kafkaWithWrites = () => {
+    stream.check()
+    stream.checkWrites()
+  }
   const app = createApp({
     catalogue,
     findCaller: createFindCaller({
@@ -133,7 +138,13 @@ await runService(log, async (onStop, crash) => {
     network,
     certificate,
     readiness: {
-      everything: createReadiness({ ...forUploads, registry: registry.ping, clickhouse: clickhouse.ping, ...others }),
+      everything: createReadiness({
+        ...parts,
+        kafka: kafkaWithWrites,
+        registry: registry.ping,
+        clickhouse: clickhouse.ping,
+        ...peerChecks(peers),
+      }),
       uploads: createReadiness(forUploads),
     },
     metricsText: async () => {

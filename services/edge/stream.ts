@@ -3,6 +3,7 @@ import type { Consumer, Kafka, Producer } from '#platform/kafka.js'
 import type { Crash } from '#platform/lifecycle.js'
 import type { Log } from '#platform/log.js'
 import type { Patience } from '#platform/patience.js'
+import { createRecentFailures } from '#platform/recent-failures.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { openLanes } from './lanes.js'
@@ -15,8 +16,10 @@ export type Stream = {
   publish: Publish
   /** Resolves once batches can be sent. */
   opened: Promise<void>
-  /** Throws, saying why, while batches cannot be sent or verdicts do not come. */
+  /** Throws, saying why, while nothing can be sent or no verdict comes. */
   check: () => void
+  /** Throws while Kafka, though it is there, does not take batches for some partition. */
+  checkWrites: () => void
   close: () => Promise<void>
 }
 
@@ -35,17 +38,21 @@ export const openStream = (deps: {
   log: Log
 }): Stream => {
   const { kafka, registry, patience } = deps
-  let producer: Producer | undefined
+  const writes = createRecentFailures((_, reason) => reason)
+  let closeProducer: Producer['close'] | undefined
   let feed: Consumer | undefined
   let publish: Publish = async () => {
     throw new Unavailable('nothing can be taken yet: Kafka and the schema registry are waited for')
   }
 
   const open = async (): Promise<void> => {
-    producer = await patience.until('kafka', kafka.createProducer)
+    const { send, close } = await patience.until('kafka', kafka.createProducer)
+    closeProducer = close
     const laneOf = await patience.until('registry', () => openLanes(deps.catalogue, registry))
     feed = await patience.until('registry', () => followVerdicts(deps))
-    publish = createPublish({ producer, laneOf, failAt: deps.failAt, log: deps.log })
+    const watched: Producer['send'] = (topic, partition, messages) =>
+      writes.watch({ topic, partition }, () => send(topic, partition, messages))
+    publish = createPublish({ producer: { send: watched }, laneOf, failAt: deps.failAt, log: deps.log })
   }
 
   return {
@@ -56,9 +63,10 @@ export const openStream = (deps: {
       if (!feed) throw new Error('the schema registry is waited for')
       feed.check()
     },
+    checkWrites: writes.check,
     close: async () => {
       await feed?.close()
-      await producer?.close()
+      await closeProducer?.()
     },
   }
 }

@@ -11,6 +11,7 @@ import { createLog } from '#platform/log.js'
 import { createMetrics } from '#platform/metrics.js'
 import { createPatience } from '#platform/patience.js'
 import { abandonAfter, createPool, endPool, ping } from '#platform/postgres.js'
+import { createRecentFailures } from '#platform/recent-failures.js'
 import { createRegistry } from '#platform/registry.js'
 import { createSetAside } from '#platform/set-aside.js'
 import { catalogue } from '#schemas/catalogue.js'
@@ -21,7 +22,6 @@ import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Config, configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
-import { type FailingFetches, watchFailures } from './failing-fetches.js'
 import { createFigures } from './figures.js'
 import { groupsOf } from './groups.js'
 import { createFetchHandler, type Lane } from './handle-fetch.js'
@@ -43,7 +43,7 @@ await runService(log, async (onStop, crash) => {
 
   const patience = createPatience(log)
   const consumers: Consumer[] = []
-  let fetches: FailingFetches | undefined
+  const fetches = createRecentFailures((place, reason) => `batches of ${place} are not decided or told: ${reason}`)
   const readiness = createReadiness(
     {
       kafka: () => {
@@ -52,7 +52,7 @@ await runService(log, async (onStop, crash) => {
         for (const { check } of consumers) check()
       },
       postgres: () => ping(pool),
-      decisions: () => fetches?.check(),
+      decisions: fetches.check,
       // Once started, it does without it.
       registry: () => patience.check('registry'),
     },
@@ -85,15 +85,13 @@ await runService(log, async (onStop, crash) => {
     setAside: await createSetAside({ producer, registry, partitions, metrics, log }),
   })
 
-  const watched = watchFailures(handleFetch)
-  fetches = watched
   const consume = async (group: Group) => {
     const consumer = await kafka.consume({
       ...group,
       fromBeginning: true,
       partitionsAtOnce: 4,
       bytesPerPartition: 512 * 1024,
-      onFetch: watched.handle,
+      onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
       crash,
     })
     consumers.push(consumer)

@@ -104,6 +104,13 @@ describe('a broker that refuses writes', () => {
       })
       expect((await uploader().upload('tags', [record], key)).status).toBe(500)
       expect(await idsIn('tags', 'tag_id')).not.toContain(record.tag_id)
+      // Seen by operators; a load balancer would take away what still goes.
+      const { parts } = await readyzOf(edge.url)
+      expect(parts.kafka).toMatchObject({
+        ok: false,
+        problem: expect.stringMatching(/did not take .* max message size/),
+      })
+      expect((await readyzOf(edge.url, '?for=uploads')).parts.kafka).toEqual({ ok: true })
     })
     const line = edge.logged().findLast(({ msg }) => msg === 'batches not published')
     expect(JSON.stringify(line)).toContain('max message size')
@@ -119,6 +126,11 @@ describe('a broker that refuses writes', () => {
       expect((await uploader().upload('tags', [record])).status).toBe(200)
       await eventually(() => expect(serviceLog('integrity')).toContain(`for ${acceptedTopic('tags')}/`))
       expect((await org.uploader.upload('shops', [sampleOf(shop, { is_deleted: false })])).status).toBe(200)
+      await eventually(async () => {
+        const { parts } = await readyzOf(system.edgeUrl)
+        expect(parts.integrity).toMatchObject({ problem: expect.stringContaining('are not decided or told') })
+        expect((await readyzOf(system.edgeUrl, '?for=uploads')).parts.integrity).toEqual({ ok: true })
+      })
       expect(await idsIn('tags', 'tag_id')).not.toContain(record.tag_id)
     })
     await isInView(record)

@@ -29,6 +29,12 @@ it('says which part a peer complains about', async () => {
   expect(parts.gone).toMatchObject({ ok: false })
 })
 
+it('overlooks what does not count, and nothing else', async () => {
+  const overlooking = (...names: string[]) => createReadiness(peerChecks(peers, names))()
+  expect((await overlooking('clickhouse')).parts).toMatchObject({ sink: { ok: true }, gone: { ok: false } })
+  expect((await overlooking('kafka')).parts.sink).toEqual({ ok: false, problem: 'clickhouse: refused' })
+})
+
 it('shows the figures of the peers that answer', async () => {
   const metrics = createMetrics('edge')
   expect(await readPeerMetrics(peers, createFigures(metrics))).toEqual(['weir_sink_rows 1'])
