@@ -1,3 +1,6 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 const refusals: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
@@ -17,5 +20,18 @@ export const unlessDiskRefuses = (work: () => void): void => {
     work()
   } catch (error) {
     if (refusalOf(error) === undefined) throw error
+  }
+}
+
+/** Tries to write a little into a folder (less than that is no room at all), and tells in words why its disk refuses. */
+export const tryToWrite = (folder: string): string | undefined => {
+  const file = join(folder, `tried.${process.pid}`)
+  try {
+    writeFileSync(file, Buffer.alloc(1024 * 1024))
+    return undefined
+  } catch (error) {
+    return refusalOf(error)
+  } finally {
+    unlessDiskRefuses(() => rmSync(file, { force: true }))
   }
 }

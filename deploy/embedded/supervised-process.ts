@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { tryToWrite } from './disk-refusal.js'
 import { logFileOf, sizeOf, tailOf } from './log-file.js'
 import type { ProcessDefinition } from './process-definition.js'
 import { type Ending, type Running, spawnNoted } from './spawn-noted.js'
@@ -73,7 +75,8 @@ export const superviseProcess = (
       const { reason } = await ended
       if (stopping.signal.aborted) return
       failures = Date.now() - upSince > HEALTHY_MS ? 0 : failures
-      report(`${name} ended (${reason}); starting it again`)
+      const why = [reason, tryToWrite(join(dataDir, 'run'))].filter(Boolean).join(', ')
+      report(`${name} ended (${why}); starting it again`)
       await pause(BACKOFF_MS[Math.min(failures++, BACKOFF_MS.length - 1)] ?? 0, stopping.signal)
       if (stopping.signal.aborted) return
       upSince = Date.now()

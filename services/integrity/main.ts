@@ -1,5 +1,4 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
-
 import { committedOffsets, type Group } from '#platform/committed-offsets.js'
 import { readConfigOrExit } from '#platform/config.js'
 import { createFailAt } from '#platform/fail-point.js'
