@@ -9,11 +9,12 @@ import { sampleOf } from '../support/sample.js'
 import { createUploader } from '../support/uploader.js'
 import { startWholeSystem } from '../support/whole-system.js'
 import { interactOrFail, run, uploadOrFail } from './load.js'
+import { readRequests } from './options.js'
 import { type Reading, readProcesses } from './process-figures.js'
 import { latencies, percentile } from './statistics.js'
 import { printTable } from './table.js'
 
-const requests = Number(process.argv[2] ?? 60)
+const requests = readRequests(process.argv.slice(2))
 const recordsPerRequest = 5000
 const names = ['edge', 'integrity', 'sink', 'kafka', 'clickhouse'] as const
 

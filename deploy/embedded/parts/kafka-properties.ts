@@ -27,6 +27,8 @@ export const kafkaProperties = (options: {
     // A backslash would be read as an escape.
     'log.dirs': options.logDir.replaceAll('\\', '/'),
     'auto.create.topics.enable': false,
+    // One broker, so nobody else has what it took: it is on the disk before it is acknowledged. Others leave that to the system.
+    'log.flush.interval.messages': 1,
     // One broker: every internal topic has one replica. Few partitions keep the start and the recovery short.
     'min.insync.replicas': 1,
     'offsets.topic.replication.factor': 1,

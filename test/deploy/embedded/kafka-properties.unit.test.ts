@@ -20,6 +20,10 @@ it('listens on loopback alone and creates no topic unasked', () => {
   expect(properties.get('message.max.bytes')).toBe('33554432')
 })
 
+it('acknowledges what is on the disk, since no other broker has it', () => {
+  expect(read(options).get('log.flush.interval.messages')).toBe('1')
+})
+
 it('sends those who come by the second port back through the one that stands before it', () => {
   const properties = read({ ...options, behind: { port: 9093, advertisedPort: 9094 } })
   expect(properties.get('listeners')).toBe(
