@@ -22,10 +22,12 @@ export type Outcome = Submitted & {
   isTheOneDecided: boolean
 }
 
+const whatToDo = 'Kafka has lost what was there: see "A machine that dies" in docs/operations.md'
+
 // Plain producers leave no gaps: a missing offset is a batch that was acknowledged and is gone.
 export const refuseHole = ({ topic, partition, first }: Span, cursor: number | undefined): void => {
   if (cursor === undefined || first <= cursor) return
-  throw new Error(`${topic}/${partition}: offsets ${cursor} to ${first - 1} are missing from the log`)
+  throw new Error(`${topic}/${partition}: offsets ${cursor} to ${first - 1} are missing from the log. ${whatToDo}`)
 }
 
 /** Those that lie beyond the cursor and whose batch has no verdict yet, each batch once. */
@@ -58,7 +60,8 @@ export const isForgotten = (
 export const toOutcome = (at: Span, one: Submitted, verdicts: ReadonlyMap<string, StoredVerdict>): Outcome => {
   const verdict = verdicts.get(one.batch.batch_id)
   if (!verdict) {
-    throw new Error(`${at.topic}/${at.partition}: offset ${one.offset} lies below the cursor, but has no verdict`)
+    const where = `${at.topic}/${at.partition}: offset ${one.offset}`
+    throw new Error(`${where} lies below the cursor, but has no verdict. ${whatToDo}`)
   }
   const isTheOneDecided =
     verdict.topic === at.topic && verdict.partition === at.partition && verdict.submitted_offset === one.offset

@@ -22,7 +22,7 @@ export const readOptions = (argv: readonly string[]): Options => {
       'after',
       `
 Examples:
-  npm run faults                                        everything; two hours on two cores
+  npm run faults                                        everything; an hour and a half on two cores
   npm run faults -- --seeds 2                           the same, with two seeds each
   npm run faults -- --only after-postgres-commit kills  two kinds of run
   npm run faults -- --only chaos --seed 7 --verbose     one run again, and what happens in it`,
