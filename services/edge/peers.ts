@@ -39,11 +39,10 @@ const checkPeer = async (address: string, overlooked: readonly string[]): Promis
   const answer = await ask(`${address}/readyz`)
   if (answer.ok) return
   const { parts = {} } = (await answer.json()) as Partial<Readiness>
-  const isDown = Object.entries(parts).filter(([, { ok }]) => !ok)
-  const counting = isDown.filter(([name]) => !overlooked.includes(name))
-  if (isDown.length > 0 && counting.length === 0) return
-  const problems = counting.map(([name, part]) => `${name}: ${'problem' in part ? part.problem : ''}`)
-  throw new Error(problems.join('; ') || `answers ${answer.status}`)
+  const down = Object.entries(parts).flatMap(([name, part]) => (part.ok ? [] : [{ name, problem: part.problem }]))
+  const counting = down.filter(({ name }) => !overlooked.includes(name))
+  if (down.length > 0 && counting.length === 0) return
+  throw new Error(counting.map(({ name, problem }) => `${name}: ${problem}`).join('; ') || `answers ${answer.status}`)
 }
 
 // Less than the readiness check waits, so that it is the peer which is named.

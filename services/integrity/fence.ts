@@ -1,3 +1,4 @@
+import { placeOf } from '#platform/place-of.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import type { StoredVerdict } from './stored-verdict.js'
@@ -25,9 +26,9 @@ export type Outcome = Submitted & {
 const whatToDo = 'Kafka has lost what was there: see "A machine that dies" in docs/operations.md'
 
 // Plain producers leave no gaps: a missing offset is a batch that was acknowledged and is gone.
-export const refuseHole = ({ topic, partition, first }: Span, cursor: number | undefined): void => {
-  if (cursor === undefined || first <= cursor) return
-  throw new Error(`${topic}/${partition}: offsets ${cursor} to ${first - 1} are missing from the log. ${whatToDo}`)
+export const refuseHole = (at: Span, cursor: number | undefined): void => {
+  if (cursor === undefined || at.first <= cursor) return
+  throw new Error(`${placeOf(at)}: offsets ${cursor} to ${at.first - 1} are missing from the log. ${whatToDo}`)
 }
 
 /** Those that lie beyond the cursor and whose batch has no verdict yet, each batch once. */
@@ -53,15 +54,14 @@ const clockSkew = 60_000
  */
 export const isForgotten = (
   { batch, timestamp }: Submitted,
-  verdicts: ReadonlyMap<string, unknown>,
+  verdicts: ReadonlyMap<string, StoredVerdict>,
   prunedBefore: number | undefined,
 ): boolean => !verdicts.has(batch.batch_id) && prunedBefore !== undefined && timestamp < prunedBefore + clockSkew
 
 export const toOutcome = (at: Span, one: Submitted, verdicts: ReadonlyMap<string, StoredVerdict>): Outcome => {
   const verdict = verdicts.get(one.batch.batch_id)
   if (!verdict) {
-    const where = `${at.topic}/${at.partition}: offset ${one.offset}`
-    throw new Error(`${where} lies below the cursor, but has no verdict. ${whatToDo}`)
+    throw new Error(`${placeOf(at)}: offset ${one.offset} lies below the cursor, but has no verdict. ${whatToDo}`)
   }
   const isTheOneDecided =
     verdict.topic === at.topic && verdict.partition === at.partition && verdict.submitted_offset === one.offset

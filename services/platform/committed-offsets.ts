@@ -21,5 +21,6 @@ export const committedOffsets = (kafka: Kafka, groups: readonly Group[]): Promis
     return committed
   })
 
-export const offsetsByPlace = (committed: readonly Committed[]): Map<string, number> =>
-  new Map(committed.map((each) => [placeOf(each), each.offset]))
+/** The same, by `topic/partition`. */
+export const committedByPlace = async (kafka: Kafka, groups: readonly Group[]): Promise<Map<string, number>> =>
+  new Map((await committedOffsets(kafka, groups)).map((each) => [placeOf(each), each.offset]))

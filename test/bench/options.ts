@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
+import { toCount } from '../support/to-count.js'
 
 /** The command line of `npm run bench`: how many uploads. Prints its help and ends the process when that is asked for. */
 export const readRequests = (argv: readonly string[]): number =>
@@ -16,9 +17,3 @@ Examples:
   npm run bench -- 200    longer, for steadier figures`,
     )
     .parse(argv, { from: 'user' }).processedArgs[0]
-
-const toCount = (text: string): number => {
-  const count = Number(text)
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number from 1 on.')
-  return count
-}

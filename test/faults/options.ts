@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
+import { toCount } from '../support/to-count.js'
 import { scenarios } from './runs/scenarios.js'
 
 export type Options = { seeds: number[]; only: string[]; json: boolean; verbose: boolean }
@@ -43,10 +44,4 @@ Examples:
     json: given.json,
     verbose: given.verbose,
   }
-}
-
-const toCount = (text: string): number => {
-  const count = Number(text)
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number from 1 on.')
-  return count
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { committedOffsets, offsetsByPlace } from '#platform/committed-offsets.js'
+import { committedByPlace } from '#platform/committed-offsets.js'
 import type { Kafka } from '#platform/kafka.js'
 import { placeOf } from '#platform/place-of.js'
 import { integrityGroupOf } from '#schemas/derive/names.js'
@@ -36,7 +36,7 @@ export const waitUntilPublished = async (
 
 const countUnpublished = async (kafka: Kafka, cursors: readonly Cursor[]): Promise<number> => {
   const topics = [...new Set(cursors.map(({ topic }) => topic))]
-  const committed = offsetsByPlace(await committedOffsets(kafka, [{ groupId, topics }]))
+  const committed = await committedByPlace(kafka, [{ groupId, topics }])
   return cursors.reduce(
     (sum, cursor) => sum + Math.max(0, cursor.next_offset - (committed.get(placeOf(cursor)) ?? 0)),
     0,

@@ -1,4 +1,4 @@
-import { committedOffsets, type Group, offsetsByPlace } from '#platform/committed-offsets.js'
+import { committedByPlace } from '#platform/committed-offsets.js'
 import { partitionOf } from '#platform/partition-of.js'
 import { placeOf } from '#platform/place-of.js'
 import { acceptedTopic, integrityGroupOf, rejectedTopic, sinkGroupOf, submittedTopic } from '#schemas/derive/names.js'
@@ -16,13 +16,13 @@ import type { Subject } from './subject.js'
 export const verify = async (subject: Subject, options: { mends: boolean }): Promise<Mended | undefined> => {
   const { kafka, catalogue, types } = subject
   const names = [...types.keys()]
-  const offsetsOf = async (groups: readonly Group[]) => offsetsByPlace(await committedOffsets(kafka, groups))
-  const published = await offsetsOf(
+  const published = await committedByPlace(
+    kafka,
     names.map((type) => ({ groupId: integrityGroupOf(type), topics: [submittedTopic(type)] })),
   )
   await readSubmitted(subject, published)
 
-  const written = await offsetsOf([
+  const written = await committedByPlace(kafka, [
     ...names.map((type) => ({ groupId: sinkGroupOf(type), topics: [acceptedTopic(type)] })),
     { groupId: sinkGroupOf(), topics: [rejectedTopic] },
   ])

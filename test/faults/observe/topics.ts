@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import avro from 'avsc'
 import { Kafka, logLevel } from 'kafkajs'
+import { placeOf } from '#platform/place-of.js'
 import { eventually } from '../../support/eventually.js'
 
 /** A message on one of Weir's topics, decoded with the schema that it names. */
@@ -92,5 +93,3 @@ export const createTopicReader = ({ brokers, registryUrl }: { brokers: string; r
   }
   return { readOn }
 }
-
-const placeOf = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}/${partition}`
