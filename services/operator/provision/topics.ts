@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '#platform/health.js'
+import { isPassing } from '#platform/is-passing.js'
 import type { Kafka } from '#platform/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { type Topic, topicsOf } from '#schemas/derive/topics.js'
@@ -86,5 +87,3 @@ const waitForLeaders = async (admin: Admin, topics: readonly Topic[]): Promise<M
     await sleep(200)
   }
 }
-
-const isPassing = (error: unknown): boolean => (error as { retriable?: boolean }).retriable === true
