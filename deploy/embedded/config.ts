@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { packageRoot } from '#platform/package-root.js'
+import { packageRoot } from '#platform/process/package-root.js'
 
 const defaultPorts = {
   EDGE_PORT: 8080,

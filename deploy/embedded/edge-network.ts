@@ -1,4 +1,4 @@
-import { readConfig } from '#platform/config.js'
+import { readConfig } from '#platform/process/config.js'
 import { openNetwork } from '../../services/edge/network/open-network.js'
 import { type NetworkConfig, networkVariables } from '../../services/edge/network/variables.js'
 import { ConfigProblems } from './config.js'

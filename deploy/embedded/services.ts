@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { packageRoot } from '#platform/package-root.js'
+import { packageRoot } from '#platform/process/package-root.js'
 import type { Config } from './config.js'
 import { answersHttp } from './parts/answers-http.js'
 import type { ProcessDefinition } from './process-definition.js'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import { addBodyParser } from './body.js'
 import type { Figures } from './figures.js'
 import { addGoodbye } from './goodbye.js'

@@ -1,4 +1,4 @@
-import { latencyBuckets, type Metrics } from '#platform/metrics.js'
+import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Part } from './answer.js'
 
 export type Figures = ReturnType<typeof createFigures>

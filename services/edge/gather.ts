@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import type { Problem } from '#schemas/problem.js'
 import { type BatchLimits, cut, toBatches } from './batches.js'
 import type { Entry } from './entries.js'

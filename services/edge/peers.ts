@@ -1,4 +1,4 @@
-import type { Check, Readiness } from '#platform/health.js'
+import type { Check, Readiness } from '#platform/health/health.js'
 import type { Figures } from './figures.js'
 
 /** The services behind the edge, by name: their health and their figures are shown with its own. */

@@ -1,7 +1,7 @@
-import type { FailAt } from '#platform/fail-point.js'
-import type { Message, Producer } from '#platform/kafka.js'
-import type { Log } from '#platform/log.js'
-import { partitionOf } from '#platform/partition-of.js'
+import type { Log } from '#platform/health/log.js'
+import type { Message, Producer } from '#platform/kafka/kafka.js'
+import { partitionOf } from '#platform/kafka/partition-of.js'
+import type { FailAt } from '#platform/process/fail-point.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 
 /** Appends a request's batches in order; resolves to how many of them, from the first on, are known to be written. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import type { Figures } from './figures.js'
 
 /** One line and one count for each request: its route's pattern, never its address, body or key. */

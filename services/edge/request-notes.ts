@@ -1,4 +1,4 @@
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import type { NotedRequest } from './noted-request.js'
 import { publishedWithin } from './stored-request.js'
 

@@ -1,7 +1,7 @@
-import { inSteps } from '#platform/in-steps.js'
-import type { Log } from '#platform/log.js'
-import { periodically } from '#platform/periodically.js'
-import type { Pool } from '#platform/postgres.js'
+import type { Log } from '#platform/health/log.js'
+import type { Pool } from '#platform/postgres/postgres.js'
+import { inSteps } from '#platform/process/in-steps.js'
+import { periodically } from '#platform/process/periodically.js'
 import type { Config } from './config.js'
 import { pruneRequests } from './sql/prune-requests.js'
 

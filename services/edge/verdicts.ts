@@ -1,4 +1,4 @@
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import type { VerdictStore } from './verdict-store.js'
 

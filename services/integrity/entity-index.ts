@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 import { type Entity, findEntities } from './sql/find-entities.js'
 import { findIndexId } from './sql/find-index-id.js'
 import { insertEntities } from './sql/insert-entities.js'

@@ -1,4 +1,4 @@
-import { placeOf } from '#platform/place-of.js'
+import { placeOf } from '#platform/kafka/place-of.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import type { StoredVerdict } from './stored-verdict.js'

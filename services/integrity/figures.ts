@@ -1,5 +1,5 @@
-import type { Fetch } from '#platform/kafka.js'
-import { latencyBuckets, type Metrics } from '#platform/metrics.js'
+import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
+import type { Fetch } from '#platform/kafka/kafka.js'
 import type { Outcome } from './fence.js'
 
 export type Figures = {

@@ -1,4 +1,4 @@
-import type { Group } from '#platform/committed-offsets.js'
+import type { Group } from '#platform/kafka/committed-offsets.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { integrityGroupOf, submittedTopic } from '#schemas/derive/names.js'
 

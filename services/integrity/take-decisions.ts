@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
 import { freshOnes, isForgotten, type Outcome, refuseHole, type Span, type Submitted, toOutcome } from './fence.js'

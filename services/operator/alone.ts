@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import { OperatorError } from './operator-error.js'
 import { tryLock } from './sql/try-lock.js'
 import { unlock } from './sql/unlock.js'

@@ -1,4 +1,4 @@
-import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
+import { type ConfigSchema, type PartConfig, partVariables } from '#platform/process/config.js'
 import { type RetentionConfig, retentionVariables } from '#platform/retention.js'
 
 const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS } = retentionVariables

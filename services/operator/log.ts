@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 
 /** On standard error: standard output carries nothing but a command's result. */
 export const createStderrLog = (level: string): Log =>

@@ -1,7 +1,7 @@
 // The operator's desk beside the path of a record: it prepares the parts, and decides who may send.
 import { Command } from 'commander'
-import { readConfigOrExit } from '#platform/config.js'
-import { reasonOf } from '#platform/health.js'
+import { reasonOf } from '#platform/health/health.js'
+import { readConfigOrExit } from '#platform/process/config.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { addAnalystsCreate } from './commands/analysts-create.js'
 import { addAnalystsDrop } from './commands/analysts-drop.js'

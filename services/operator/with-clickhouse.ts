@@ -1,5 +1,5 @@
 import { type ClickHouse, createClickHouse } from '#platform/clickhouse.js'
-import { reasonOf } from '#platform/health.js'
+import { reasonOf } from '#platform/health/health.js'
 import { addressOf } from './address.js'
 import { OperatorError } from './operator-error.js'
 

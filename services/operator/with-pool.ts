@@ -1,6 +1,6 @@
-import { reasonOf } from '#platform/health.js'
-import type { Log } from '#platform/log.js'
-import { createPool, type Pool } from '#platform/postgres.js'
+import { reasonOf } from '#platform/health/health.js'
+import type { Log } from '#platform/health/log.js'
+import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { addressOf } from './address.js'
 import { OperatorError } from './operator-error.js'
 

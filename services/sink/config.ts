@@ -1,5 +1,5 @@
-import { type ConfigSchema, type PartConfig, partVariables } from '#platform/config.js'
-import { type FailPointConfig, failPointVariables } from '#platform/fail-point.js'
+import { type ConfigSchema, type PartConfig, partVariables } from '#platform/process/config.js'
+import { type FailPointConfig, failPointVariables } from '#platform/process/fail-point.js'
 import { type RetentionConfig, retentionVariables } from '#platform/retention.js'
 
 const { REJECTION_RETENTION_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables

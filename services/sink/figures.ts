@@ -1,5 +1,5 @@
-import type { Fetch } from '#platform/kafka.js'
-import type { Metrics } from '#platform/metrics.js'
+import type { Metrics } from '#platform/health/metrics.js'
+import type { Fetch } from '#platform/kafka/kafka.js'
 
 export type Figures = {
   fetched: (fetch: Fetch) => void

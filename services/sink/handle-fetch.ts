@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { FailAt } from '#platform/fail-point.js'
-import type { Fetch, Received } from '#platform/kafka.js'
-import type { Log } from '#platform/log.js'
-import type { Sorted } from '#platform/readable.js'
-import type { SetAside } from '#platform/set-aside.js'
-import type { TableWriter } from '#platform/table-writer.js'
+import type { Log } from '#platform/health/log.js'
+import type { Fetch, Received } from '#platform/kafka/kafka.js'
+import type { SetAside } from '#platform/kafka/set-aside.js'
+import type { FailAt } from '#platform/process/fail-point.js'
 import type { Figures } from './figures.js'
+import type { Sorted } from './readable.js'
+import type { TableWriter } from './table-writer.js'
 
 /** One topic's way into its table. */
 export type Lane = {

@@ -1,10 +1,10 @@
-import { createCloseLook, createSort } from '#platform/readable.js'
 import type { Registry } from '#platform/registry.js'
-import { createTableWriter, type Insert } from '#platform/table-writer.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { acceptedTopic, logTableOf, rejectedTopic, rejectionsLog, subjectOf } from '#schemas/derive/names.js'
 import type { Lane } from './handle-fetch.js'
+import { createCloseLook, createSort } from './readable.js'
+import { createTableWriter, type Insert } from './table-writer.js'
 
 /** Every topic that ends in a table, and its way there. Needs the registry; once opened, they do without it. */
 export const openLanes = async (

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
-import type { Log } from '#platform/log.js'
-import type { Metrics } from '#platform/metrics.js'
-import { periodically } from '#platform/periodically.js'
+import type { Log } from '#platform/health/log.js'
+import type { Metrics } from '#platform/health/metrics.js'
+import { periodically } from '#platform/process/periodically.js'
 import { type RetentionConfig, rejectionsBefore } from '#platform/retention.js'
 import { pruneRejections } from './retention.js'
 

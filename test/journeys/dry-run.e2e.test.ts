@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, expect, it } from 'vitest'
-import { createPool } from '#platform/postgres.js'
+import { createPool } from '#platform/postgres/postgres.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'

@@ -1,4 +1,4 @@
-import { partitionOf } from '#platform/partition-of.js'
+import { partitionOf } from '#platform/kafka/partition-of.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
-import { createPool } from '#platform/postgres.js'
+import { createPool } from '#platform/postgres/postgres.js'
 
 const log = pino({ level: 'silent' })
 

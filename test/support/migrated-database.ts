@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, inject } from 'vitest'
-import { createPool, type Pool } from '#platform/postgres.js'
+import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { migrate } from '../../services/operator/provision/migrations.js'
 import { createFreshDatabase } from './fresh-database.js'
 

@@ -1,4 +1,4 @@
-import type { Readiness } from '#platform/health.js'
+import type { Readiness } from '#platform/health/health.js'
 
 /** What a service says of itself and its parts. */
 export const readyzOf = async (url: string, query = ''): Promise<Readiness & { httpStatus: number }> => {

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { patientOutput } from '#platform/log.js'
+import { patientOutput } from '#platform/health/log.js'
 import { readConfig } from './config.js'
 import { openEngine } from './engine.js'
 import { createRunner } from './runner.js'

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { packageRoot } from '#platform/package-root.js'
+import { packageRoot } from '#platform/process/package-root.js'
 import type { ProcessDefinition } from '../process-definition.js'
 import { answersHttp } from './answers-http.js'
 

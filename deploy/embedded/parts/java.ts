@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '#platform/package-root.js'
+import { packageRoot } from '#platform/process/package-root.js'
 
 export const javaCommand = (home: string | undefined): string => {
   const inHome = home ? join(home, 'bin', 'java') : undefined

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 
 const onceIn = 60_000
 

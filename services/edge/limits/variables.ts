@@ -1,4 +1,4 @@
-import type { ConfigSchema } from '#platform/config.js'
+import type { ConfigSchema } from '#platform/process/config.js'
 
 /** How much one key may send, and how much may be in flight at once. */
 export const limitVariables = {

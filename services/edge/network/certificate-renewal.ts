@@ -1,5 +1,5 @@
 import type { SecureContextOptions } from 'node:tls'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import {
   type Certificate,
   type CertificateFiles,

@@ -1,4 +1,4 @@
-import type { ConfigSchema } from '#platform/config.js'
+import type { ConfigSchema } from '#platform/process/config.js'
 
 /** What an operator says about the network that the edge stands in. */
 export const networkVariables = {

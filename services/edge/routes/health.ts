@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Readiness } from '#platform/health.js'
-import { metricsType } from '#platform/metrics.js'
+import type { Readiness } from '#platform/health/health.js'
+import { metricsType } from '#platform/health/metrics.js'
 import { requestError, sendError } from '../request-error.js'
 import { addResource } from './resource.js'
 

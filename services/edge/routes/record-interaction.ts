@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { writeScope } from '#schemas/derive/scopes.js'
 import { createValidator } from '#schemas/derive/validator.js'

@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 
 /** An interaction that came with an Idempotency-Key and was taken. */
 export type KeyedInteraction = { bodySha256: Buffer; recordedAt: number }

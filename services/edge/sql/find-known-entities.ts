@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Reference } from '#schemas/record.js'
 
 type Entity = Pick<Reference, 'type' | 'id'>

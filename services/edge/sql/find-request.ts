@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { StoredRequest } from '../stored-request.js'
 import { toVerdict, type VerdictRow, verdictColumns } from './verdict-row.js'
 

@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 
 /**
  * Deletes the oldest notes, so many at the most: those past their time, and those that have nothing left to tell because

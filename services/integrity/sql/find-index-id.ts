@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 /** Which table the entity index is at present: `weir rebuild index` puts another one in its place, under the same name. */
 export const findIndexId = async (connection: Connection): Promise<number | undefined> => {

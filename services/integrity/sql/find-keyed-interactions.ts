@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 export type Keyed = { orgId: string; id: string }
 

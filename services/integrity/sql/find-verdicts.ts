@@ -1,4 +1,4 @@
-import type { Connection, Pool } from '#platform/postgres.js'
+import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import type { Refused } from '#schemas/problem.js'
 import type { StoredVerdict } from '../stored-verdict.js'
 

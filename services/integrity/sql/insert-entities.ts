@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 import type { Entity } from './find-entities.js'
 
 // Ordered, so that two transactions that insert the same ids wait for each other instead of deadlocking.

@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 /** Holds the partition's cursor until the transaction ends; undefined where nothing of the partition was ever decided. */
 export const lockCursor = async (

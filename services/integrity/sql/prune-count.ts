@@ -1,5 +1,5 @@
-import type { Committed } from '#platform/committed-offsets.js'
-import type { Pool } from '#platform/postgres.js'
+import type { Committed } from '#platform/kafka/committed-offsets.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 
 export const countPrunableVerdicts = async (
   pool: Pool,

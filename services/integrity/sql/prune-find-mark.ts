@@ -1,4 +1,4 @@
-import type { Connection, Pool } from '#platform/postgres.js'
+import type { Connection, Pool } from '#platform/postgres/postgres.js'
 
 /** The moment before which verdicts of this partition may be gone; undefined where none was ever pruned. */
 export const findPrunedBefore = async (

@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 /** Holds the partition's cursor until the transaction ends; false where there is none, which is left so. */
 export const holdCursor = async (connection: Connection, topic: string, partition: number): Promise<boolean> => {

@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 
 /** Takes away at most so many keyed interactions that were recorded before a moment; those that another instance has are left. */
 export const pruneKeyedInteractions = async (pool: Pool, before: Date, most: number): Promise<number> => {

@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 /** Notes that verdicts of this partition are gone that were last used at this moment or before. */
 export const markPruned = async (

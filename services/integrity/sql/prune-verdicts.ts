@@ -1,5 +1,5 @@
-import type { Committed } from '#platform/committed-offsets.js'
-import type { Connection } from '#platform/postgres.js'
+import type { Committed } from '#platform/kafka/committed-offsets.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 export type PrunedVerdicts = { count: number; lastUsed: Date | null }
 

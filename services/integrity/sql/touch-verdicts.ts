@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 /** Notes that these batches came again: their verdicts are kept from now on. */
 export const touchVerdicts = async (

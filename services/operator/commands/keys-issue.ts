@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createKeyText, hashKey } from '#platform/api-key.js'
-import { inTransaction } from '#platform/postgres.js'
+import { inTransaction } from '#platform/postgres/postgres.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { readLifetime } from '../duration.js'
 import { readOrg } from '../read-org.js'

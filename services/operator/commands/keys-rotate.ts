@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createKeyText, hashKey } from '#platform/api-key.js'
-import { type Connection, inTransaction } from '#platform/postgres.js'
+import { type Connection, inTransaction } from '#platform/postgres/postgres.js'
 import { readDuration, readLifetime } from '../duration.js'
 import { readKeyId, stateOf } from '../key.js'
 import { OperatorError } from '../operator-error.js'

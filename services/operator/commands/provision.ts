@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import { readDuration } from '../duration.js'
 import { examples, type Session } from '../session.js'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import { rejectionsBefore, retriesBefore } from '#platform/retention.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { retentionOf } from '#schemas/derive/topics.js'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import type { TableRebuilt } from '../rebuild/rebuild-table.js'
 import { examples, type Session } from '../session.js'
 import { type Column, toTable } from '../table.js'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
 import type { IndexRebuilt } from '../rebuild/rebuild-index.js'
 import type { Comparison } from '../rebuild/sql/compare-indexes.js'
 import { examples, type Session } from '../session.js'

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { reasonOf } from '#platform/health.js'
-import type { Log } from '#platform/log.js'
+import { reasonOf } from '#platform/health/health.js'
+import type { Log } from '#platform/health/log.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import type { RecordType } from '#schemas/record.js'
 import { OperatorError } from '../operator-error.js'

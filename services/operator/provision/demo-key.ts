@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createKeyText, hashKey, keyIdOf } from '#platform/api-key.js'
-import { type Connection, inTransaction, type Pool } from '#platform/postgres.js'
+import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { stateOf } from '../key.js'
 import { OperatorError } from '../operator-error.js'
 import { createOrg } from '../sql/create-org.js'

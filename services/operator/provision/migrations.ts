@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { runner } from 'node-pg-migrate'
-import { packageRoot } from '#platform/package-root.js'
+import { packageRoot } from '#platform/process/package-root.js'
 
 /** Each service owns a schema, its migrations, and the table that tells which of them have run. */
 const sets = [

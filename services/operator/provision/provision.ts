@@ -1,6 +1,6 @@
 import { createClickHouse } from '#platform/clickhouse.js'
-import { createKafka } from '#platform/kafka.js'
-import type { Log } from '#platform/log.js'
+import type { Log } from '#platform/health/log.js'
+import { createKafka } from '#platform/kafka/kafka.js'
 import { createRegistry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Config } from '../config.js'

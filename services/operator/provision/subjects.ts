@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { reasonOf } from '#platform/health.js'
+import { reasonOf } from '#platform/health/health.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'

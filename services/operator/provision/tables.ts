@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse } from '#platform/clickhouse.js'
-import { reasonOf } from '#platform/health.js'
+import { reasonOf } from '#platform/health/health.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
 import { OperatorError } from '../operator-error.js'

@@ -1,4 +1,4 @@
-import type { Kafka } from '#platform/kafka.js'
+import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Topic } from '#schemas/derive/topics.js'
 
 type Admin = Parameters<Parameters<Kafka['withAdmin']>[0]>[0]

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { reasonOf } from '#platform/health.js'
+import { reasonOf } from '#platform/health/health.js'
 import { OperatorError } from '../operator-error.js'
 
 export type Part = { name: string; address: string; variable: string; check: () => Promise<unknown> }

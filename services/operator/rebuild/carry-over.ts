@@ -1,4 +1,4 @@
-import type { Stretch } from '#platform/read-topics.js'
+import type { Stretch } from '#platform/kafka/read-topics.js'
 import type { Table } from './tables.js'
 
 /** Of a partition: which of its events the topic no longer holds. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Kafka, Received } from '#platform/kafka.js'
-import { readTopics, type Stretch } from '#platform/read-topics.js'
+import type { Kafka, Received } from '#platform/kafka/kafka.js'
+import { readTopics, type Stretch } from '#platform/kafka/read-topics.js'
 import { OperatorError } from '../operator-error.js'
 import { createProgress } from '../progress.js'
 

@@ -1,5 +1,5 @@
-import type { Log } from '#platform/log.js'
-import type { Pool } from '#platform/postgres.js'
+import type { Log } from '#platform/health/log.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import { alone } from '../alone.js'
 import type { Config } from '../config.js'
 import { rebuildTable, type TableRebuilt } from './rebuild-table.js'

@@ -1,5 +1,5 @@
-import type { Log } from '#platform/log.js'
-import type { Pool } from '#platform/postgres.js'
+import type { Log } from '#platform/health/log.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { alone } from '../alone.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Connection, inTransaction, type Pool } from '#platform/postgres.js'
+import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { OperatorError } from '../operator-error.js'
 
 const tries = 20

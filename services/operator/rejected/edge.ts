@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { reasonOf } from '#platform/health.js'
+import { reasonOf } from '#platform/health/health.js'
 import { addressOf } from '../address.js'
 import { OperatorError } from '../operator-error.js'
 import type { EdgeAnswer, Reading } from './read-answer.js'

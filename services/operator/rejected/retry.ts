@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse } from '#platform/clickhouse.js'
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { writeScope } from '#schemas/derive/scopes.js'
 import { countByType } from './count-rejections.js'

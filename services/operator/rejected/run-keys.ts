@@ -1,5 +1,5 @@
 import { createKeyText, hashKey } from '#platform/api-key.js'
-import { inTransaction, type Pool } from '#platform/postgres.js'
+import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { createOrg } from '../sql/create-org.js'
 import { insertKey } from '../sql/insert-key.js'
 import { revokeKey } from '../sql/revoke-key.js'

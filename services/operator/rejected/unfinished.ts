@@ -1,5 +1,5 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { keyedRequestId } from '../../edge/ids.js'
 import { findCandidates } from './find-candidates.js'

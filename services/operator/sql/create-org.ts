@@ -1,4 +1,4 @@
-import type { Connection, Pool } from '#platform/postgres.js'
+import type { Connection, Pool } from '#platform/postgres/postgres.js'
 
 /** Whether it was created; false where it was there already. */
 export const createOrg = async (db: Pool | Connection, org: string): Promise<boolean> => {

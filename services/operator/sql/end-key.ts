@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 /** Lets a key live for so many milliseconds more, and no longer than it would have lived anyway. */
 export const endKey = async (connection: Connection, keyId: string, grace: number): Promise<Date> => {

@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 import type { Key } from '../key.js'
 
 export const findKeyByHash = async (connection: Connection, hash: Buffer): Promise<Key | undefined> => {

@@ -1,4 +1,4 @@
-import type { Connection, Pool } from '#platform/postgres.js'
+import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import type { Key } from '../key.js'
 
 export type NewKey = {

@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Key } from '../key.js'
 
 /** All keys of one organisation, or of all; never a hash. */

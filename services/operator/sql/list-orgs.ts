@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { OrgLimits } from './set-org-limits.js'
 
 export type Organisation = OrgLimits & { org: string; created_at: Date; active_keys: number }

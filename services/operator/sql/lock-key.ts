@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 import type { Key } from '../key.js'
 
 /** A key, held until the transaction ends, so that two rotations of it come one after the other. */

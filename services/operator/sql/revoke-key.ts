@@ -1,4 +1,4 @@
-import type { Connection, Pool } from '#platform/postgres.js'
+import type { Connection, Pool } from '#platform/postgres/postgres.js'
 
 export type Revoked = { key_id: string; org: string; revoked_at: Date; already: boolean }
 

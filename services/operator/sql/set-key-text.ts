@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 /** Puts a chosen text under a key id. Another text that stood there ends with it. */
 export const setKeyText = async (

@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 
 /** null: what the edges give to everybody; 0: no limit. */
 export type OrgLimits = { requests_per_second: number | null; records_per_second: number | null }

@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 /** A lock that the connection holds until it ends, however it ends; false where another one holds it. */
 export const tryLock = async (connection: Connection, name: string): Promise<boolean> => {

@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 /** Gives a lock of tryLock back before the connection ends. */
 export const unlock = async (connection: Connection, name: string): Promise<void> => {

@@ -1,5 +1,5 @@
-import { placeOf } from '#platform/place-of.js'
-import { readTopics, stretchesOf } from '#platform/read-topics.js'
+import { placeOf } from '#platform/kafka/place-of.js'
+import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { rejectedSchema } from '#schemas/derive/avro.js'
 import { database, entityKey, rejectedTopic, rejectionsLog } from '#schemas/derive/names.js'
 import { createHeadDecoder } from '../decoder.js'

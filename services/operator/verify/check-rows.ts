@@ -1,5 +1,5 @@
-import { placeOf } from '#platform/place-of.js'
-import type { Stretch } from '#platform/read-topics.js'
+import { placeOf } from '#platform/kafka/place-of.js'
+import type { Stretch } from '#platform/kafka/read-topics.js'
 import { acceptedTopic, entityKey } from '#schemas/derive/names.js'
 import type { KeyState } from './key-state.js'
 import { findRows, rowsSince } from './rows.js'

@@ -1,4 +1,4 @@
-import { readTopics, stretchesOf } from '#platform/read-topics.js'
+import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import { topicsOf } from '#schemas/derive/topics.js'

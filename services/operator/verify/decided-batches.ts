@@ -1,4 +1,4 @@
-import { readTopics } from '#platform/read-topics.js'
+import { readTopics } from '#platform/kafka/read-topics.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'

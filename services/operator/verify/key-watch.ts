@@ -1,5 +1,5 @@
-import { placeOf } from '#platform/place-of.js'
-import { readTopics, stretchesOf } from '#platform/read-topics.js'
+import { placeOf } from '#platform/kafka/place-of.js'
+import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
 import { createAcceptedDecoder } from '../decoder.js'

@@ -1,5 +1,5 @@
-import { placeOf } from '#platform/place-of.js'
-import { readTopics, type Stretch, stretchesOf } from '#platform/read-topics.js'
+import { placeOf } from '#platform/kafka/place-of.js'
+import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
-import type { Kafka } from '#platform/kafka.js'
-import type { Pool } from '#platform/postgres.js'
+import type { Kafka } from '#platform/kafka/kafka.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { RecordType } from '#schemas/record.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readConfig } from '#platform/config.js'
+import { readConfig } from '#platform/process/config.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { type Config, configSchema, openOrgOf, withCoursesLimit } from '../../../services/edge/config.js'
 import { readPeers } from '../../../services/edge/peers.js'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import { readConfig } from '#platform/config.js'
-import { createMetrics } from '#platform/metrics.js'
+import { createMetrics } from '#platform/health/metrics.js'
+import { readConfig } from '#platform/process/config.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { type AppDeps, createApp } from '../../../services/edge/app.js'
 import { type Config, configSchema } from '../../../services/edge/config.js'

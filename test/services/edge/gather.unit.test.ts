@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createMetrics } from '#platform/metrics.js'
+import { createMetrics } from '#platform/health/metrics.js'
 import { createFigures } from '../../../services/edge/figures.js'
 import { createGather } from '../../../services/edge/gather.js'
 import { Unavailable } from '../../../services/edge/request-error.js'

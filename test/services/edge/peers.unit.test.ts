@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createReadiness } from '#platform/health.js'
-import { createMetrics } from '#platform/metrics.js'
+import { createReadiness } from '#platform/health/health.js'
+import { createMetrics } from '#platform/health/metrics.js'
 import { createFigures } from '../../../services/edge/figures.js'
 import { peerChecks, readPeerMetrics } from '../../../services/edge/peers.js'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { createPool, inTransaction } from '#platform/postgres.js'
+import { createPool, inTransaction } from '#platform/postgres/postgres.js'
 import { createFindKnown } from '../../../services/edge/known-entities.js'
 import { batchIdsOf, type NotedRequest } from '../../../services/edge/noted-request.js'
 import { startPruning } from '../../../services/edge/request-pruning.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { inTransaction } from '#platform/postgres.js'
+import { inTransaction } from '#platform/postgres/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import type { SubmittedBatch } from '#schemas/events.js'

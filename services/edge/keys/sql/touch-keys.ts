@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 
 export const touchKeys = async (pool: Pool, keyIds: readonly string[]): Promise<void> => {
   await pool.query({

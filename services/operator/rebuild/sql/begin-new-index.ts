@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 import { dropNewIndex } from './drop-new-index.js'
 
 export type Cursor = { topic: string; partition: number; next_offset: number }

@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 
 /** Takes away all that a rebuild of the index makes, also that of one which was cut off. */
 export const dropNewIndex = async (connection: Connection): Promise<void> => {

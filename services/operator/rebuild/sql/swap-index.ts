@@ -1,4 +1,4 @@
-import type { Connection } from '#platform/postgres.js'
+import type { Connection } from '#platform/postgres/postgres.js'
 import { OperatorError } from '../../operator-error.js'
 
 /**

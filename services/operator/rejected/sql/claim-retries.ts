@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Candidate } from '../find-candidates.js'
 import { placeOf } from '../rejection.js'
 

@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 
 /** Those of these requests of which at least one batch was decided. */
 export const findDecidedRequests = async (pool: Pool, requestIds: readonly string[]): Promise<Set<string>> => {

@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import { type Place, placeOf } from '../rejection.js'
 
 /** What is known of a rejection that was submitted again; without an outcome while its request was not answered. */

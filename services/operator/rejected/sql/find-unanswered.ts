@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Wanted } from '../find-records.js'
 
 /** A request that an earlier run claimed records for, and whose answer nobody saw; its records in their order. */

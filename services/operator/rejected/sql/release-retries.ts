@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 
 /** Gives back what was claimed for a request that was never taken. */
 export const releaseRetries = async (pool: Pool, retryId: string): Promise<void> => {

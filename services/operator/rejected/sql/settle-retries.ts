@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Place } from '../rejection.js'
 
 /** Keeps what became of the rejections of one request; from then on they are never sent again. */

@@ -1,4 +1,4 @@
-import type { Pool } from '#platform/postgres.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 
 /** Up to where each partition of the submitted log is decided, by `topic/partition`. */
 export const findCursors = async (pool: Pool): Promise<Map<string, number>> => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createMetrics } from '#platform/metrics.js'
+import { createMetrics } from '#platform/health/metrics.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { type Bounds, boundsOf, createLoad, type Hold } from '../../../../services/edge/limits/load.js'
 

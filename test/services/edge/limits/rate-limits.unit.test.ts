@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createMetrics } from '#platform/metrics.js'
+import { createMetrics } from '#platform/health/metrics.js'
 import { shop } from '#schemas/records/shop.js'
 import type { AppDeps } from '../../../../services/edge/app.js'
 import { createFigures } from '../../../../services/edge/figures.js'

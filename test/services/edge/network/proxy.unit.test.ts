@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readConfig } from '#platform/config.js'
+import { readConfig } from '#platform/process/config.js'
 import { shop } from '#schemas/records/shop.js'
 import { type Config, configSchema } from '../../../../services/edge/config.js'
 import { readNetwork } from '../../../../services/edge/network/network.js'

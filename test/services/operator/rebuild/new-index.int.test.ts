@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
-import { inTransaction } from '#platform/postgres.js'
+import { inTransaction } from '#platform/postgres/postgres.js'
 import { branch } from '#schemas/records/branch.js'
 import { shop } from '#schemas/records/shop.js'
 import { createEntityIndex } from '../../../../services/integrity/entity-index.js'

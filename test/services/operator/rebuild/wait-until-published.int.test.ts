@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, inject, it } from 'vitest'
-import { createKafka } from '#platform/kafka.js'
+import { createKafka } from '#platform/kafka/kafka.js'
 import { waitUntilPublished } from '../../../../services/operator/rebuild/wait-until-published.js'
 
 const kafka = createKafka({

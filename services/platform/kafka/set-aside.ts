@@ -2,12 +2,12 @@ import { rejectedSchema } from '#schemas/derive/avro.js'
 import { rejectedTopic, subjectOf } from '#schemas/derive/names.js'
 import type { RejectedEvent } from '#schemas/events.js'
 import { toSetAside, type Unreadable } from '#schemas/set-aside.js'
-import { derivedId } from './derived-id.js'
+import { derivedId } from '../derived-id.js'
+import type { Log } from '../health/log.js'
+import type { Metrics } from '../health/metrics.js'
+import type { Registry } from '../registry.js'
 import type { Producer } from './kafka.js'
-import type { Log } from './log.js'
-import type { Metrics } from './metrics.js'
 import { partitionOf } from './partition-of.js'
-import type { Registry } from './registry.js'
 
 export type SetAside = (message: Unreadable) => Promise<void>
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Log } from './log.js'
+import type { Log } from '../health/log.js'
 
 const longestFirstWait = 5 * 60_000
 

@@ -1,5 +1,5 @@
-import type { Received } from './kafka.js'
-import { type Registry, schemaIdOf, Undecodable } from './registry.js'
+import type { Received } from '#platform/kafka/kafka.js'
+import { type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
 
 export type Sorted = { readable: Received[]; unreadable: { message: Received; reason: string }[] }
 

@@ -1,4 +1,4 @@
-import type { Crash } from './lifecycle.js'
+import type { Crash } from '../process/lifecycle.js'
 
 export type Pulse = {
   /** When the group's coordinator last counted us as a member. */

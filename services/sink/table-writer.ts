@@ -1,5 +1,5 @@
+import { bodyOf, schemaIdOf } from '#platform/registry.js'
 import { toAvroContainer } from './avro-container.js'
-import { bodyOf, schemaIdOf } from './registry.js'
 
 export type Insert = (table: string, container: Buffer, rows: number) => Promise<void>
 export type TableWriter = {

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { periodically } from '#platform/periodically.js'
-import { eventually } from '../../support/eventually.js'
+import { periodically } from '#platform/process/periodically.js'
+import { eventually } from '../../../support/eventually.js'
 
 const log = pino({ level: 'silent' })
 

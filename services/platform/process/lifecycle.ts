@@ -1,4 +1,4 @@
-import type { Log } from './log.js'
+import type { Log } from '../health/log.js'
 
 export type Release = () => Promise<unknown> | unknown
 /** Names something that was opened, and how it is released again. */

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
-import { createPool, inTransaction, type Pool } from '#platform/postgres.js'
-import { createFreshDatabase } from '../../support/fresh-database.js'
-import { openPostgresLink, type PostgresLink } from '../../support/postgres-link.js'
+import { createPool, inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { openPostgresLink, type PostgresLink } from '../../../support/postgres-link.js'
 
 const log = pino({ level: 'silent' })
 let database: Awaited<ReturnType<typeof createFreshDatabase>>

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { beforeAll, expect, inject, it } from 'vitest'
-import { createKafka } from '#platform/kafka.js'
-import { readTopics, stretchesOf } from '#platform/read-topics.js'
+import { createKafka } from '#platform/kafka/kafka.js'
+import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 
 const kafka = createKafka({
   brokers: inject('parts').KAFKA_BROKERS,

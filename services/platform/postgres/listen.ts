@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { Log } from './log.js'
+import type { Log } from '../health/log.js'
 
 export type ListenDeps = {
   url: string

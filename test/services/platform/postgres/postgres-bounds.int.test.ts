@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest'
-import { abandonAfter, createPool, endPool, inTransaction, type Pool } from '#platform/postgres.js'
-import { eventually } from '../../support/eventually.js'
-import { createFreshDatabase } from '../../support/fresh-database.js'
-import { openLinkTo } from '../../support/link.js'
+import { abandonAfter, createPool, endPool, inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { eventually } from '../../../support/eventually.js'
+import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { openLinkTo } from '../../../support/link.js'
 
 const log = pino({ level: 'silent' })
 let database: Awaited<ReturnType<typeof createFreshDatabase>>

@@ -1,5 +1,5 @@
+import { placeOf } from '../kafka/place-of.js'
 import { reasonOf } from './health.js'
-import { placeOf } from './place-of.js'
 
 export type RecentFailures = {
   /** Does work for a partition, and remembers whether it failed. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRecentFailures } from '#platform/recent-failures.js'
+import { createRecentFailures } from '#platform/health/recent-failures.js'
 
 const watched = () => {
   const world = { time: 0, isFull: false }

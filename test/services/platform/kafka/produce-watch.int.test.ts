@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { execa } from 'execa'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { createKafka } from '#platform/kafka.js'
-import { readTopics, stretchesOf } from '#platform/read-topics.js'
-import { eventually } from '../../support/eventually.js'
+import { createKafka } from '#platform/kafka/kafka.js'
+import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
+import { eventually } from '../../../support/eventually.js'
 
 const brokers = inject('parts').KAFKA_BROKERS
 const log = pino({ level: 'silent' })
@@ -37,8 +37,8 @@ it('tells once for each send, before its acknowledgement, and of nothing else th
 
 it('is the moment in which a message is on its way and its sender does not know: who dies there has sent it', async () => {
   const script = `
-    import { createKafka } from ${JSON.stringify(new URL('../../../dist/services/platform/kafka.js', import.meta.url).href)}
-    import { createFailAt } from ${JSON.stringify(new URL('../../../dist/services/platform/fail-point.js', import.meta.url).href)}
+    import { createKafka } from ${JSON.stringify(new URL('../../../../dist/services/platform/kafka/kafka.js', import.meta.url).href)}
+    import { createFailAt } from ${JSON.stringify(new URL('../../../../dist/services/platform/process/fail-point.js', import.meta.url).href)}
     const failAt = createFailAt({ WEIR_FAILPOINT: 'after-submit-sent', WEIR_FAILPOINT_PASS: 2, WEIR_FAILPOINT_SIGNAL: 'SIGKILL' })
     const log = { warn() {}, debug() {}, info() {} }
     const kafka = createKafka({ brokers: process.env.BROKERS, clientId: 'dies', log, onProduceSent: () => failAt('after-submit-sent') })

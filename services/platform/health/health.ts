@@ -1,4 +1,4 @@
-import { within } from './within.js'
+import { within } from '../process/within.js'
 
 export type Check = () => Promise<unknown> | unknown
 export type PartState = { ok: true } | { ok: false; problem: string }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { reasonOf } from './health.js'
-import type { Log } from './log.js'
+import { reasonOf } from '../health/health.js'
+import type { Log } from '../health/log.js'
 
 export type Patience = {
   /** Tries until it works. A service that starts while a part is away comes up once that is back. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import type { Log } from './log.js'
+import type { Log } from '../health/log.js'
 
 export type Pool = pg.Pool
 export type Connection = pg.PoolClient
