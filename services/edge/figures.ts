@@ -1,5 +1,5 @@
 import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
-import type { Part } from './answer.js'
+import type { Part } from './requests/answer.js'
 
 export type Figures = ReturnType<typeof createFigures>
 

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { allows } from '#schemas/derive/scopes.js'
-import { type RequestError, requestError, sendError } from '../request-error.js'
+import type { Caller } from '../http/caller.js'
+import { type RequestError, requestError, sendError } from '../http/request-error.js'
 import { bearerOf } from './bearer.js'
-import type { Caller } from './caller.js'
 
 /** Who a key belongs to; undefined where it is no key, or no longer one. Throws where that cannot be told. */
 export type FindCaller = (key: string) => Promise<Caller | undefined>

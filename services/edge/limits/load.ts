@@ -1,5 +1,5 @@
 import type { Figures } from '../figures.js'
-import type { Submit } from '../submit.js'
+import type { Submit } from '../stream/submit.js'
 import type { LimitConfig } from './variables.js'
 
 /** What may be in flight at once: bytes of bodies in all and of one organisation, and batches without a verdict. */

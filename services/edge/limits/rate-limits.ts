@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Figures } from '../figures.js'
-import type { Caller } from '../keys/caller.js'
-import { callerOf } from '../request-context.js'
-import { type RequestError, sendError } from '../request-error.js'
+import type { Caller } from '../http/caller.js'
+import { callerOf } from '../http/request-context.js'
+import { type RequestError, sendError } from '../http/request-error.js'
 import { type Limit, type Rates, rateOf } from './rates.js'
 import { type Bucket, type Rate, type Taken, take } from './token-bucket.js'
 

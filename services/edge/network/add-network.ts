@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { sendError } from '../request-error.js'
+import { sendError } from '../http/request-error.js'
 import { answerOrigin } from './cors.js'
 import type { Network } from './network.js'
 import { cameInTheClear, useHttps } from './plain-http.js'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { requestError } from '../request-error.js'
+import { requestError } from '../http/request-error.js'
 import type { Includes } from './addresses.js'
 
 // Probes come from inside, often through the same proxy, and carry no key.

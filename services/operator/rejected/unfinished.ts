@@ -1,7 +1,7 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { keyedRequestId } from '../../edge/ids.js'
+import { keyedRequestId } from '../../edge/http/ids.js'
 import { findCandidates } from './find-candidates.js'
 import { placeOf } from './rejection.js'
 import { uploadPath } from './request-of.js'

@@ -8,10 +8,10 @@ import { shop } from '#schemas/records/shop.js'
 import type { AppDeps } from '../../../../services/edge/app.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { createLoad } from '../../../../services/edge/limits/load.js'
-import { createFakeSubmit } from '../../../../services/edge/submit.fake.js'
 import { eventually } from '../../../support/eventually.js'
 import { sampleOf } from '../../../support/sample.js'
 import { acme, createEdge } from '../edge.js'
+import { createFakeSubmit } from '../fakes/submit.fake.js'
 
 const kib = 1024
 const bounds = { bytes: 100 * kib, bytesOfOne: 60 * kib, batches: 3 }

@@ -1,0 +1,58 @@
+import type { SubmittedBatch } from '#schemas/events.js'
+import { batchIdOf } from '../http/ids.js'
+import type { Entry } from './entries.js'
+
+export type BatchLimits = { records: number; bytes: number }
+
+/** Consecutive slices within both limits; a record that is too large for any batch has one to itself. */
+export const cut = <E extends { size: number }>(entries: readonly E[], limits: BatchLimits): E[][] => {
+  const slices: E[][] = []
+  let slice: E[] = []
+  let bytes = 0
+  for (const entry of entries) {
+    if (slice.length > 0 && (slice.length === limits.records || bytes + entry.size > limits.bytes)) {
+      slices.push(slice)
+      slice = []
+      bytes = 0
+    }
+    slice.push(entry)
+    bytes += entry.size
+  }
+  return slice.length > 0 ? [...slices, slice] : slices
+}
+
+export type RequestFacts = { orgId: string; requestId: string; bodySha256: Buffer; submittedAt: number }
+
+/** The events of one request: a batch each, numbered from 1 in the order of its records. */
+export const toBatches = (slices: readonly Entry[][], request: RequestFacts): SubmittedBatch[] => {
+  let firstIndex = 0
+  return slices.map((slice, i) => {
+    const first = firstIndex
+    firstIndex += slice.length
+    return {
+      org_id: request.orgId,
+      request_id: request.requestId,
+      batch_id: batchIdOf(request.requestId, first, slice.length),
+      batch: i + 1,
+      batches: slices.length,
+      first_index: first,
+      submitted_at: request.submittedAt,
+      body_sha256: request.bodySha256,
+      ...split(slice),
+    }
+  })
+}
+
+export const countOf = (batch: SubmittedBatch): number => batch.records.length + batch.refusals.length
+
+const split = (slice: readonly Entry[]): Pick<SubmittedBatch, 'records' | 'refusals'> => {
+  const records: SubmittedBatch['records'] = []
+  const refusals: SubmittedBatch['refusals'] = []
+  slice.forEach((entry, index) => {
+    if ('values' in entry) {
+      // Completed in place: copies of 5000 records cost 12 ms here, and as much again in the encoder.
+      records.push(Object.assign(entry.values, { index, keyed_sha256: entry.keyedSha256 ?? null }))
+    } else refusals.push({ ...entry.refusal, index })
+  })
+  return { records, refusals }
+}

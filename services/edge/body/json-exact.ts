@@ -1,0 +1,103 @@
+import type { Counts } from './json-counts.js'
+
+/**
+ * What JSON.parse changed without a word, if anything: of two fields with one name it keeps the last, and a number
+ * too close to zero becomes zero. Both can be told from counts, so the text is read again only where they differ.
+ */
+export const describeLoss = (text: string, json: unknown, counts: Counts): string | undefined => {
+  const kept = countKept(json)
+  if (counts.names === kept.names && !(counts.mayVanish && kept.hasZero)) return undefined
+  const loss = findLoss(text)
+  if (!loss) return undefined
+  const record = loss.record === undefined ? '' : `record ${loss.record}, `
+  const before = text.slice(0, loss.at)
+  const place = `${record}line ${before.split('\n').length}, column ${loss.at - before.lastIndexOf('\n')}`
+  return loss.name === undefined
+    ? `a number is too close to zero to be kept as it is (${place})`
+    : `${showName(loss.name)} comes twice in one object (${place})`
+}
+
+/** How many fields all its objects have, and whether some number is zero. Without recursion: it may be as deep as a body is long. */
+const countKept = (json: unknown): { names: number; hasZero: boolean } => {
+  let names = 0
+  let hasZero = false
+  const open: object[] = []
+  const visit = (value: unknown) => {
+    if (typeof value === 'object' && value !== null) open.push(value)
+    else if (value === 0) hasZero = true
+  }
+  visit(json)
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (Array.isArray(next)) {
+      for (const item of next) visit(item)
+      continue
+    }
+    // Object.keys would make an array of each: this takes 0.2 ms for 5000 shops.
+    for (const name in next) {
+      names++
+      visit((next as Record<string, unknown>)[name])
+    }
+  }
+  return { names, hasZero }
+}
+
+/** `record` is the place in the array that it happened in, `name` the field that comes twice. */
+type Loss = { at: number; record: number | undefined; name?: string }
+type Container = { names: Set<string> | undefined; index: number }
+
+/** The first loss in a text that is JSON. */
+export const findLoss = (text: string): Loss | undefined => {
+  const open: Container[] = []
+  let isName = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at)
+    const inside = open.at(-1)
+    if (char === '"') {
+      const end = endOfString(text, at)
+      if (isName && inside?.names) {
+        const name = JSON.parse(text.slice(at, end)) as string
+        if (inside.names.has(name)) return { at, record: recordOf(open), name }
+        inside.names.add(name)
+        isName = false
+      }
+      at = end - 1
+    } else if (char === '{' || char === '[') {
+      isName = char === '{'
+      open.push({ names: isName ? new Set() : undefined, index: 0 })
+    } else if (char === '}' || char === ']') {
+      open.pop()
+      isName = false
+    } else if (char === ',' && inside) {
+      inside.index++
+      isName = inside.names !== undefined
+    } else if (char === '-' || (char >= '0' && char <= '9')) {
+      const end = endOfNumber(text, at)
+      if (vanishes(text.slice(at, end))) return { at, record: recordOf(open) }
+      at = end - 1
+    }
+  }
+  return undefined
+}
+
+// An upload is {"records": […]}: the second container counts the records.
+const recordOf = (open: readonly Container[]): number | undefined => {
+  const records = open[1]
+  return records && !records.names ? records.index : undefined
+}
+
+const vanishes = (number: string): boolean => Number(number) === 0 && /^[-.0]*[1-9]/.test(number)
+
+const endOfNumber = (text: string, start: number): number => {
+  let at = start
+  while (at < text.length && '+-.0123456789eE'.includes(text.charAt(at))) at++
+  return at
+}
+
+const endOfString = (text: string, start: number): number => {
+  let at = start + 1
+  while (text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1
+  return at + 1
+}
+
+// Like the messages of the validator: what was sent is shown only where it is short and plain.
+const showName = (name: string): string => (/^\w{1,64}$/.test(name) ? `the field ${name}` : 'a field')

@@ -1,0 +1,30 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '#platform/health/log.js'
+import type { Figures } from '../figures.js'
+
+/** One line and one count for each request: its route's pattern, never its address, body or key. */
+export const addRequestLog = (app: FastifyInstance, { log, figures }: { log: Log; figures: Figures }): void => {
+  app.addHook('onResponse', async (request, reply) => {
+    const { method } = request
+    const route = request.routeOptions.url ?? 'unknown'
+    const status = reply.statusCode
+    figures.requests.inc({ route, method, status })
+    figures.duration.observe({ route, method }, reply.elapsedTime / 1000)
+    const facts = factsOf(request, reply, route)
+    // Turned away without a failure behind it: under overload there are thousands of these, and a figure counts them.
+    if (status === 503 && !request.failure) log.warn(facts, 'request turned away')
+    else if (status >= 500) log.error({ ...facts, err: request.failure ?? undefined }, 'request failed')
+    else log.info(facts, 'request answered')
+  })
+}
+
+const factsOf = (request: FastifyRequest, reply: FastifyReply, route: string) => ({
+  method: request.method,
+  route,
+  status: reply.statusCode,
+  ms: Math.round(reply.elapsedTime * 10) / 10,
+  request_id: request.id,
+  org: request.caller?.orgId,
+  key_id: request.caller?.keyId ?? undefined,
+  records: request.recordCount ?? undefined,
+})

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import type { Log } from '#platform/health/log.js'
+import type { Problem } from '#schemas/problem.js'
+import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
+import type { Entry } from '../batches/entries.js'
+import type { Figures } from '../figures.js'
+import { newId } from '../http/ids.js'
+import { Unavailable } from '../http/request-error.js'
+import type { Outcome, Submit } from '../stream/submit.js'
+
+/** An interaction on its way: validated, with the SHA-256 of the body that it came in. */
+export type Interaction = { entry: Entry; bodySha256: Buffer }
+export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] }
+/** Resolves once the interaction's verdict is known, or will not be; rejects where nothing can be sent at the moment. */
+export type Gather = (orgId: string, interaction: Interaction) => Promise<InteractionOutcome>
+
+type Waiting = Interaction & {
+  size: number
+  resolve: (outcome: InteractionOutcome) => void
+  reject: (error: Error) => void
+}
+
+export const createGather = (deps: {
+  type: string
+  submit: Submit
+  limits: BatchLimits
+  /** Calls back when it is time to send what was gathered. */
+  later: (send: () => void) => void
+  figures: Figures
+  now: () => number
+  log: Log
+}): Gather => {
+  const gathered = new Map<string, Waiting[]>()
+
+  const send = async (orgId: string, waiting: Waiting[]): Promise<void> => {
+    deps.figures.gathered.observe(waiting.length)
+    const [batch] = toBatches([waiting.map(({ entry }) => entry)], {
+      orgId,
+      requestId: newId(),
+      bodySha256: hashOf(waiting),
+      submittedAt: deps.now(),
+    })
+    const [outcome] = batch ? await deps.submit(deps.type, [batch]) : []
+    if (outcome) deps.figures.countRecords(deps.type, outcome, waiting.length)
+    const outcomeAt = outcomesOf(outcome)
+    for (const [index, { resolve }] of waiting.entries()) resolve(outcomeAt(index))
+  }
+
+  const sendGathered = (orgId: string): void => {
+    const waiting = gathered.get(orgId) ?? []
+    gathered.delete(orgId)
+    for (const slice of cut(waiting, deps.limits)) {
+      send(orgId, slice).catch((error) => {
+        deps.log.error({ err: error, interactions: slice.length }, 'interactions not submitted')
+        for (const { entry, resolve, reject } of slice) {
+          // Nobody waits for one that was refused already.
+          if (error instanceof Unavailable && !('refusal' in entry)) reject(error)
+          else resolve('unknown')
+        }
+      })
+    }
+  }
+
+  return (orgId, interaction) =>
+    new Promise((resolve, reject) => {
+      const waiting = gathered.get(orgId) ?? []
+      waiting.push({ ...interaction, size: interaction.entry.size, resolve, reject })
+      if (waiting.length === 1) {
+        gathered.set(orgId, waiting)
+        deps.later(() => sendGathered(orgId))
+      } else if (waiting.length === deps.limits.records) sendGathered(orgId)
+    })
+}
+
+const hashOf = (waiting: readonly Waiting[]): Buffer => {
+  const hash = createHash('sha256')
+  for (const { bodySha256 } of waiting) hash.update(bodySha256)
+  return hash.digest()
+}
+
+const outcomesOf = (outcome: Outcome | undefined): ((index: number) => InteractionOutcome) => {
+  if (!outcome || 'unknown' in outcome) return () => 'unknown'
+  const refused = new Map(outcome.verdict.refused.map(({ index, problems }) => [index, { problems }]))
+  return (index) => refused.get(index) ?? 'accepted'
+}

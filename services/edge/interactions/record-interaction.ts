@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '#platform/health/log.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { writeScope } from '#schemas/derive/scopes.js'
+import { createValidator } from '#schemas/derive/validator.js'
+import type { Problem } from '#schemas/problem.js'
+import { writeInstant } from '#schemas/read-instant.js'
+import { toEntry } from '../batches/entries.js'
+import { bodyOf } from '../body/body.js'
+import { takeIdempotencyKey } from '../http/idempotency.js'
+import { keyedInteractionId, newId } from '../http/ids.js'
+import { callerOf } from '../http/request-context.js'
+import { type RequestError, requestError, retryLater, sendError } from '../http/request-error.js'
+import type { RateLimits } from '../limits/rate-limits.js'
+import type { VerdictStore } from '../requests/verdict-store.js'
+import { refuseQuery } from '../uploads/query.js'
+import { conflict } from '../uploads/upload.js'
+import type { Gather } from './gather.js'
+
+export type RecordInteractionDeps = {
+  catalogue: Catalogue
+  gather: Gather
+  rateLimits: RateLimits
+  store: Pick<VerdictStore, 'keyedInteraction'>
+  /** Whose interactions they are when no key is shown; undefined where a key is needed. */
+  openOrg: string | undefined
+  now: () => number
+  log: Log
+}
+
+/** POST /user-interactions: one interaction, answered once its verdict is known. */
+export const createRecordInteraction = (deps: RecordInteractionDeps) => {
+  const { interaction } = deps.catalogue
+  const validate = createValidator(interaction)
+
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const unknownQuery = refuseQuery(request.query)
+    if (unknownQuery) return sendError(reply, unknownQuery)
+    const body = bodyOf(request)
+    if ('error' in body) return sendError(reply, body.error)
+    request.recordCount = 1
+    const tooMany = deps.rateLimits.takeRecords(request, 1)
+    if (tooMany) return sendError(reply, tooMany)
+    const { orgId } = callerOf(request)
+    const entry = toEntry(validate, body.json)
+    if ('refusal' in entry) {
+      // Answered at once; it travels to the rejections with the next event, and nobody waits for that.
+      void deps.gather(orgId, { entry, bodySha256: body.sha256 })
+      return sendError(reply, refused(entry.refusal.problems))
+    }
+
+    const key = request.idempotencyKey
+    const id = key === null ? newId() : keyedInteractionId(orgId, key)
+    const created = (recordedAt: number) =>
+      reply.code(201).send({ ...(body.json as object), interaction_id: id, recorded_at: writeInstant(recordedAt) })
+
+    const before = key === null ? undefined : await deps.store.keyedInteraction(orgId, id)
+    if (before) return before.bodySha256.equals(body.sha256) ? created(before.recordedAt) : sendError(reply, conflict)
+
+    const recordedAt = deps.now()
+    const values = { interaction_id: id, recorded_at: recordedAt, ...entry.values }
+    const keyed = key === null ? {} : { keyedSha256: body.sha256 }
+    const outcome = await deps.gather(orgId, { entry: { ...entry, values, ...keyed }, bodySha256: body.sha256 })
+    if (outcome === 'unknown') return sendError(reply, unknown)
+    if (outcome !== 'accepted') return sendError(reply, refused(outcome.problems))
+    return created(key === null ? recordedAt : await storedTime(orgId, id, recordedAt))
+  }
+
+  // Of two requests with one key at the same time the first is taken: both are told its time.
+  const storedTime = async (orgId: string, id: string, ours: number): Promise<number> => {
+    try {
+      return (await deps.store.keyedInteraction(orgId, id))?.recordedAt ?? ours
+    } catch (error) {
+      deps.log.warn({ err: error }, 'could not read when a keyed interaction was recorded')
+      return ours
+    }
+  }
+
+  const config = { scope: writeScope(interaction.type), openOrg: deps.openOrg }
+  return { config, onRequest: takeIdempotencyKey, handler }
+}
+
+const unknown: RequestError = {
+  ...requestError(500, 'outcome unknown; retrying with the same Idempotency-Key is safe'),
+  headers: retryLater,
+}
+
+const refused = (problems: Problem[]): RequestError => {
+  if (problems.some(({ code }) => code === 'idempotency_conflict')) return { ...conflict, problems }
+  return { status: 400, message: `the interaction was refused: ${problems[0]?.message}`, problems }
+}

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify'
+import { readRequests } from '#schemas/derive/scopes.js'
+import { isUuid } from '#schemas/uuid.js'
+import { callerOf } from '../http/request-context.js'
+import { requestError, sendError } from '../http/request-error.js'
+import { addResource } from '../http/resource.js'
+import { answerOf } from './answer.js'
+import { partsOfStored } from './stored-request.js'
+import type { VerdictStore } from './verdict-store.js'
+
+/** GET /v1/requests/{request_id}: what became of a request, told again at any time after. */
+export const addRequests = (
+  app: FastifyInstance,
+  deps: { store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
+): void => {
+  addResource(app, '/v1/requests/:request_id', {
+    GET: {
+      config: { scope: readRequests },
+      handler: async (request, reply) => {
+        const { request_id: given } = request.params as { request_id: string }
+        const requestId = given.toLowerCase()
+        if (!isUuid(requestId)) return sendError(reply, absent)
+        const stored = await deps.store.ofRequest(callerOf(request).orgId, requestId)
+        const type = stored.verdicts[0]?.type ?? stored.noted?.type
+        if (type === undefined) return sendError(reply, absent)
+        return answerOf({ requestId, type }, partsOfStored(stored, deps.now()))
+      },
+    },
+  })
+}
+
+const absent = requestError(404, 'no request of yours is known by this id')

@@ -1,0 +1,32 @@
+import type { Pool } from '#platform/postgres/postgres.js'
+import type { VerdictEvent } from '#schemas/events.js'
+import { Unavailable } from '../http/request-error.js'
+import { findKeyedInteraction, type KeyedInteraction } from '../sql/find-keyed-interaction.js'
+import { findRequest } from '../sql/find-request.js'
+import { findVerdictsOfBatches } from '../sql/find-verdicts-of-batches.js'
+import { saveRequests } from '../sql/save-requests.js'
+import type { NotedRequest } from './noted-request.js'
+import type { StoredRequest } from './stored-request.js'
+
+/** What integrity has decided, and what is noted of requests until it has, as Postgres keeps it. */
+export type VerdictStore = {
+  ofBatches: (batchIds: readonly string[]) => Promise<VerdictEvent[]>
+  ofRequest: (orgId: string, requestId: string) => Promise<StoredRequest>
+  /** Resolves to the ids of those that were noted: the others' key was used with another body. */
+  saveRequests: (requests: readonly NotedRequest[]) => Promise<Set<string>>
+  keyedInteraction: (orgId: string, interactionId: string) => Promise<KeyedInteraction | undefined>
+}
+
+export const createVerdictStore = (pool: Pool): VerdictStore => ({
+  ofBatches: (batchIds) => findVerdictsOfBatches(pool, batchIds).catch(unreadable),
+  ofRequest: (orgId, requestId) => findRequest(pool, orgId, requestId).catch(unreadable),
+  saveRequests: (requests) =>
+    saveRequests(pool, requests).catch((cause) => {
+      throw new Unavailable('the request cannot be noted at the moment, so nothing of it was taken', { cause })
+    }),
+  keyedInteraction: (orgId, id) => findKeyedInteraction(pool, orgId, id).catch(unreadable),
+})
+
+const unreadable = (cause: unknown): never => {
+  throw new Unavailable('the stored verdicts cannot be read at the moment', { cause })
+}

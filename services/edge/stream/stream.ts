@@ -1,0 +1,72 @@
+import type { Log } from '#platform/health/log.js'
+import { createRecentFailures } from '#platform/health/recent-failures.js'
+import type { Consumer, Kafka, Producer } from '#platform/kafka/kafka.js'
+import type { FailAt } from '#platform/process/fail-point.js'
+import type { Crash } from '#platform/process/lifecycle.js'
+import type { Patience } from '#platform/process/patience.js'
+import type { Registry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { Unavailable } from '../http/request-error.js'
+import { openLanes } from './lanes.js'
+import { createPublish, type Publish } from './publisher.js'
+import { followVerdicts } from './verdict-feed.js'
+import type { Verdicts } from './verdicts.js'
+
+export type Stream = {
+  publish: Publish
+  /** Resolves once batches can be sent. */
+  opened: Promise<void>
+  /** Throws, saying why, while nothing can be sent or no verdict comes. */
+  check: () => void
+  /** Throws while Kafka, though it is there, does not take batches for some partition. */
+  checkWrites: () => void
+  close: () => Promise<void>
+}
+
+/**
+ * Batches out, verdicts back. Opened behind the caller's back: an edge that starts while Kafka or the registry is away says
+ * so, to operators and to uploaders, instead of refusing connections.
+ */
+export const openStream = (deps: {
+  catalogue: Catalogue
+  kafka: Kafka
+  registry: Registry
+  patience: Patience
+  settle: Verdicts['settle']
+  failAt: FailAt
+  crash: Crash
+  log: Log
+}): Stream => {
+  const { kafka, registry, patience } = deps
+  const writes = createRecentFailures((_, reason) => reason)
+  let closeProducer: Producer['close'] | undefined
+  let feed: Consumer | undefined
+  let publish: Publish = async () => {
+    throw new Unavailable('nothing can be taken yet: Kafka and the schema registry are waited for')
+  }
+
+  const open = async (): Promise<void> => {
+    const { send, close } = await patience.until('kafka', kafka.createProducer)
+    closeProducer = close
+    const laneOf = await patience.until('registry', () => openLanes(deps.catalogue, registry))
+    feed = await patience.until('registry', () => followVerdicts(deps))
+    const watched: Producer['send'] = (topic, partition, messages) =>
+      writes.watch({ topic, partition }, () => send(topic, partition, messages))
+    publish = createPublish({ producer: { send: watched }, laneOf, failAt: deps.failAt, log: deps.log })
+  }
+
+  return {
+    publish: (type, batches) => publish(type, batches),
+    opened: open().catch(deps.crash),
+    check: () => {
+      patience.check('kafka')
+      if (!feed) throw new Error('the schema registry is waited for')
+      feed.check()
+    },
+    checkWrites: writes.check,
+    close: async () => {
+      await feed?.close()
+      await closeProducer?.()
+    },
+  }
+}

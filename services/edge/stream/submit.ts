@@ -1,0 +1,58 @@
+import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
+import type { Figures } from '../figures.js'
+import type { Publish } from './publisher.js'
+import type { Expected, Verdicts } from './verdicts.js'
+
+/** What became of a batch, as far as we can tell by now. */
+export type Outcome = { verdict: VerdictEvent } | { unknown: 'no verdict yet' | 'not published' }
+
+export type SubmitOptions = {
+  /** How long, from now on, verdicts are waited for once the batches are written; without it, until the time-out. */
+  patience?: number | undefined
+  /** Told once, how many batches, from the first on, are known to be written; maybe long after the outcomes. */
+  onWritten?: (batches: number) => void
+}
+
+/** Publishes batches of one request and waits for their verdicts: an outcome for each, in the same order. */
+export type Submit = (type: string, batches: readonly SubmittedBatch[], options?: SubmitOptions) => Promise<Outcome[]>
+
+export const createSubmit =
+  (deps: { publish: Publish; verdicts: Verdicts; figures: Figures; now: () => number }): Submit =>
+  async (type, batches, { patience, onWritten } = {}) => {
+    const { publish, verdicts, figures, now } = deps
+    const since = now()
+    const expected = batches.map((batch) => verdicts.expect(batch.batch_id))
+    const abandonFrom = (first: number) => {
+      for (const { abandon } of expected.slice(first)) abandon()
+    }
+    const outcomeOf = async ({ verdict }: Expected, i: number): Promise<Outcome> => {
+      const found = await verdict
+      if (!found) return { unknown: i < written ? 'no verdict yet' : 'not published' }
+      figures.verdictWait.observe({ type }, (now() - since) / 1000)
+      return { verdict: found }
+    }
+
+    let written = 0
+    let failure: Error | undefined
+    let leaving: NodeJS.Timeout | undefined
+    let isOver = false
+    const settle = (count: number) => {
+      written = count
+      onWritten?.(count)
+      abandonFrom(count)
+      if (patience === undefined || isOver) return
+      leaving = setTimeout(abandonFrom, Math.max(0, since + patience - now()), 0)
+    }
+    figures.batchesInFlight.inc(batches.length)
+    // Not awaited: while a broker is away a send tries for minutes, and a client is promised an answer before that.
+    publish(type, batches).then(settle, (error: Error) => {
+      failure = error
+      settle(0)
+    })
+    const outcomes = await Promise.all(expected.map(outcomeOf))
+    isOver = true
+    clearTimeout(leaving)
+    figures.batchesInFlight.dec(batches.length)
+    if (failure) throw failure
+    return outcomes
+  }

@@ -1,0 +1,94 @@
+import type { Log } from '#platform/health/log.js'
+import type { VerdictEvent } from '#schemas/events.js'
+import type { VerdictStore } from '../requests/verdict-store.js'
+
+/** A batch's verdict on its way; undefined once we gave up on it. */
+export type Expected = { verdict: Promise<VerdictEvent | undefined>; abandon: () => void }
+
+export type Verdicts = {
+  /** To be called before the batch is published: its verdict may be back before the publishing call returns. */
+  expect: (batchId: string) => Expected
+  settle: (verdict: VerdictEvent) => void
+  /** Gives up on what waited too long, and looks in Postgres for what the topic did not bring. */
+  tick: () => Promise<void>
+  /** From then on nobody is waited for: an edge that stops still answers whoever waits. */
+  giveUpAt: (time: number) => void
+  waiting: () => number
+}
+
+type Waiter = { batchId: string; since: number; resolve: (verdict: VerdictEvent | undefined) => void }
+
+// Long enough for a verdict's ordinary way, short enough for a client that waits while Kafka's consumer is regrouping.
+const askAfter = 1_000
+
+export const createVerdicts = (deps: {
+  store: Pick<VerdictStore, 'ofBatches'>
+  timeout: number
+  now: () => number
+  log: Log
+}): Verdicts => {
+  const { store, timeout, now, log } = deps
+  // Two requests with one Idempotency-Key wait for the same batches.
+  const waiters = new Map<string, Set<Waiter>>()
+  let end = Number.POSITIVE_INFINITY
+  let asking = false
+  let lastAsked = 0
+
+  const remove = (waiter: Waiter, verdict: VerdictEvent | undefined): void => {
+    const same = waiters.get(waiter.batchId)
+    same?.delete(waiter)
+    if (same?.size === 0) waiters.delete(waiter.batchId)
+    waiter.resolve(verdict)
+  }
+
+  const settle = (verdict: VerdictEvent): void => {
+    for (const waiter of waiters.get(verdict.batch_id) ?? []) remove(waiter, verdict)
+  }
+
+  const waitedFor = (ms: number): Waiter[] => {
+    const before = now() - ms
+    return [...waiters.values()].flatMap((same) => [...same].filter((waiter) => waiter.since <= before))
+  }
+
+  const ask = async (): Promise<void> => {
+    const overdue = new Set(waitedFor(askAfter).map((waiter) => waiter.batchId))
+    if (overdue.size === 0 || asking || now() - lastAsked < askAfter) return
+    asking = true
+    lastAsked = now()
+    try {
+      for (const verdict of await store.ofBatches([...overdue])) settle(verdict)
+    } catch (error) {
+      log.warn({ err: error, batches: overdue.size }, 'could not look for overdue verdicts')
+    } finally {
+      asking = false
+    }
+  }
+
+  return {
+    expect: (batchId) => {
+      const { promise, resolve } = withResolvers<VerdictEvent | undefined>()
+      const waiter: Waiter = { batchId, since: now(), resolve }
+      const same = waiters.get(batchId) ?? new Set()
+      waiters.set(batchId, same.add(waiter))
+      return { verdict: promise, abandon: () => remove(waiter, undefined) }
+    },
+    settle,
+    tick: async () => {
+      for (const waiter of waitedFor(now() < end ? timeout : 0)) remove(waiter, undefined)
+      await ask()
+    },
+    giveUpAt: (time) => {
+      end = time
+    },
+    waiting: () => [...waiters.values()].reduce((sum, same) => sum + same.size, 0),
+  }
+}
+
+// Promise.withResolvers came with Node 22.
+const withResolvers = <T>(): { promise: Promise<T>; resolve: (value: T) => void } => {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((settled) => {
+    resolve = settled
+  })
+  return { promise, resolve }
+}

@@ -1,0 +1,99 @@
+import type { FastifyInstance } from 'fastify'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { writeScope } from '#schemas/derive/scopes.js'
+import { createValidator } from '#schemas/derive/validator.js'
+import type { RecordType } from '#schemas/record.js'
+import { type BatchLimits, countOf, cut, toBatches } from '../batches/batches.js'
+import { toEntry } from '../batches/entries.js'
+import { bodyOf } from '../body/body.js'
+import type { Figures } from '../figures.js'
+import { takeIdempotencyKey } from '../http/idempotency.js'
+import { callerOf } from '../http/request-context.js'
+import { retryLater, sendError } from '../http/request-error.js'
+import { addResource } from '../http/resource.js'
+import type { RateLimits } from '../limits/rate-limits.js'
+import { type Answer, answerOf, overallStatus } from '../requests/answer.js'
+import type { RequestNotes } from '../requests/notes.js'
+import type { VerdictStore } from '../requests/verdict-store.js'
+import type { Submit } from '../stream/submit.js'
+import { createDryRun } from './dry-run.js'
+import { readRecords } from './envelope.js'
+import type { FindKnown } from './known-entities.js'
+import { type Preferences, readPrefer } from './prefer.js'
+import { readUploadQuery } from './query.js'
+import { createUploader, type Upload } from './upload.js'
+
+export type UploadDeps = {
+  catalogue: Catalogue
+  submit: Submit
+  store: Pick<VerdictStore, 'ofRequest'>
+  notes: Pick<RequestNotes, 'open'>
+  findKnown: FindKnown
+  batchLimits: BatchLimits
+  rateLimits: RateLimits
+  figures: Figures
+  now: () => number
+}
+
+/** POST /v1/data/{type}: an address for each type in the catalogue. */
+export const addUploads = (app: FastifyInstance, deps: UploadDeps): void => {
+  for (const type of deps.catalogue.uploads.values()) addUpload(app, type, deps)
+}
+
+const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): void => {
+  const validate = createValidator(type)
+  const upload = createUploader(deps)
+  const dryRun = createDryRun(type, deps)
+
+  addResource(app, `/v1/data/${type.type}`, {
+    POST: {
+      config: { scope: writeScope(type.type) },
+      onRequest: takeIdempotencyKey,
+      handler: async (request, reply) => {
+        const query = readUploadQuery(request.query)
+        if ('error' in query) return sendError(reply, query.error)
+        if (query.dryRun) reply.header('weir-dry-run', 'true')
+        const body = bodyOf(request)
+        if ('error' in body) return sendError(reply, body.error)
+        const envelope = readRecords(body.json, type)
+        if ('error' in envelope) return sendError(reply, envelope.error)
+        request.recordCount = envelope.records.length
+        const tooMany = deps.rateLimits.takeRecords(request, envelope.records.length)
+        if (tooMany) return sendError(reply, tooMany)
+
+        const facts = {
+          orgId: callerOf(request).orgId,
+          requestId: request.id,
+          bodySha256: body.sha256,
+          submittedAt: deps.now(),
+        }
+        const slices = cut(
+          envelope.records.map((given) => toEntry(validate, given)),
+          deps.batchLimits,
+        )
+        const batches = toBatches(slices, facts)
+        const given: Upload = { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
+        const prefer = readPrefer(request.headers.prefer)
+        const patience = prefer.respondAsync ? (prefer.wait ?? 0) * 1000 : undefined
+        const result = await (query.dryRun ? dryRun(given) : upload(given, patience))
+        if ('error' in result) return sendError(reply, result.error)
+
+        result.parts.forEach(({ outcome }, i) => {
+          const batch = batches[i]
+          if (batch) deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, countOf(batch))
+        })
+        const answer = answerOf(given, result.parts)
+        return reply.code(overallStatus(answer.batches)).headers(headersOf(answer, prefer)).send(answer)
+      },
+    },
+  })
+}
+
+/** Where to ask for what is pending, and when to try what failed again. */
+const headersOf = ({ request_id, batches }: Answer, { wait }: Preferences): Record<string, string> => ({
+  ...(batches.some(({ status }) => status === 202) && {
+    location: `/v1/requests/${request_id}`,
+    'preference-applied': wait === undefined ? 'respond-async' : `respond-async, wait=${wait}`,
+  }),
+  ...(batches.some(({ status }) => status === 500) && retryLater),
+})

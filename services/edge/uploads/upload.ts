@@ -1,0 +1,109 @@
+import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
+import { type RequestError, requestError } from '../http/request-error.js'
+import type { Part } from '../requests/answer.js'
+import { toNoted } from '../requests/noted-request.js'
+import type { Note, RequestNotes } from '../requests/notes.js'
+import { isDecided, partsOfStored, type StoredRequest } from '../requests/stored-request.js'
+import type { VerdictStore } from '../requests/verdict-store.js'
+import type { Outcome, Submit } from '../stream/submit.js'
+
+/** The batches of one request; `keyed` where it came with an Idempotency-Key. */
+export type Upload = {
+  type: string
+  orgId: string
+  requestId: string
+  bodySha256: Buffer
+  submittedAt: number
+  keyed: boolean
+  batches: SubmittedBatch[]
+}
+
+export type UploadResult = { parts: Part[] } | { error: RequestError }
+
+/**
+ * Submits a request's batches, each once only, and tells what became of them. With `patience`, in milliseconds, no longer
+ * than that: what Kafka has by then is pending, and can be looked up.
+ */
+export const createUploader = (deps: {
+  submit: Submit
+  store: Pick<VerdictStore, 'ofRequest'>
+  notes: Pick<RequestNotes, 'open'>
+  now: () => number
+}) => {
+  const submitNoted = async (
+    upload: Upload,
+    decided: Decided,
+    note: Note,
+    patience?: number,
+  ): Promise<UploadResult> => {
+    // Before anything is published: the address that the client is sent to has to answer.
+    if (patience !== undefined && !(await note.save())) return { error: conflict }
+    const missing = upload.batches.filter(({ batch_id }) => !decided.has(batch_id))
+    const outcomes = await deps.submit(upload.type, missing, {
+      patience,
+      onWritten: (count) => note.written((missing[count]?.batch ?? upload.batches.length + 1) - 1),
+    })
+    // Integrity answers a batch that it has seen with its first verdict, whose body may have been another.
+    if (!outcomes.every((outcome) => 'unknown' in outcome || isOf(upload)(outcome.verdict))) return { error: conflict }
+
+    const submitted = new Map(missing.map(({ batch_id }, i) => [batch_id, outcomes[i]]))
+    return {
+      parts: upload.batches.map(({ batch, batch_id }) => ({
+        batch,
+        batchId: batch_id,
+        outcome: outcomeOf(decided.get(batch_id), submitted.get(batch_id), patience !== undefined),
+      })),
+    }
+  }
+
+  return async (upload: Upload, patience?: number): Promise<UploadResult> => {
+    const before = await answeredBefore(upload, deps)
+    if ('error' in before || 'parts' in before) return before
+    const note = deps.notes.open(toNoted(upload, upload.batches))
+    let result: UploadResult | undefined
+    try {
+      result = await submitNoted(upload, before.decided, note, patience)
+      return result
+    } finally {
+      note.close(result !== undefined && ('error' in result || isDecided(result.parts)))
+    }
+  }
+}
+
+type Decided = ReadonlyMap<string, VerdictEvent>
+
+/** What a keyed request was answered before, if all of it is decided; otherwise which of its batches are, by their ids. */
+export const answeredBefore = async (
+  upload: Upload,
+  deps: { store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
+): Promise<UploadResult | { decided: Decided }> => {
+  if (!upload.keyed) return { decided: new Map() }
+  const stored = await deps.store.ofRequest(upload.orgId, upload.requestId)
+  if (!isSame(stored, upload)) return { error: conflict }
+  const parts = partsOfStored(stored, deps.now())
+  if (isDecided(parts)) return { parts }
+  return { decided: new Map(stored.verdicts.map((verdict) => [verdict.batch_id, verdict])) }
+}
+
+export const conflict = requestError(
+  409,
+  'this Idempotency-Key was used with another body; send the first body again, or use a new key',
+)
+
+/** Where something is decided, that tells whose key it is; what was noted counts only until then. */
+const isSame = ({ verdicts, noted }: StoredRequest, upload: Upload): boolean =>
+  verdicts.length > 0 ? verdicts.every(isOf(upload)) : (noted?.bodySha256.equals(upload.bodySha256) ?? true)
+
+const isOf =
+  (upload: Upload) =>
+  (verdict: VerdictEvent): boolean =>
+    verdict.body_sha256.equals(upload.bodySha256)
+
+const outcomeOf = (
+  stored: VerdictEvent | undefined,
+  submitted: Outcome = { unknown: 'not published' },
+  isImpatient: boolean,
+): Part['outcome'] => {
+  if (stored) return { verdict: stored }
+  return isImpatient && 'unknown' in submitted && submitted.unknown === 'no verdict yet' ? 'pending' : submitted
+}

@@ -1,0 +1,54 @@
+import type { SubmittedBatch, SubmittedRecord, VerdictEvent } from '#schemas/events.js'
+import type { Problem } from '#schemas/problem.js'
+import type { Outcome, Submit } from '../../../../services/edge/stream/submit.js'
+
+export type FakeSubmit = Submit & {
+  submitted: { type: string; batch: SubmittedBatch }[]
+  /** What is wrong with a record that the edge let pass; nothing unless a test says so. */
+  problemsOf: (record: SubmittedRecord) => Problem[]
+  /** When set, what becomes of every batch, or of each. */
+  outcome: Outcome | ((batch: SubmittedBatch) => Outcome) | undefined
+}
+
+/** Decides at once, as integrity would in a world where every reference is known. */
+export const createFakeSubmit = (): FakeSubmit => {
+  const outcomeOf = (type: string, batch: SubmittedBatch): Outcome => {
+    if (!fake.outcome) return { verdict: verdictOn(type, batch, fake.problemsOf) }
+    return typeof fake.outcome === 'function' ? fake.outcome(batch) : fake.outcome
+  }
+  const submit: Submit = async (type, batches, options) => {
+    for (const batch of batches) fake.submitted.push({ type, batch })
+    const outcomes = batches.map((batch) => outcomeOf(type, batch))
+    const lost = outcomes.findIndex((outcome) => 'unknown' in outcome && outcome.unknown === 'not published')
+    options?.onWritten?.(lost < 0 ? batches.length : lost)
+    return outcomes
+  }
+  const fake: FakeSubmit = Object.assign(submit, { submitted: [], problemsOf: () => [], outcome: undefined })
+  return fake
+}
+
+export const verdictOn = (
+  type: string,
+  batch: SubmittedBatch,
+  problemsOf: FakeSubmit['problemsOf'] = () => [],
+): VerdictEvent => {
+  const byIntegrity = batch.records.flatMap((record) => {
+    const problems = problemsOf(record)
+    return problems.length > 0 ? [{ index: record.index, id: null, problems }] : []
+  })
+  const byEdge = batch.refusals.map(({ index, id, problems }) => ({ index, id, problems }))
+  const { org_id, request_id, batch_id, batches, first_index, body_sha256, submitted_at } = batch
+  return {
+    org_id,
+    request_id,
+    batch_id,
+    type,
+    batch: batch.batch,
+    batches,
+    first_index,
+    body_sha256,
+    decided_at: submitted_at,
+    accepted: batch.records.length - byIntegrity.length,
+    refused: [...byEdge, ...byIntegrity].sort((a, b) => a.index - b.index),
+  }
+}

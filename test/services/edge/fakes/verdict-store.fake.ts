@@ -1,0 +1,46 @@
+import type { VerdictEvent } from '#schemas/events.js'
+import { Unavailable } from '../../../../services/edge/http/request-error.js'
+import type { NotedRequest } from '../../../../services/edge/requests/noted-request.js'
+import type { VerdictStore } from '../../../../services/edge/requests/verdict-store.js'
+import type { KeyedInteraction } from '../../../../services/edge/sql/find-keyed-interaction.js'
+
+export type FakeVerdictStore = VerdictStore & {
+  verdicts: VerdictEvent[]
+  /** By their id. */
+  requests: Map<string, NotedRequest>
+  /** By `org/id`. */
+  keyed: Map<string, KeyedInteraction>
+  isAway: boolean
+}
+
+export const createFakeVerdictStore = (): FakeVerdictStore => {
+  const whenThere = <T>(value: T): T => {
+    if (store.isAway) throw new Unavailable('Postgres is away')
+    return value
+  }
+  const isOwn = (orgId: string, requestId: string) => (one: { org_id: string; request_id: string }) =>
+    one.org_id === orgId && one.request_id === requestId
+  const save = (request: NotedRequest): string[] => {
+    const before = store.requests.get(request.requestId)
+    if (before && !before.bodySha256.equals(request.bodySha256)) return []
+    store.requests.set(request.requestId, request)
+    return [request.requestId]
+  }
+  const store: FakeVerdictStore = {
+    verdicts: [],
+    requests: new Map(),
+    keyed: new Map(),
+    isAway: false,
+    ofBatches: async (ids) => whenThere(store.verdicts.filter(({ batch_id }) => ids.includes(batch_id))),
+    ofRequest: async (orgId, requestId) => {
+      const noted = store.requests.get(requestId)
+      return whenThere({
+        verdicts: store.verdicts.filter(isOwn(orgId, requestId)),
+        noted: noted?.orgId === orgId ? noted : undefined,
+      })
+    },
+    saveRequests: async (requests) => new Set(whenThere(requests).flatMap(save)),
+    keyedInteraction: async (orgId, id) => whenThere(store.keyed.get(`${orgId}/${id}`)),
+  }
+  return store
+}

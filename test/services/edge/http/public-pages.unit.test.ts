@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { createEdge } from '../edge.js'
+
+const { send } = createEdge()
+const keyless = { authorization: '' }
+const get = (url: string) => send('GET', url, undefined, keyless)
+
+it('tells its health without a key', async () => {
+  expect(await get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+  expect((await send('HEAD', '/healthz', undefined, keyless)).status).toBe(200)
+  expect(await get('/readyz')).toMatchObject({
+    status: 503,
+    body: { parts: { clickhouse: { ok: false, problem: 'away' } } },
+  })
+  expect((await get('/readyz?for=uploads')).status).toBe(200)
+  expect((await get('/readyz?for=nothing')).status).toBe(400)
+})
+
+it('counts requests by route, method and status', async () => {
+  const { body } = await get('/metrics')
+  expect(body).toContain('weir_edge_requests_total{route="/healthz",method="GET",status="200"} 1')
+})
+
+it('serves its document, and a page that shows it without asking anybody else', async () => {
+  expect((await get('/openapi.json')).body).toMatchObject({ openapi: '3.1.0', paths: { '/v1/data/shops': {} } })
+  const page = await get('/docs')
+  expect(page.status).toBe(200)
+  expect(page.headers['content-security-policy']).toContain("default-src 'self'")
+  const assets = [...String(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address ?? '')
+  expect(assets.length).toBeGreaterThan(3)
+  for (const address of assets) {
+    expect(address).not.toMatch(/^(https?:)?\/\//)
+    expect((await get(new URL(address, 'http://edge/docs').pathname)).status, address).toBe(200)
+  }
+})

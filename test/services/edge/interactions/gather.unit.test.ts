@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest'
+import { createMetrics } from '#platform/health/metrics.js'
+import { createFigures } from '../../../../services/edge/figures.js'
+import { Unavailable } from '../../../../services/edge/http/request-error.js'
+import { createGather } from '../../../../services/edge/interactions/gather.js'
+import { silent } from '../edge.js'
+import { createFakeSubmit } from '../fakes/submit.fake.js'
+
+const bodySha256 = Buffer.alloc(32)
+const one = (name: string, size = 10) => ({ entry: { values: { name }, size }, bodySha256 })
+const bad = { entry: { refusal: { id: null, problems: [], record: '{}', truncated: false }, size: 10 }, bodySha256 }
+
+const create = () => {
+  const submit = createFakeSubmit()
+  const timers: (() => void)[] = []
+  const gather = createGather({
+    type: 'interactions',
+    submit,
+    limits: { records: 3, bytes: 1000 },
+    later: (send) => timers.push(send),
+    figures: createFigures(createMetrics('edge')),
+    now: () => 0,
+    log: silent,
+  })
+  const sent = () => submit.submitted.map(({ batch }) => [...batch.records, ...batch.refusals].length)
+  return { submit, timers, gather, sent }
+}
+
+it('sends what came within the time as one event, the refused among them', async () => {
+  const { submit, timers, gather, sent } = create()
+  const answers = [gather('acme', bad), gather('acme', one('a'))]
+  expect([timers.length, sent()]).toEqual([1, []])
+  timers[0]?.()
+  expect(await Promise.all(answers)).toEqual([{ problems: [] }, 'accepted'])
+  expect(submit.submitted).toMatchObject([
+    { batch: { batch: 1, batches: 1, first_index: 0, refusals: [{ index: 0 }], records: [{ index: 1, name: 'a' }] } },
+  ])
+})
+
+it('does not wait when an event is full, and cuts one that is too large', async () => {
+  const { timers, gather, sent } = create()
+  const full = ['a', 'b', 'c'].map((name) => gather('acme', one(name)))
+  await Promise.all(full)
+  expect(sent()).toEqual([3])
+  timers[0]?.()
+  const large = [gather('acme', one('d', 900)), gather('acme', one('e', 900))]
+  timers[1]?.()
+  await Promise.all(large)
+  expect(sent()).toEqual([3, 1, 1])
+})
+
+it('answers everyone when submitting breaks', async () => {
+  const { submit, timers, gather } = create()
+  submit.problemsOf = () => {
+    throw new Error('broken')
+  }
+  const answer = gather('acme', one('a'))
+  timers[0]?.()
+  expect(await answer).toBe('unknown')
+})
+
+it('says so where nothing can be sent, and troubles nobody with what was refused anyway', async () => {
+  const { submit, timers, gather } = create()
+  submit.problemsOf = () => {
+    throw new Unavailable('not yet')
+  }
+  const answers = [gather('acme', bad), gather('acme', one('a'))]
+  timers[0]?.()
+  expect(await Promise.allSettled(answers)).toMatchObject([
+    { status: 'fulfilled', value: 'unknown' },
+    { status: 'rejected', reason: { message: 'not yet' } },
+  ])
+})

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest'
+import { interaction } from '#schemas/records/interaction.js'
+import { sampleOf } from '../../../support/sample.js'
+import { createEdge, startOfTest } from '../edge.js'
+
+const given = (over: Record<string, unknown> = {}) => sampleOf(interaction, { source: null, ...over })
+const unknownItem = { field: 'item_id', code: 'unknown_reference' as const, message: 'item_id x is not a known record' }
+const key = { 'idempotency-key': 'once' }
+
+describe('recording', () => {
+  it('answers with the interaction as given, its id and its time', async () => {
+    const { send, submit } = createEdge()
+    const sent = given()
+    const { status, body } = await send('POST', '/user-interactions', sent)
+    expect(status).toBe(201)
+    expect(body).toEqual({ ...sent, interaction_id: expect.any(String), recorded_at: '2026-01-01T00:00:00.000Z' })
+    expect(submit.submitted).toMatchObject([
+      {
+        type: 'interactions',
+        batch: {
+          batch: 1,
+          batches: 1,
+          first_index: 0,
+          records: [
+            {
+              index: 0,
+              keyed_sha256: null,
+              interaction_id: body.interaction_id,
+              recorded_at: startOfTest,
+              source: null,
+            },
+          ],
+        },
+      },
+    ])
+  })
+
+  it('gathers what comes at once, each organisation for itself', async () => {
+    const { send, submit } = createEdge()
+    submit.problemsOf = ({ user_id }) => (user_id === 'user 3' ? [unknownItem] : [])
+    const answers = await Promise.all([
+      ...Array.from({ length: 8 }, (_, i) => send('POST', '/user-interactions', given({ user_id: `user ${i}` }))),
+      send('POST', '/user-interactions', given(), { authorization: 'Bearer other-key' }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 400, 201, 201, 201, 201, 201])
+    expect(answers.map(({ body }) => body.user_id).slice(4, 6)).toEqual(['user 4', 'user 5'])
+    expect(answers[3]?.body).toMatchObject({
+      error: 'Bad Request',
+      problems: [unknownItem],
+      request_id: expect.any(String),
+    })
+    const orgs = submit.submitted.map(({ batch }) => batch.org_id)
+    expect(new Set(orgs)).toEqual(new Set(['acme', 'other']))
+    expect(orgs.length).toBeLessThan(9)
+  })
+
+  it('answers what is not valid at once, and lets it travel to the rejections', async () => {
+    const { send, submit } = createEdge()
+    const { status, body } = await send('POST', '/user-interactions', given({ platfrom: 'WEB' }))
+    expect(status).toBe(400)
+    expect(body.problems).toMatchObject([{ field: 'platfrom', code: 'unknown_field' }])
+    await send('POST', '/user-interactions', given())
+    const refusals = submit.submitted.flatMap(({ batch }) => batch.refusals)
+    expect(refusals).toMatchObject([{ problems: body.problems, record: expect.stringContaining('platfrom') }])
+    expect((await send('POST', '/user-interactions', '[]')).body.problems).toMatchObject([
+      { field: null, code: 'wrong_type' },
+    ])
+  })
+
+  it('says so when the outcome is unknown', async () => {
+    const { send, submit } = createEdge()
+    submit.outcome = { unknown: 'no verdict yet' }
+    const { status, body } = await send('POST', '/user-interactions', given())
+    expect(status).toBe(500)
+    expect(body.message).toBe('outcome unknown; retrying with the same Idempotency-Key is safe')
+  })
+
+  it('takes an interaction once for each Idempotency-Key', async () => {
+    const { send, submit, store } = createEdge()
+    const sent = given()
+    const first = await send('POST', '/user-interactions', sent, key)
+    const record = submit.submitted[0]?.batch.records[0]
+    expect(record?.keyed_sha256).toBeInstanceOf(Buffer)
+    const bodySha256 = record?.keyed_sha256 as Buffer
+    store.keyed.set(`acme/${first.body.interaction_id}`, { bodySha256, recordedAt: startOfTest - 1000 })
+
+    const again = await send('POST', '/user-interactions', sent, key)
+    expect(again.body).toEqual({ ...first.body, recorded_at: '2025-12-31T23:59:59.000Z' })
+    expect((await send('POST', '/user-interactions', given({ city: 'Bath' }), key)).status).toBe(409)
+    expect(submit.submitted).toHaveLength(1)
+  })
+
+  it('is a conflict when integrity finds that the key was used meanwhile', async () => {
+    const { send, submit } = createEdge()
+    submit.problemsOf = () => [{ field: null, code: 'idempotency_conflict', message: 'used with another body' }]
+    expect((await send('POST', '/user-interactions', given(), key)).status).toBe(409)
+  })
+
+  it('needs no key where it was opened for one organisation; a wrong key stays wrong, and reading needs one', async () => {
+    const { app, send, submit } = createEdge({ openOrg: 'open' })
+    const keyless = await app.inject({ method: 'POST', url: '/user-interactions', payload: given() })
+    expect(keyless.statusCode).toBe(201)
+    expect(submit.submitted.map(({ batch }) => batch.org_id)).toEqual(['open'])
+    const wrong = { authorization: 'Bearer nonsense' }
+    expect((await send('POST', '/user-interactions', given(), wrong)).status).toBe(401)
+    expect((await app.inject({ method: 'GET', url: '/user-interactions' })).statusCode).toBe(401)
+    expect((await app.inject({ method: 'POST', url: '/v1/data/shops', payload: {} })).statusCode).toBe(401)
+  })
+})
+
+describe('reading', () => {
+  const row = (i: number, over: Record<string, unknown> = {}) => ({
+    org_id: 'acme',
+    interaction_id: `00000000-0000-4000-8000-${String((i * 7919) % 100).padStart(12, '0')}`,
+    event_timestamp: new Date(startOfTest + Math.floor(i / 4) * 1000).toISOString(),
+    platform: i % 2 ? 'WEB' : 'IOS',
+    ...over,
+  })
+
+  it('gives pages, newest first, none twice and none missing', async () => {
+    const { send, interactions } = createEdge()
+    interactions.rows.push(...Array.from({ length: 25 }, (_, i) => row(i)), row(99, { org_id: 'other' }))
+    const seen: string[] = []
+    let address = '/user-interactions?limit=7'
+    for (let page = 0; page < 4; page++) {
+      const { body } = await send('GET', address)
+      seen.push(...body.interactions.map((one: { interaction_id: string }) => one.interaction_id))
+      expect(body.next_cursor === null).toBe(page === 3)
+      address = `/user-interactions?limit=7&cursor=${body.next_cursor}`
+    }
+    expect(seen).toHaveLength(25)
+    expect(new Set(seen).size).toBe(25)
+  })
+
+  it('filters, and says null where a page is the last', async () => {
+    const { send, interactions } = createEdge()
+    interactions.rows.push(...Array.from({ length: 6 }, (_, i) => row(i)))
+    const { body } = await send('GET', '/user-interactions?platform=WEB&limit=3')
+    expect([body.interactions.length, body.next_cursor]).toEqual([3, null])
+    const from = startOfTest / 1000 + 1
+    expect((await send('GET', `/user-interactions?from=${from}`)).body.interactions).toHaveLength(2)
+    expect((await send('GET', '/user-interactions?to=2026-01-01T00:00:01Z')).body.interactions).toHaveLength(4)
+  })
+
+  it.each([
+    'limit=0',
+    'limit=1001',
+    'limit=1e2',
+    'cursor=abc',
+    `cursor=${Buffer.from('[1,"x"]').toString('base64url')}`,
+    'item_id=x',
+    'useer_id=1',
+    'platform=FRIDGE',
+    'platform=WEB&platform=IOS',
+    'from=yesterday',
+    'org_id=other',
+    '__proto__=1',
+  ])('refuses %s', async (query) => {
+    const { status, body } = await createEdge().send('GET', `/user-interactions?${query}`)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ error: 'Bad Request', problems: [{ code: expect.any(String) }] })
+  })
+
+  it('names the parameter that was meant', async () => {
+    expect((await createEdge().send('GET', '/user-interactions?useer_id=1')).body.message).toContain(
+      'did you mean user_id?',
+    )
+  })
+})
