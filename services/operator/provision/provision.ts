@@ -4,14 +4,14 @@ import { createKafka } from '#platform/kafka/kafka.js'
 import { createRegistry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Config } from '../config.js'
-import { withPool } from '../with-pool.js'
+import { partsOf } from '../desk/parts.js'
+import { waitForParts } from '../desk/wait-for-part.js'
+import { withPool } from '../desk/with-pool.js'
 import { type DemoKeyProvisioned, provisionDemoKey } from './demo-key.js'
 import { migrate } from './migrations.js'
-import { partsOf } from './parts.js'
 import { provisionSubjects } from './subjects.js'
 import { provisionTables } from './tables.js'
 import { provisionTopics } from './topics.js'
-import { waitForParts } from './wait-for-part.js'
 
 export type ProvisionOptions = {
   config: Config

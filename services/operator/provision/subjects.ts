@@ -4,7 +4,7 @@ import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { subjectOf } from '#schemas/derive/names.js'
-import { OperatorError } from '../operator-error.js'
+import { OperatorError } from '../desk/operator-error.js'
 
 export type SubjectsProvisioned = { subjects: number }
 

@@ -4,7 +4,7 @@ import { isPassing } from '#platform/kafka/is-passing.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { type Topic, topicsOf } from '#schemas/derive/topics.js'
-import { OperatorError } from '../operator-error.js'
+import { OperatorError } from '../desk/operator-error.js'
 import { alterTopicConfigs } from './topic-configs.js'
 
 export type TopicsProvisioned = { topics: number; created: number; altered: number }

@@ -7,7 +7,7 @@ import { acceptedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { createDecoder } from '../decoder.js'
+import { createDecoder } from '../desk/decoder.js'
 import { type Handed, readLog } from './read-log.js'
 import { insertRebuilt, type Row } from './sql/insert-rebuilt.js'
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kafka, Received } from '#platform/kafka/kafka.js'
 import { readTopics, type Stretch } from '#platform/kafka/read-topics.js'
-import { OperatorError } from '../operator-error.js'
-import { createProgress } from '../progress.js'
+import { OperatorError } from '../desk/operator-error.js'
+import { createProgress } from '../desk/progress.js'
 
 export type Handed = { topic: string; partition: number; messages: Received[] }
 

@@ -1,11 +1,11 @@
 import type { Log } from '#platform/health/log.js'
 import type { Pool } from '#platform/postgres/postgres.js'
-import { alone } from '../alone.js'
 import type { Config } from '../config.js'
+import { alone } from '../desk/alone.js'
+import { withLog } from '../desk/with-log.js'
+import { withTables } from '../desk/with-tables.js'
 import { rebuildTable, type TableRebuilt } from './rebuild-table.js'
 import type { Table } from './tables.js'
-import { withLog } from './with-log.js'
-import { withTables } from './with-tables.js'
 
 /** New ClickHouse tables from the accepted and rejected topics, one after another, each swapped in as soon as it is full. */
 export const rebuildAnalytics = (options: {

@@ -2,8 +2,9 @@ import type { Log } from '#platform/health/log.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
-import { alone } from '../alone.js'
 import type { Config } from '../config.js'
+import { alone } from '../desk/alone.js'
+import { withLog } from '../desk/with-log.js'
 import { fillIndex } from './fill-index.js'
 import { inShortTransaction } from './short-transaction.js'
 import { beginNewIndex } from './sql/begin-new-index.js'
@@ -11,7 +12,6 @@ import { type Comparison, compareIndexes } from './sql/compare-indexes.js'
 import { dropNewIndex } from './sql/drop-new-index.js'
 import { swapIndex } from './sql/swap-index.js'
 import { waitUntilPublished } from './wait-until-published.js'
-import { withLog } from './with-log.js'
 
 export type IndexRebuilt = { types: Comparison[]; undecodable: number }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import { OperatorError } from '../operator-error.js'
+import { OperatorError } from '../desk/operator-error.js'
 
 const tries = 20
 const lockNotAvailable = '55P03'

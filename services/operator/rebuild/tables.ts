@@ -13,7 +13,7 @@ import {
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
-import { OperatorError } from '../operator-error.js'
+import { OperatorError } from '../desk/operator-error.js'
 
 /** A table that can be made anew, and the topic that it comes from. */
 export type Table = {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { reasonOf } from '#platform/health/health.js'
-import { addressOf } from '../address.js'
-import { OperatorError } from '../operator-error.js'
+import { addressOf } from '../desk/address.js'
+import { OperatorError } from '../desk/operator-error.js'
 import type { EdgeAnswer, Reading } from './read-answer.js'
 
 export type EdgeRequest = { path: string; key: string; idempotencyKey: string; body: string }

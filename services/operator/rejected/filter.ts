@@ -3,9 +3,9 @@ import { nearest } from '#schemas/derive/nearest-name.js'
 import { type ProblemCode, problemCodes } from '#schemas/problem.js'
 import { readInstant } from '#schemas/read-instant.js'
 import { isUuid } from '#schemas/uuid.js'
-import { readDuration } from '../duration.js'
-import { OperatorError } from '../operator-error.js'
-import { readOrg } from '../read-org.js'
+import { readOrg } from '../access/read-org.js'
+import { readDuration } from '../desk/duration.js'
+import { OperatorError } from '../desk/operator-error.js'
 
 /** Which rejections are meant; what is left out does not matter. */
 export type Filter = {

@@ -1,5 +1,5 @@
-import { toDistance } from '../duration.js'
-import { type Column, toTable } from '../table.js'
+import { toDistance } from '../desk/duration.js'
+import { type Column, toTable } from '../desk/table.js'
 import { codesOf, type Rejection } from './rejection.js'
 import { retriedInWords } from './retried.js'
 import type { Retry } from './sql/find-retries.js'

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { OperatorError } from '../operator-error.js'
+import { OperatorError } from '../desk/operator-error.js'
 import type { Edge } from './edge.js'
 import { findRecords, type Wanted } from './find-records.js'
 import { placeOf } from './rejection.js'

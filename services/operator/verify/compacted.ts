@@ -3,7 +3,7 @@ import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import { topicsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
-import { createAcceptedDecoder } from '../decoder.js'
+import { createAcceptedDecoder } from '../desk/decoder.js'
 import { type Expected, fate, markOf, missingOf } from './expectations.js'
 import { readFrom, type Subject, type TypeUnder } from './subject.js'
 

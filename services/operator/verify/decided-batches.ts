@@ -5,7 +5,7 @@ import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { findVerdicts } from '../../integrity/sql/find-verdicts.js'
 import type { StoredVerdict } from '../../integrity/stored-verdict.js'
-import { createDecoder } from '../decoder.js'
+import { createDecoder } from '../desk/decoder.js'
 import type { Subject } from './subject.js'
 
 export type LogPlace = { partition: number; offset: number }

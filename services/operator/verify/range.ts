@@ -1,6 +1,6 @@
 import { readInstant } from '#schemas/read-instant.js'
-import { readDuration } from '../duration.js'
-import { OperatorError } from '../operator-error.js'
+import { readDuration } from '../desk/duration.js'
+import { OperatorError } from '../desk/operator-error.js'
 
 /** From when, and up to but without when, in milliseconds. */
 export type Range = { since: number; until: number | undefined }

@@ -1,4 +1,4 @@
-import { type Column, toTable, wrap } from '../table.js'
+import { type Column, toTable, wrap } from '../desk/table.js'
 import { allKinds, type Differences, type Kind, kinds } from './differences.js'
 import type { Figures } from './figures.js'
 import type { Mended } from './mend.js'

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { createKeyText } from '#platform/api-key.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
-import { addressOf } from '../../../services/operator/address.js'
-import { noSuchKey } from '../../../services/operator/commands/keys-revoke.js'
-import { readKeyId, stateOf } from '../../../services/operator/key.js'
-import { readOrg } from '../../../services/operator/read-org.js'
-import { readScopes, writeScopes } from '../../../services/operator/read-scopes.js'
+import { readKeyId, stateOf } from '../../../services/operator/access/key.js'
+import { noSuchKey } from '../../../services/operator/access/keys-revoke.js'
+import { readOrg } from '../../../services/operator/access/read-org.js'
+import { readScopes, writeScopes } from '../../../services/operator/access/read-scopes.js'
+import { addressOf } from '../../../services/operator/desk/address.js'
 
 describe('scopes', () => {
   it('are read from a list, each once', () =>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { alone } from '../../../../services/operator/alone.js'
+import { alone } from '../../../../services/operator/desk/alone.js'
 import { placeOf } from '../../../../services/operator/rejected/rejection.js'
 import { createRunKeys } from '../../../../services/operator/rejected/run-keys.js'
 import { claimRetries } from '../../../../services/operator/rejected/sql/claim-retries.js'

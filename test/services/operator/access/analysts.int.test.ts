@@ -1,0 +1,98 @@
+import { execa } from 'execa'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { type ClickHouse, createClickHouse } from '#platform/clickhouse.js'
+import { createPool } from '#platform/postgres/postgres.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
+import { migrate } from '../../../../services/operator/provision/migrations.js'
+import { provisionTables } from '../../../../services/operator/provision/tables.js'
+import { createOrg } from '../../../../services/operator/sql/create-org.js'
+import { createFreshDatabase } from '../../../support/fresh-database.js'
+
+const { POSTGRES_URL, CLICKHOUSE_URL } = inject('parts')
+let database: Awaited<ReturnType<typeof createFreshDatabase>>
+let clickhouse: ClickHouse
+let hasUsers: boolean
+
+const weir = (...words: string[]) =>
+  execa(process.execPath, ['dist/services/operator/main.js', 'analysts', ...words], {
+    env: { POSTGRES_URL: database.url, CLICKHOUSE_URL },
+    reject: false,
+  })
+
+beforeAll(async () => {
+  database = await createFreshDatabase(POSTGRES_URL)
+  await migrate(database.url)
+  const pool = createPool(database.url, pino({ level: 'silent' }), 1)
+  for (const org of ['acme', 'other']) await createOrg(pool, org)
+  await pool.end()
+  clickhouse = createClickHouse(CLICKHOUSE_URL)
+  await provisionTables(clickhouse, catalogue)
+  hasUsers = process.env.WEIR_TEST_STACK === 'docker'
+})
+
+afterAll(async () => {
+  await clickhouse?.close()
+  await database?.drop()
+})
+
+it('writes SQL that ClickHouse understands', async () => {
+  const statements = [...createAnalystSql(catalogue, 'acme-2', 'ab'.repeat(32)), ...dropAnalystSql(catalogue, 'acme-2')]
+  for (const statement of statements) {
+    expect((await clickhouse.query(`explain ast ${statement}`)).length, statement).toBeGreaterThan(0)
+  }
+})
+
+it('prints that SQL for somebody else to run, with no password in it', async () => {
+  const { stdout, exitCode } = await weir('create', '--org', 'acme', '--print', '--json')
+  expect(exitCode).toBe(0)
+  const { user, password, org, sql } = JSON.parse(stdout) as Record<string, string>
+  expect([user, org]).toEqual(['analyst_acme', 'acme'])
+  expect(password).toMatch(/^[0-9A-Za-z]{32}$/)
+  expect(sql).not.toContain(password)
+  const plain = await weir('create', '--org', 'acme', '--print')
+  expect(plain.stdout).toMatch(/^create user `analyst_acme` .*;$/m)
+  expect(plain.stderr).toContain('it will not be shown again')
+})
+
+it('refuses an organisation that is not there', async () => {
+  const { stderr, exitCode } = await weir('create', '--org', 'nobody')
+  expect([exitCode, stderr]).toEqual([
+    1,
+    'weir: there is no organisation nobody: "weir orgs list" shows those there are',
+  ])
+})
+
+it('makes a user who sees one organisation only; where there are no users, says so in one line', async () => {
+  if (!hasUsers) {
+    for (const words of [['create', '--org', 'acme'], ['list'], ['drop', '--org', 'acme']]) {
+      const { stdout, stderr, exitCode } = await weir(...words)
+      expect([exitCode, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^weir: ClickHouse at \S+ has no users \(the embedded engine has none\): .*--print.*$/)
+    }
+    return
+  }
+  await clickhouse.command(`insert into weir.tags_log (org_id, tag_id, name) values
+    ('acme', generateUUIDv4(), 'ours'), ('other', generateUUIDv4(), 'theirs')`)
+  const { stdout, stderr } = await weir('create', '--org', 'acme', '--json')
+  expect(stderr).toBe('')
+  const { user, password } = JSON.parse(stdout) as { user: string; password: string }
+  const address = Object.assign(new URL(CLICKHOUSE_URL), { username: user, password })
+  const analyst = createClickHouse(address.href)
+  try {
+    for (const from of ['weir.tags', 'weir.tags_log']) {
+      expect(await analyst.query(`select distinct org_id from ${from}`), from).toEqual([{ org_id: 'acme' }])
+    }
+    await expect(analyst.command(`insert into weir.tags_log (org_id) values ('acme')`)).rejects.toThrow()
+    await expect(analyst.query('select * from system.users')).rejects.toThrow()
+    expect(await clickhouse.query('select distinct org_id from weir.tags order by org_id')).toEqual([
+      { org_id: 'acme' },
+      { org_id: 'other' },
+    ])
+  } finally {
+    await analyst.close()
+    expect((await weir('drop', '--org', 'acme')).exitCode).toBe(0)
+  }
+  expect(JSON.parse((await weir('list', '--json')).stdout)).toEqual([])
+})

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { createClickHouse } from '#platform/clickhouse.js'
+import { createKafka } from '#platform/kafka/kafka.js'
+import { readConfig } from '#platform/process/config.js'
+import { createRegistry } from '#platform/registry.js'
+import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
+import { acceptedTopic, logTableOf, subjectOf, submittedTopic, viewOf } from '#schemas/derive/names.js'
+import { topicsOf } from '#schemas/derive/topics.js'
+import { type Field, moment, number, optional, text, uuid } from '#schemas/field.js'
+import { lifecycle, record } from '#schemas/record.js'
+import { type Config, configSchema } from '../../../../services/operator/config.js'
+import { provision } from '../../../../services/operator/provision/provision.js'
+import { provisionSubjects } from '../../../../services/operator/provision/subjects.js'
+import { provisionTopics } from '../../../../services/operator/provision/topics.js'
+import { eventually } from '../../../support/eventually.js'
+import { createFreshDatabase } from '../../../support/fresh-database.js'
+
+const parts = inject('parts')
+const log = pino({ level: 'silent' })
+const kafka = createKafka({ brokers: parts.KAFKA_BROKERS, clientId: 'operator-test', log })
+const registry = createRegistry(parts.SCHEMA_REGISTRY_URL)
+const clickhouse = createClickHouse(parts.CLICKHOUSE_URL)
+let database: Awaited<ReturnType<typeof createFreshDatabase>>
+
+/** A catalogue of two types that no other test knows. */
+const newCatalogue = (stem: string): { catalogue: Catalogue; type: string } => {
+  const type = `${stem}-${randomBytes(4).toString('hex')}`
+  return { type, catalogue: catalogueOf(type, { size: text() }) }
+}
+
+const catalogueOf = (type: string, fields: Record<string, Field>): Catalogue =>
+  createCatalogue(
+    [record({ type, id: 'thing_id', about: 'A thing.', fields: { thing_id: uuid(), ...fields, ...lifecycle } })],
+    record({ type: `${type}-seen`, id: 'seen_id', about: 'A look.', fields: { seen_id: uuid(), at: moment() } }),
+  )
+
+const provisionAll = async (catalogue: Catalogue): Promise<string[]> => {
+  const lines: string[] = []
+  const config = readConfig<Config>(configSchema, { ...parts, POSTGRES_URL: database.url, LOG_LEVEL: 'silent' })
+  const report = (line: string) => lines.push(line.replace(/ \([\d.]+ s\)$/, ''))
+  await provision({ config, catalogue, log, report, wait: 20_000, demoKeyFile: undefined })
+  return lines
+}
+
+const settingsOf = (topic: string): Promise<Record<string, string>> =>
+  kafka.withAdmin(async (admin) => {
+    const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name: topic }] })
+    return Object.fromEntries(resources[0]?.configEntries.map((entry) => [entry.configName, entry.configValue]) ?? [])
+  })
+
+beforeAll(async () => {
+  database = await createFreshDatabase(parts.POSTGRES_URL)
+})
+
+afterAll(async () => {
+  await clickhouse.close()
+  await database?.drop()
+})
+
+describe('provisioning', () => {
+  it('makes topics, subjects and tables, and finds nothing to do the second time', async () => {
+    const { catalogue, type } = newCatalogue('things')
+    const first = await provisionAll(catalogue)
+    expect(first[1]).toMatch(/^Postgres: [1-9]\d* migrations run$/)
+    expect(await provisionAll(catalogue)).toEqual([
+      'all parts answer',
+      'Postgres: 0 migrations run',
+      'Kafka: 6 topics, 0 created, 0 altered',
+      'registry: 6 subjects',
+      expect.stringMatching(/^ClickHouse: \d+ statements$/),
+    ])
+
+    const wanted = topicsOf(catalogue)
+    const { topics } = await kafka.withAdmin((admin) =>
+      admin.fetchTopicMetadata({ topics: wanted.map(({ name }) => name) }),
+    )
+    expect(new Map(topics.map(({ name, partitions }) => [name, partitions.length]))).toEqual(
+      new Map(wanted.map(({ name, partitions }) => [name, partitions])),
+    )
+    expect(await settingsOf(acceptedTopic(type))).toMatchObject({
+      'cleanup.policy': 'compact',
+      'compression.type': 'gzip',
+    })
+
+    const subject = `${parts.SCHEMA_REGISTRY_URL}/subjects/${subjectOf(submittedTopic(type))}`
+    expect(await (await fetch(`${subject}/versions`)).json()).toEqual([1])
+    const config = await fetch(`${parts.SCHEMA_REGISTRY_URL}/config/${subjectOf(submittedTopic(type))}`)
+    expect(await config.json()).toMatchObject({ compatibilityLevel: 'BACKWARD_TRANSITIVE' })
+
+    const names = await clickhouse.query<{ name: string }>(
+      `select name from system.tables where database = 'weir' and name in ({names:Array(String)}) order by name`,
+      { names: [viewOf(type), logTableOf(type)] },
+    )
+    expect(names.map(({ name }) => name)).toEqual([viewOf(type), logTableOf(type)].sort())
+  })
+
+  it('may be run by several at the same time', async () => {
+    const { catalogue } = newCatalogue('crowded')
+    const done = await Promise.all([1, 2, 3].map(() => provisionAll(catalogue)))
+    for (const lines of done) expect(lines).toHaveLength(5)
+  })
+
+  it('takes a new optional field, and refuses a changed one', async () => {
+    const { catalogue, type } = newCatalogue('typed')
+    await provisionSubjects(registry, catalogue)
+    await provisionSubjects(registry, catalogueOf(type, { size: text(), colour: optional(text()) }))
+    const changed = catalogueOf(type, { size: number() })
+    await expect(provisionSubjects(registry, changed)).rejects.toThrow(
+      new RegExp(`the registry refuses the schema of weir\\.(accepted|submitted)\\.${type}-value: .*DOUBLE.*STRING`),
+    )
+  })
+})
+
+describe('topics', () => {
+  it('are refused with another partition count, and nothing is made then', async () => {
+    const { catalogue, type } = newCatalogue('counted')
+    const topic = acceptedTopic(type)
+    await kafka.withAdmin((admin) =>
+      admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 2 }] }),
+    )
+    await expect(provisionTopics(kafka, catalogue, 1)).rejects.toThrow(
+      `because versions are positions in it: ${topic} has 2 instead of 4`,
+    )
+    expect(await kafka.withAdmin((admin) => admin.listTopics())).not.toContain(submittedTopic(type))
+  })
+
+  it('get their declared settings back, and keep what an operator set beside them', async () => {
+    const { catalogue, type } = newCatalogue('settled')
+    const topic = acceptedTopic(type)
+    await provisionTopics(kafka, catalogue, 1)
+    const configEntries = [
+      { name: 'cleanup.policy', value: 'delete' },
+      { name: 'segment.ms', value: '70000000' },
+    ]
+    await kafka.withAdmin((admin) =>
+      admin.alterConfigs({ validateOnly: false, resources: [{ type: 2, name: topic, configEntries }] }),
+    )
+    // A broker hears of new settings a moment after they were taken.
+    await eventually(async () => expect(await settingsOf(topic)).toMatchObject({ 'cleanup.policy': 'delete' }), 10_000)
+    expect(await provisionTopics(kafka, catalogue, 1)).toMatchObject({ created: 0, altered: 1 })
+    const wanted = { 'cleanup.policy': 'compact', 'segment.ms': '70000000' }
+    await eventually(async () => expect(await settingsOf(topic)).toMatchObject(wanted), 10_000)
+  })
+
+  it('say what Kafka has against them', async () => {
+    const { catalogue, type } = newCatalogue('copied')
+    await expect(provisionTopics(kafka, catalogue, 99)).rejects.toThrow(
+      new RegExp(`Kafka does not create weir\\.\\w+\\.${type}.* with 99 copies: `),
+    )
+  })
+})
