@@ -1,7 +1,7 @@
 // `npm run bench -- …`: how fast it is, on this machine.
 import { fileURLToPath } from 'node:url'
 import { runNode } from './run-node.mjs'
-import { setUp } from './setup.mjs'
+import { setUp } from './setup/setup.mjs'
 
 await setUp()
 const path = (relative) => fileURLToPath(new URL(`../../${relative}`, import.meta.url))

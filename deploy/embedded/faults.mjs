@@ -1,7 +1,7 @@
 // `npm run faults -- …`: what happens to Weir when everything goes wrong, from a seed.
 import { fileURLToPath } from 'node:url'
 import { runNode } from './run-node.mjs'
-import { setUp } from './setup.mjs'
+import { setUp } from './setup/setup.mjs'
 
 await setUp({ output: process.stderr })
 const path = (relative) => fileURLToPath(new URL(`../../${relative}`, import.meta.url))

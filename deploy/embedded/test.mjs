@@ -1,7 +1,7 @@
 // `npm test`: every test, on real parts. Arguments go to vitest: npm test -- --project unit
 import { fileURLToPath } from 'node:url'
 import { runNode } from './run-node.mjs'
-import { setUp } from './setup.mjs'
+import { setUp } from './setup/setup.mjs'
 
 await setUp()
 runNode([

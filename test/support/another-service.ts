@@ -1,7 +1,7 @@
 import { execa } from 'execa'
 import { expect } from 'vitest'
-import { freePorts } from '../../deploy/embedded/free-port.js'
 import { answersHttp } from '../../deploy/embedded/parts/answers-http.js'
+import { freePorts } from '../../deploy/embedded/parts/free-port.js'
 import { eventually } from './eventually.js'
 import { system } from './system.js'
 

@@ -1,4 +1,4 @@
-import { freePorts } from '../../deploy/embedded/free-port.js'
+import { freePorts } from '../../deploy/embedded/parts/free-port.js'
 
 const variables = [
   'EDGE_PORT',

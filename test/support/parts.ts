@@ -1,6 +1,6 @@
 // The `int` tests share one set of parts; each test file makes its own database, topics or groups on them.
 import type { TestProject } from 'vitest/node'
-import type { Addresses } from '../../deploy/embedded/config.js'
+import type { Addresses } from '../../deploy/embedded/launcher/config.js'
 import { startParts } from './stack.js'
 
 declare module 'vitest' {

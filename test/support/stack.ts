@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Addresses, readConfig } from '../../deploy/embedded/config.js'
+import { type Addresses, readConfig } from '../../deploy/embedded/launcher/config.js'
 import { embeddedParts } from '../../deploy/embedded/parts/embedded-parts.js'
-import { createSupervisor } from '../../deploy/embedded/supervisor.js'
+import { createSupervisor } from '../../deploy/embedded/supervision/supervisor.js'
 import { startContainers } from './containers.js'
 import { freePortVariables } from './free-port-variables.js'
 

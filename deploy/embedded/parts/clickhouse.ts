@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
-import type { ProcessDefinition } from '../process-definition.js'
+import type { ProcessDefinition } from '../supervision/process-definition.js'
 import { answersHttp } from './answers-http.js'
 
 /** The ClickHouse engine with ClickHouse's HTTP interface, see ../clickhouse. Its data is in <dataDir>/clickhouse. */

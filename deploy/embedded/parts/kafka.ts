@@ -5,9 +5,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageRoot } from '#platform/process/package-root.js'
-import { freePorts } from '../free-port.js'
-import type { ProcessDefinition } from '../process-definition.js'
+import type { ProcessDefinition } from '../supervision/process-definition.js'
 import { answersKafka } from './answers-kafka.js'
+import { freePorts } from './free-port.js'
 import { jarsDir, javaCommand } from './java.js'
 import { type Behind, kafkaProperties } from './kafka-properties.js'
 
@@ -33,7 +33,7 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
   const propertiesFile = join(home, 'server.properties')
   const java = javaCommand(process.env.JAVA_HOME)
   const classes = [
-    `-Dlog4j2.configurationFile=${join(packageRoot, 'deploy/embedded/log4j2.properties')}`,
+    `-Dlog4j2.configurationFile=${join(packageRoot, 'deploy/embedded/parts/log4j2.properties')}`,
     '-cp',
     join(jarsDir('kafka'), '*'),
   ]

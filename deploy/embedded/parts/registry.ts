@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ProcessDefinition } from '../process-definition.js'
+import type { ProcessDefinition } from '../supervision/process-definition.js'
 import { answersHttp } from './answers-http.js'
 import { jarsDir, javaCommand } from './java.js'
 

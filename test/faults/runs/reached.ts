@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { logFileOf } from '../../../deploy/embedded/log-file.js'
+import { logFileOf } from '../../../deploy/embedded/supervision/log-file.js'
 import type { ServiceName } from '../stack/definitions.js'
 import type { FaultStack } from '../stack/start-stack.js'
 import type { FailPointName } from './fail-points.js'

@@ -1,5 +1,5 @@
 import { execa } from 'execa'
-import { mainOf } from '../../../deploy/embedded/services.js'
+import { mainOf } from '../../../deploy/embedded/launcher/services.js'
 import { eventually } from '../../support/eventually.js'
 import { createUploader, type UploadAnswer } from '../../support/uploader.js'
 import { createGroups } from '../observe/groups.js'

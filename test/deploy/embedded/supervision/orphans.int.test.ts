@@ -5,10 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { claimDataFolder } from '../../../deploy/embedded/data-folder.js'
-import { endOrphans, noteProcess } from '../../../deploy/embedded/orphans.js'
-import { identityOf } from '../../../deploy/embedded/process-identity.js'
-import { eventually } from '../../support/eventually.js'
+import { claimDataFolder } from '../../../../deploy/embedded/launcher/data-folder.js'
+import { endOrphans, noteProcess } from '../../../../deploy/embedded/supervision/orphans.js'
+import { identityOf } from '../../../../deploy/embedded/supervision/process-identity.js'
+import { eventually } from '../../../support/eventually.js'
 
 let dataDir: string
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
 const launcherOf = (stubborn: string) => `
-  const { createSupervisor } = await import('./deploy/embedded/supervisor.ts')
+  const { createSupervisor } = await import('./deploy/embedded/supervision/supervisor.ts')
   const { existsSync } = await import('node:fs')
   const flag = process.env.FOLDER + '/up'
   const definition = { name: 'child', port: 0, command: process.execPath, args: ['-e', ${JSON.stringify(stubborn)}],

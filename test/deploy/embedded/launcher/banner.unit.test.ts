@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { banner } from '../../../deploy/embedded/banner.js'
-import { readConfig } from '../../../deploy/embedded/config.js'
+import { banner } from '../../../../deploy/embedded/launcher/banner.js'
+import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
 
 const key = `weir_${'i'.repeat(12)}_${'s'.repeat(38)}`
 

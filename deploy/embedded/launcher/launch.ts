@@ -1,20 +1,20 @@
 // `npm start`, after the set-up: parts, then provisioning, then Weir's services, then the banner; and all of it back.
 import { readFile } from 'node:fs/promises'
+import { embeddedParts } from '../parts/embedded-parts.js'
+import { refusalOf } from '../supervision/disk-refusal.js'
+import { endOrphans } from '../supervision/orphans.js'
+import type { Running } from '../supervision/spawn-noted.js'
+import { CannotStart } from '../supervision/supervised-process.js'
+import { createSupervisor } from '../supervision/supervisor.js'
 import { banner } from './banner.js'
 import { findBusyPorts } from './busy-ports.js'
 import { type Config, ConfigProblems, readConfig } from './config.js'
 import { claimDataFolder, DataFolderInUse } from './data-folder.js'
-import { refusalOf } from './disk-refusal.js'
 import { checkEdgeNetwork } from './edge-network.js'
-import { endOrphans } from './orphans.js'
-import { embeddedParts } from './parts/embedded-parts.js'
 import { demoKeyFile, provision } from './provision.js'
 import { noteAddresses } from './running-addresses.js'
 import { weirServices } from './services.js'
-import type { Running } from './spawn-noted.js'
 import { onStopSignal } from './stop-signals.js'
-import { CannotStart } from './supervised-process.js'
-import { createSupervisor } from './supervisor.js'
 
 export const launch = async (): Promise<void> => {
   surviveLostOutput()

@@ -4,11 +4,11 @@ import { pino } from 'pino'
 import { afterAll, expect, it } from 'vitest'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
-import { freePorts } from '../../../deploy/embedded/free-port.js'
-import { kafkaPart } from '../../../deploy/embedded/parts/kafka.js'
-import { superviseProcess } from '../../../deploy/embedded/supervised-process.js'
-import { eventually } from '../../support/eventually.js'
-import { openSmallDisk } from '../../support/small-disk.js'
+import { freePorts } from '../../../../deploy/embedded/parts/free-port.js'
+import { kafkaPart } from '../../../../deploy/embedded/parts/kafka.js'
+import { superviseProcess } from '../../../../deploy/embedded/supervision/supervised-process.js'
+import { eventually } from '../../../support/eventually.js'
+import { openSmallDisk } from '../../../support/small-disk.js'
 
 const disk = await openSmallDisk(64)
 afterAll(disk.close)

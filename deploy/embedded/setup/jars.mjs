@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SetUpFailure } from './setup-failure.mjs'
-import { partsDir, pom } from './setup-paths.mjs'
-import { runTool } from './setup-tool.mjs'
+import { SetUpFailure } from './failure.mjs'
+import { partsDir, pom } from './paths.mjs'
+import { runTool } from './tool.mjs'
 
 const stamp = join(partsDir, 'jars-of-pom')
 // A Maven whose set-up was killed may still write: nobody else's folder has this name.

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { unlessDiskRefuses } from './disk-refusal.js'
-import { identityOf, isAlive } from './process-identity.js'
+import { unlessDiskRefuses } from '../supervision/disk-refusal.js'
+import { identityOf, isAlive } from '../supervision/process-identity.js'
 
 export class DataFolderInUse extends Error {
   override name = 'DataFolderInUse'

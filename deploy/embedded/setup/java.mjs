@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { SetUpFailure } from './setup-failure.mjs'
-import { jars } from './setup-jars.mjs'
-import { runTool } from './setup-tool.mjs'
+import { SetUpFailure } from './failure.mjs'
+import { jars } from './jars.mjs'
+import { runTool } from './tool.mjs'
 
 const OLDEST_JAVA = 17
 

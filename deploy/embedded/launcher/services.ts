@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
+import { answersHttp } from '../parts/answers-http.js'
+import type { ProcessDefinition } from '../supervision/process-definition.js'
 import type { Config } from './config.js'
-import { answersHttp } from './parts/answers-http.js'
-import type { ProcessDefinition } from './process-definition.js'
 
 // Named from the far end of the path to the near one: stopped in the opposite order, so the edge takes no new
 // records first, and what it waits for still arrives.

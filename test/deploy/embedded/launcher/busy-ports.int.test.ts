@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { findBusyPorts } from '../../../deploy/embedded/busy-ports.js'
-import { readConfig } from '../../../deploy/embedded/config.js'
-import { freePortVariables } from '../../support/free-port-variables.js'
+import { findBusyPorts } from '../../../../deploy/embedded/launcher/busy-ports.js'
+import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
+import { freePortVariables } from '../../../support/free-port-variables.js'
 
 const server = createServer()
 

@@ -2,8 +2,8 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readConfig } from '../../../deploy/embedded/config.js'
-import { noteAddresses, operatorAddresses } from '../../../deploy/embedded/running-addresses.js'
+import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
+import { noteAddresses, operatorAddresses } from '../../../../deploy/embedded/launcher/running-addresses.js'
 
 it('finds the system that runs in the data folder, unless the environment says otherwise', () => {
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'weir-addresses-'))

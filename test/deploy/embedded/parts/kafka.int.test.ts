@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { kafkaPart } from '../../../deploy/embedded/parts/kafka.js'
+import { kafkaPart } from '../../../../deploy/embedded/parts/kafka.js'
 
 it('formats its log also for a cluster id that begins with a hyphen, as one in 64 does', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'weir-kafka-'))

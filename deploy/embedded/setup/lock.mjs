@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { partsDir } from './setup-paths.mjs'
+import { partsDir } from './paths.mjs'
 
 const lockFile = join(partsDir, 'set-up.lock')
 const POLL_MS = 300

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { unlessDiskRefuses } from '../supervision/disk-refusal.js'
 import { type Addresses, type Config, readConfig } from './config.js'
-import { unlessDiskRefuses } from './disk-refusal.js'
 import { edgeUrl } from './services.js'
 
 /** What an operator's command is told: where the parts are, and the edge. */

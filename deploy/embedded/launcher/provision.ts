@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { logFileOf, sizeOf, tailOf } from '../supervision/log-file.js'
+import { type Running, spawnNoted } from '../supervision/spawn-noted.js'
+import { CannotStart } from '../supervision/supervised-process.js'
 import type { Config } from './config.js'
-import { logFileOf, sizeOf, tailOf } from './log-file.js'
 import { mainOf, serviceEnvironment } from './services.js'
-import { type Running, spawnNoted } from './spawn-noted.js'
-import { CannotStart } from './supervised-process.js'
 
 /**
  * Topics, subjects, tables, migrations, and the organisation demo with its key, which is left in <dataDir>/demo-key.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readConfig } from '../../../deploy/embedded/config.js'
+import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
 
 describe('the launcher’s config', () => {
   it('has the documented ports and addresses when nothing is set', () => {

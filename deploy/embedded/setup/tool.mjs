@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { SetUpFailure } from './setup-failure.mjs'
-import { partsDir, root } from './setup-paths.mjs'
+import { SetUpFailure } from './failure.mjs'
+import { partsDir, root } from './paths.mjs'
 
 const TAIL_LINES = 15
 

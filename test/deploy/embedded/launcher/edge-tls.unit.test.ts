@@ -1,12 +1,12 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
-import { banner } from '../../../deploy/embedded/banner.js'
-import { readConfig } from '../../../deploy/embedded/config.js'
-import { checkEdgeNetwork } from '../../../deploy/embedded/edge-network.js'
-import { answersHttp } from '../../../deploy/embedded/parts/answers-http.js'
-import { edgeUrl } from '../../../deploy/embedded/services.js'
-import { makeCertificate } from '../../services/edge/network/certificates.js'
+import { banner } from '../../../../deploy/embedded/launcher/banner.js'
+import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
+import { checkEdgeNetwork } from '../../../../deploy/embedded/launcher/edge-network.js'
+import { edgeUrl } from '../../../../deploy/embedded/launcher/services.js'
+import { answersHttp } from '../../../../deploy/embedded/parts/answers-http.js'
+import { makeCertificate } from '../../../services/edge/network/certificates.js'
 
 it('reaches an edge that speaks TLS by https', () => {
   const config = readConfig({ TLS_CERT: '/cert.pem', TLS_KEY: '/key.pem', EDGE_HOST: '0.0.0.0', EDGE_PORT: '9000' })

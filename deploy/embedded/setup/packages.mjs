@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './setup-paths.mjs'
-import { runTool } from './setup-tool.mjs'
+import { root } from './paths.mjs'
+import { runTool } from './tool.mjs'
 
 /** The npm packages. `npm ci` is needed when what npm recorded as installed is not what the lockfile asks for. */
 export const packages = {

@@ -1,13 +1,13 @@
 // Makes a bare clone ready to run. Plain Node: nothing is installed yet when this runs.
 // Each step says whether it is needed, so a second run only looks, and takes milliseconds.
 
-import { build } from './setup-build.mjs'
-import { SetUpFailure } from './setup-failure.mjs'
-import { jars } from './setup-jars.mjs'
-import { java, maven } from './setup-java.mjs'
-import { withLock } from './setup-lock.mjs'
-import { packages } from './setup-packages.mjs'
-import { createProgress } from './setup-progress.mjs'
+import { build } from './build.mjs'
+import { SetUpFailure } from './failure.mjs'
+import { jars } from './jars.mjs'
+import { java, maven } from './java.mjs'
+import { withLock } from './lock.mjs'
+import { packages } from './packages.mjs'
+import { createProgress } from './progress.mjs'
 
 /** @param {{ output?: NodeJS.WriteStream }} options where the progress goes */
 export async function setUp({ output = process.stdout } = {}) {
