@@ -1,6 +1,6 @@
+import { retentionVariables } from '#ledger/cutoffs.js'
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/process/config.js'
 import { type FailPointConfig, failPointVariables } from '#platform/process/fail-point.js'
-import { retentionVariables } from '#platform/retention.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
 import { type LimitConfig, limitVariables } from './limits/variables.js'
 import { type NetworkConfig, networkVariables } from './network/variables.js'

@@ -1,14 +1,14 @@
+import type { Entity } from '#ledger/entities.js'
+import type { Span, Submitted } from '#ledger/fence.js'
+import type { TakenInteraction } from '#ledger/insert-keyed-interactions.js'
+import type { Keyed } from '#ledger/keyed-interactions.js'
+import { type StoredVerdict, toStoredVerdict } from '#ledger/stored-verdict.js'
 import { newlyAccepted } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
 import { decide } from './decide.js'
 import { nameOf } from './entity-index.js'
-import type { Span, Submitted } from './fence.js'
-import type { Entity } from './sql/find-entities.js'
-import type { Keyed } from './sql/find-keyed-interactions.js'
-import type { TakenInteraction } from './sql/insert-keyed-interactions.js'
-import { type StoredVerdict, toStoredVerdict } from './stored-verdict.js'
 
 /** What of the world the decisions on a fetch depend on: names of entities, and hashes of keyed interactions by `org/id`. */
 export type Known = { known: ReadonlySet<string>; takenBefore: ReadonlyMap<string, Buffer> }

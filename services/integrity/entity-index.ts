@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
+import { type Entity, findEntities } from '#ledger/entities.js'
+import { findIndexId } from '#ledger/find-index-id.js'
+import { insertEntities } from '#ledger/insert-entities.js'
 import type { Connection } from '#platform/postgres/postgres.js'
-import { type Entity, findEntities } from './sql/find-entities.js'
-import { findIndexId } from './sql/find-index-id.js'
-import { insertEntities } from './sql/insert-entities.js'
 
 export type EntityIndex = {
   /** Which of these exist: one query for those that the cache does not know. Comes first in every transaction. */

@@ -1,6 +1,6 @@
+import type { Outcome } from '#ledger/fence.js'
 import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
-import type { Outcome } from './fence.js'
 
 export type Figures = {
   fetched: (fetch: Fetch) => void

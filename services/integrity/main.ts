@@ -1,5 +1,6 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
 
+import { groupsOf } from '#ledger/groups.js'
 import { checkWithinForPeers, createReadiness } from '#platform/health/health.js'
 import { startHealthServer } from '#platform/health/health-server.js'
 import { createLog } from '#platform/health/log.js'
@@ -23,7 +24,6 @@ import type { RecordType } from '#schemas/record.js'
 import { type Config, configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
 import { createFigures } from './figures.js'
-import { groupsOf } from './groups.js'
 import { createFetchHandler, type Lane } from './handle-fetch.js'
 import { createPublisher } from './publisher.js'
 import { startRetention } from './retention-timer.js'

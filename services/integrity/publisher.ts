@@ -1,3 +1,4 @@
+import type { Outcome } from '#ledger/fence.js'
 import type { Message, Producer } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partition-of.js'
 import type { FailAt } from '#platform/process/fail-point.js'
@@ -9,7 +10,6 @@ import { acceptedTopic, entityKey, rejectedTopic, subjectOf, verdictsTopic } fro
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import type { Outcome } from './fence.js'
 
 export type Publish = (outcomes: readonly Outcome[], holdsPartition: () => boolean) => Promise<void>
 

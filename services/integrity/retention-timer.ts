@@ -1,13 +1,13 @@
+import { type RetentionConfig, rejectionsBefore, retriesBefore, verdictsBefore } from '#ledger/cutoffs.js'
+import { createRetention } from '#ledger/retention.js'
 import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { periodically } from '#platform/process/periodically.js'
-import { type RetentionConfig, rejectionsBefore, retriesBefore, verdictsBefore } from '#platform/retention.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { retentionOf } from '#schemas/derive/topics.js'
-import { createRetention } from './retention.js'
 
 /** Prunes by the hour. */
 export const startRetention = (deps: {

@@ -1,16 +1,24 @@
+import { lockCursor } from '#ledger/cursors.js'
+import type { Entity } from '#ledger/entities.js'
+import {
+  freshOnes,
+  isForgotten,
+  type Outcome,
+  refuseHole,
+  type Span,
+  type Submitted,
+  toOutcome,
+} from '#ledger/fence.js'
+import { insertKeyedInteractions } from '#ledger/insert-keyed-interactions.js'
+import { insertVerdicts } from '#ledger/insert-verdicts.js'
+import { findKeyedInteractions } from '#ledger/keyed-interactions.js'
+import { moveCursor } from '#ledger/move-cursor.js'
+import { findPrunedBefore } from '#ledger/prune-find-mark.js'
+import { touchVerdicts } from '#ledger/touch-verdicts.js'
+import { findVerdicts } from '#ledger/verdicts.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
-import { freshOnes, isForgotten, type Outcome, refuseHole, type Span, type Submitted, toOutcome } from './fence.js'
-import type { Entity } from './sql/find-entities.js'
-import { findKeyedInteractions } from './sql/find-keyed-interactions.js'
-import { findVerdicts } from './sql/find-verdicts.js'
-import { insertKeyedInteractions } from './sql/insert-keyed-interactions.js'
-import { insertVerdicts } from './sql/insert-verdicts.js'
-import { lockCursor } from './sql/lock-cursor.js'
-import { moveCursor } from './sql/move-cursor.js'
-import { findPrunedBefore } from './sql/prune-find-mark.js'
-import { touchVerdicts } from './sql/touch-verdicts.js'
 
 /** `forgotten` are batches that were decided so long ago that their verdicts are gone: nobody is told anything of them. */
 export type Decisions = { outcomes: Outcome[]; entities: Entity[]; forgotten: Submitted[] }

@@ -1,5 +1,5 @@
+import { type RetentionConfig, retentionVariables } from '#ledger/cutoffs.js'
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/process/config.js'
-import { type RetentionConfig, retentionVariables } from '#platform/retention.js'
 
 const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS } = retentionVariables
 

@@ -1,6 +1,6 @@
+import { type RetentionConfig, retentionVariables } from '#ledger/cutoffs.js'
 import { type ConfigSchema, type PartConfig, partVariables } from '#platform/process/config.js'
 import { type FailPointConfig, failPointVariables } from '#platform/process/fail-point.js'
-import { type RetentionConfig, retentionVariables } from '#platform/retention.js'
 
 const { REJECTION_RETENTION_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables
 const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, CLICKHOUSE_URL, LOG_LEVEL } = partVariables

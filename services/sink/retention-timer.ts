@@ -1,8 +1,8 @@
+import { type RetentionConfig, rejectionsBefore } from '#ledger/cutoffs.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import { periodically } from '#platform/process/periodically.js'
-import { type RetentionConfig, rejectionsBefore } from '#platform/retention.js'
 import { pruneRejections } from './retention.js'
 
 /** Prunes the rejections by the hour; most hours there is nothing to do, since whole days go. */

@@ -119,6 +119,6 @@ describe('deploy/Dockerfile', () => {
 
   it('copies the migrations of every service that has some', () => {
     const copied = words('COPY').map(([source = '']) => source)
-    expect(copied).toEqual(expect.arrayContaining(['services/edge/keys/migrations', 'services/integrity/migrations']))
+    expect(copied).toEqual(expect.arrayContaining(['services/ledger/migrations']))
   })
 })

@@ -1,7 +1,7 @@
+import type { Span, Submitted } from '#ledger/fence.js'
 import { catalogue } from '#schemas/catalogue.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { nameOf } from '../../services/integrity/entity-index.js'
-import type { Span, Submitted } from '../../services/integrity/fence.js'
 import { createConsumerGroup } from './consumer-group.js'
 import { types } from './edge.js'
 import { type Log, type Place, placeOf } from './log.js'

@@ -1,5 +1,5 @@
+import { freshOnes, refuseHole } from '#ledger/fence.js'
 import type { AcceptedEvent } from '#schemas/events.js'
-import { freshOnes, refuseHole } from '../../services/integrity/fence.js'
 
 /** What integrity does with a fetch, one after another; a crash may come between any two, and within the telling. */
 export type Stage = 'begin' | 'commit' | 'remember' | 'tell' | 'commit offset'

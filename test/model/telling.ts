@@ -1,8 +1,8 @@
+import type { Outcome } from '#ledger/fence.js'
 import { partitionOf } from '#platform/kafka/partition-of.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
-import type { Outcome } from '../../services/integrity/fence.js'
 import { partitions, types } from './edge.js'
 import { placeOf } from './log.js'
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, inject } from 'vitest'
+import { migrate } from '#ledger/migrate.js'
 import { createPool, type Pool } from '#platform/postgres/postgres.js'
-import { migrate } from '../../services/operator/provision/migrations.js'
 import { createFreshDatabase } from './fresh-database.js'
 
 /** A database of this file alone, with Weir's tables and none of its data; gone after the file's last test. */

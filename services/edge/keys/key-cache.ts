@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { StoredKey } from '#ledger/find-key.js'
 import { hashKey, keyIdOf } from '#platform/api-key.js'
 import type { Log } from '#platform/health/log.js'
 import { within } from '#platform/process/within.js'
 import { Unavailable } from '../http/request-error.js'
 import type { FindCaller } from './authenticate.js'
 import type { KeyMemory } from './key-memory.js'
-import type { StoredKey } from './sql/find-key.js'
 
 // A key that was seen lately need not wait longer for a Postgres that hangs.
 const patience = 1_000

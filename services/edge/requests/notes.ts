@@ -1,5 +1,5 @@
+import type { NotedRequest } from '#ledger/noted-request.js'
 import type { Log } from '#platform/health/log.js'
-import type { NotedRequest } from './noted-request.js'
 import { publishedWithin } from './stored-request.js'
 
 export type Note = {

@@ -1,9 +1,9 @@
+import { pruneRequests } from '#ledger/prune-requests.js'
 import type { Log } from '#platform/health/log.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { inSteps } from '#platform/process/in-steps.js'
 import { periodically } from '#platform/process/periodically.js'
 import type { Config } from '../config.js'
-import { pruneRequests } from '../sql/prune-requests.js'
 
 /** Deletes what was noted of old requests, by the hour. */
 export const startPruning = (deps: {

@@ -1,6 +1,6 @@
+import { batchIdsOf, type NotedRequest } from '#ledger/noted-request.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import type { Part } from './answer.js'
-import { batchIdsOf, type NotedRequest } from './noted-request.js'
 
 /** What Postgres knows of a request: its verdicts, and what was noted of it when they did not come quickly. */
 export type StoredRequest = { verdicts: VerdictEvent[]; noted: NotedRequest | undefined }

@@ -1,11 +1,11 @@
+import { findKeyedInteraction, type KeyedInteraction } from '#ledger/find-keyed-interaction.js'
+import { findVerdictsOfBatches } from '#ledger/find-verdicts-of-batches.js'
+import type { NotedRequest } from '#ledger/noted-request.js'
+import { findRequest } from '#ledger/requests.js'
+import { saveRequests } from '#ledger/save-requests.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from '../http/request-error.js'
-import { findKeyedInteraction, type KeyedInteraction } from '../sql/find-keyed-interaction.js'
-import { findRequest } from '../sql/find-request.js'
-import { findVerdictsOfBatches } from '../sql/find-verdicts-of-batches.js'
-import { saveRequests } from '../sql/save-requests.js'
-import type { NotedRequest } from './noted-request.js'
 import type { StoredRequest } from './stored-request.js'
 
 /** What integrity has decided, and what is noted of requests until it has, as Postgres keeps it. */

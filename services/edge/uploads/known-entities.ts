@@ -1,7 +1,7 @@
+import { findKnownEntities } from '#ledger/find-known-entities.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Reference } from '#schemas/record.js'
 import { Unavailable } from '../http/request-error.js'
-import { findKnownEntities } from '../sql/find-known-entities.js'
 
 /** Which of these references an organisation can make: those to records that integrity has accepted. */
 export type FindKnown = (

@@ -1,7 +1,7 @@
+import { toNoted } from '#ledger/noted-request.js'
 import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import { type RequestError, requestError } from '../http/request-error.js'
 import type { Part } from '../requests/answer.js'
-import { toNoted } from '../requests/noted-request.js'
 import type { Note, RequestNotes } from '../requests/notes.js'
 import { isDecided, partsOfStored, type StoredRequest } from '../requests/stored-request.js'
 import type { VerdictStore } from '../requests/verdict-store.js'

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Command } from 'commander'
+import { hasOrg } from '#ledger/has-org.js'
 import { randomText } from '#platform/api-key.js'
 import { analystOf, createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
-import { hasOrg } from '../sql/has-org.js'
 import { readOrg } from './read-org.js'
 
 type Options = { org: string; print?: boolean; json?: boolean }

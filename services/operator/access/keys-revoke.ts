@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { revokeKey } from '#ledger/revoke-key.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
-import { revokeKey } from '../sql/revoke-key.js'
 import { readKeyId } from './key.js'
 
 export const addKeysRevoke = (keys: Command, session: Session): void => {

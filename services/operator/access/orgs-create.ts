@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { createOrg } from '#ledger/organisations.js'
 import { examples, type Session } from '../desk/session.js'
-import { createOrg } from '../sql/create-org.js'
 import { readOrg } from './read-org.js'
 
 export const addOrgsCreate = (orgs: Command, session: Session): void => {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { setOrgLimits } from '#ledger/set-org-limits.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
-import { setOrgLimits } from '../sql/set-org-limits.js'
 import { readOrg } from './read-org.js'
 
 type Options = { requests?: string; records?: string; json?: boolean }

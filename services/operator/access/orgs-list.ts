@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { listOrgs, type Organisation } from '#ledger/list-orgs.js'
 import { examples, type Session } from '../desk/session.js'
 import { type Column, toTable } from '../desk/table.js'
-import { listOrgs, type Organisation } from '../sql/list-orgs.js'
 import { writeLimit } from './orgs-limits.js'
 
 export const addOrgsList = (orgs: Command, session: Session): void => {

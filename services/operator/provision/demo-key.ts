@@ -1,13 +1,13 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { findKeyByHash } from '#ledger/find-key-by-hash.js'
+import { insertKey } from '#ledger/keys.js'
+import { createOrg } from '#ledger/organisations.js'
+import { setKeyText } from '#ledger/set-key-text.js'
 import { createKeyText, hashKey, keyIdOf } from '#platform/api-key.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { stateOf } from '../access/key.js'
 import { OperatorError } from '../desk/operator-error.js'
-import { createOrg } from '../sql/create-org.js'
-import { findKeyByHash } from '../sql/find-key-by-hash.js'
-import { insertKey } from '../sql/insert-key.js'
-import { setKeyText } from '../sql/set-key-text.js'
 
 export type DemoKeyOptions = { key: string | undefined; file: string | undefined }
 export type DemoKeyProvisioned = { keyId: string; from: 'environment' | 'file' | 'new' }

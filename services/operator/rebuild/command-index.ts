@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import type { Comparison } from '#ledger/compare-indexes.js'
 import type { Log } from '#platform/health/log.js'
 import { examples, type Session } from '../desk/session.js'
 import { type Column, toTable } from '../desk/table.js'
 import type { IndexRebuilt } from './rebuild-index.js'
-import type { Comparison } from './sql/compare-indexes.js'
 
 type Options = { dryRun?: boolean; json?: boolean }
 

@@ -1,3 +1,4 @@
+import { insertRebuilt, type Row } from '#ledger/insert-rebuilt.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Pool } from '#platform/postgres/postgres.js'
@@ -9,7 +10,6 @@ import type { AcceptedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createDecoder } from '../desk/decoder.js'
 import { type Handed, readLog } from './read-log.js'
-import { insertRebuilt, type Row } from './sql/insert-rebuilt.js'
 
 const blockRows = 5000
 

@@ -1,3 +1,7 @@
+import { type Comparison, compareIndexes } from '#ledger/compare-indexes.js'
+import { dropNewIndex } from '#ledger/drop-new-index.js'
+import { beginNewIndex } from '#ledger/rebuilt-entities.js'
+import { swapIndex } from '#ledger/swap-index.js'
 import type { Log } from '#platform/health/log.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -7,10 +11,6 @@ import { alone } from '../desk/alone.js'
 import { withLog } from '../desk/with-log.js'
 import { fillIndex } from './fill-index.js'
 import { inShortTransaction } from './short-transaction.js'
-import { beginNewIndex } from './sql/begin-new-index.js'
-import { type Comparison, compareIndexes } from './sql/compare-indexes.js'
-import { dropNewIndex } from './sql/drop-new-index.js'
-import { swapIndex } from './sql/swap-index.js'
 import { waitUntilPublished } from './wait-until-published.js'
 
 export type IndexRebuilt = { types: Comparison[]; undecodable: number }

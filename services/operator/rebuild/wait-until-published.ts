@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Cursor } from '#ledger/rebuilt-entities.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/place-of.js'
 import { integrityGroupOf } from '#schemas/derive/names.js'
 import { OperatorError } from '../desk/operator-error.js'
-import type { Cursor } from './sql/begin-new-index.js'
 
 // Integrity's own, for uploads; interactions are referred to by nobody.
 const groupId = integrityGroupOf()

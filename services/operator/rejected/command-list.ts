@@ -53,7 +53,7 @@ const findListed = async (session: Session, filter: ReturnType<typeof readFilter
     import('../desk/with-clickhouse.js'),
     import('./find-rejections.js'),
     import('./count-rejections.js'),
-    import('./sql/find-retries.js'),
+    import('#ledger/find-retries.js'),
   ])
   const { found, counts } = await withClickHouse(session.config.CLICKHOUSE_URL, async (clickhouse) => ({
     found: await findRejections(clickhouse, filter, limit),

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
+import type { Retry } from '#ledger/find-retries.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
 import { readId } from './filter.js'
 import { isSetAside, placeOf, type Rejection } from './rejection.js'
 import { retriedAsJson } from './retried.js'
-import type { Retry } from './sql/find-retries.js'
 
 type Options = { index?: string; json?: boolean }
 
@@ -36,7 +36,7 @@ const show = async (given: string, options: Options, session: Session): Promise<
   const [{ withClickHouse }, { findRejections }, { findRetries }] = await Promise.all([
     import('../desk/with-clickhouse.js'),
     import('./find-rejections.js'),
-    import('./sql/find-retries.js'),
+    import('#ledger/find-retries.js'),
   ])
   const found = await withClickHouse(session.config.CLICKHOUSE_URL, (clickhouse) =>
     findRejections(clickhouse, filter, most),

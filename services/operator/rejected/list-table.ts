@@ -1,8 +1,8 @@
+import type { Retry } from '#ledger/find-retries.js'
 import { toDistance } from '../desk/duration.js'
 import { type Column, toTable } from '../desk/table.js'
 import { codesOf, type Rejection } from './rejection.js'
 import { retriedInWords } from './retried.js'
-import type { Retry } from './sql/find-retries.js'
 
 export type Listed = Rejection & { retry: Retry | undefined }
 

@@ -1,6 +1,6 @@
+import type { Retry } from '#ledger/find-retries.js'
 import type { Candidate } from './find-candidates.js'
 import { placeOf } from './rejection.js'
-import type { Retry } from './sql/find-retries.js'
 
 export type Plan = {
   toSend: Candidate[]

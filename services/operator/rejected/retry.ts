@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { findRetries } from '#ledger/find-retries.js'
+import { findUnanswered } from '#ledger/find-unanswered.js'
+import { releaseRetries } from '#ledger/release-retries.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -10,9 +13,6 @@ import { findCandidates } from './find-candidates.js'
 import { cutIntoRequests, planRetry } from './plan.js'
 import { createRunKeys } from './run-keys.js'
 import { type Job, type Sent, sendRequests } from './send-requests.js'
-import { findRetries } from './sql/find-retries.js'
-import { findUnanswered } from './sql/find-unanswered.js'
-import { releaseRetries } from './sql/release-retries.js'
 import { sortUnfinished } from './unfinished.js'
 
 type Parts = { pool: Pool; clickhouse: ClickHouse; catalogue: Catalogue }

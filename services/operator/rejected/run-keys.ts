@@ -1,8 +1,8 @@
+import { insertKey } from '#ledger/keys.js'
+import { createOrg } from '#ledger/organisations.js'
+import { revokeKey } from '#ledger/revoke-key.js'
 import { createKeyText, hashKey } from '#platform/api-key.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import { createOrg } from '../sql/create-org.js'
-import { insertKey } from '../sql/insert-key.js'
-import { revokeKey } from '../sql/revoke-key.js'
 
 const lifetime = 15 * 60_000
 const renewAfter = 10 * 60_000

@@ -1,3 +1,6 @@
+import { claimRetries } from '#ledger/claim-retries.js'
+import { releaseRetries } from '#ledger/release-retries.js'
+import { settleRetries } from '#ledger/settle-retries.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -7,9 +10,6 @@ import { findRecords, type Wanted } from './find-records.js'
 import { placeOf } from './rejection.js'
 import { requestOf } from './request-of.js'
 import type { RunKeys } from './run-keys.js'
-import { claimRetries } from './sql/claim-retries.js'
-import { releaseRetries } from './sql/release-retries.js'
-import { settleRetries } from './sql/settle-retries.js'
 
 /** Records that are sent in one request; `isClaimed` where an earlier run did that. */
 export type Job = { retryId: string; org: string; type: string; wanted: Wanted[]; isClaimed: boolean }

@@ -1,5 +1,5 @@
+import type { Retry } from '#ledger/find-retries.js'
 import { isSetAside, type Rejection } from './rejection.js'
-import type { Retry } from './sql/find-retries.js'
 
 /** Everything about one refused record, for people. */
 export const toShowText = (rejection: Rejection, retry: Retry | undefined): string =>

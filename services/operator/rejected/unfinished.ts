@@ -1,3 +1,5 @@
+import { findDecidedRequests } from '#ledger/find-decided-requests.js'
+import type { Unanswered } from '#ledger/find-unanswered.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -5,8 +7,6 @@ import { keyedRequestId } from '../../edge/http/ids.js'
 import { findCandidates } from './find-candidates.js'
 import { placeOf } from './rejection.js'
 import { uploadPath } from './request-of.js'
-import { findDecidedRequests } from './sql/find-decided-requests.js'
-import type { Unanswered } from './sql/find-unanswered.js'
 
 /**
  * What an earlier run left: to be sent as it was, or given up. One that was decided is sent as it was, to learn its outcome;

@@ -1,10 +1,10 @@
+import type { StoredVerdict } from '#ledger/stored-verdict.js'
+import { findVerdicts } from '#ledger/verdicts.js'
 import { readTopics } from '#platform/kafka/read-topics.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { findVerdicts } from '../../integrity/sql/find-verdicts.js'
-import type { StoredVerdict } from '../../integrity/stored-verdict.js'
 import { createDecoder } from '../desk/decoder.js'
 import type { Subject } from './subject.js'
 

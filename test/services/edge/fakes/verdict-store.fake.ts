@@ -1,8 +1,8 @@
+import type { KeyedInteraction } from '#ledger/find-keyed-interaction.js'
+import type { NotedRequest } from '#ledger/noted-request.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from '../../../../services/edge/http/request-error.js'
-import type { NotedRequest } from '../../../../services/edge/requests/noted-request.js'
 import type { VerdictStore } from '../../../../services/edge/requests/verdict-store.js'
-import type { KeyedInteraction } from '../../../../services/edge/sql/find-keyed-interaction.js'
 
 export type FakeVerdictStore = VerdictStore & {
   verdicts: VerdictEvent[]

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
+import type { StoredKey } from '#ledger/find-key.js'
 import { createKeyText, hashKey, keyTextOf, randomText } from '#platform/api-key.js'
 import { createFindCaller } from '../../../../services/edge/keys/key-cache.js'
 import { createKeyMemory } from '../../../../services/edge/keys/key-memory.js'
-import type { StoredKey } from '../../../../services/edge/keys/sql/find-key.js'
 import { createEdge, silent } from '../edge.js'
 
 // Of each kind: 10 000 in all.

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import type { StoredKey } from '#ledger/find-key.js'
 import { createKeyText, hashKey } from '#platform/api-key.js'
 import { bearerOf } from '../../../../services/edge/keys/bearer.js'
 import { createFindCaller } from '../../../../services/edge/keys/key-cache.js'
 import { createKeyMemory } from '../../../../services/edge/keys/key-memory.js'
 import { createLastUse } from '../../../../services/edge/keys/last-use.js'
 import { createCheckKeys } from '../../../../services/edge/keys/readiness.js'
-import type { StoredKey } from '../../../../services/edge/keys/sql/find-key.js'
 import { silent } from '../edge.js'
 
 const { keyId, key } = createKeyText()

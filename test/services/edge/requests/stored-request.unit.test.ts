@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import type { NotedRequest } from '#ledger/noted-request.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { batchIdOf } from '../../../../services/edge/http/ids.js'
-import type { NotedRequest } from '../../../../services/edge/requests/noted-request.js'
 import { partsOfStored, publishedWithin } from '../../../../services/edge/requests/stored-request.js'
 
 const noted = (written: number | null): NotedRequest => ({

@@ -1,13 +1,13 @@
 import { execa } from 'execa'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { migrate } from '#ledger/migrate.js'
+import { createOrg } from '#ledger/organisations.js'
 import { type ClickHouse, createClickHouse } from '#platform/clickhouse.js'
 import { createPool } from '#platform/postgres/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
-import { migrate } from '../../../../services/operator/provision/migrations.js'
 import { provisionTables } from '../../../../services/operator/provision/tables.js'
-import { createOrg } from '../../../../services/operator/sql/create-org.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 
 const { POSTGRES_URL, CLICKHOUSE_URL } = inject('parts')

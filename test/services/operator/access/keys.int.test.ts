@@ -1,11 +1,11 @@
 import { execa } from 'execa'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { migrate } from '#ledger/migrate.js'
 import { hashKey, keyIdOf } from '#platform/api-key.js'
 import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
-import { migrate } from '../../../../services/operator/provision/migrations.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 
 type Issued = { key_id: string; key: string; org: string; scopes: string[]; expires_at: string | null }

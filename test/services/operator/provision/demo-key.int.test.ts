@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { migrate } from '#ledger/migrate.js'
+import { revokeKey } from '#ledger/revoke-key.js'
 import { createKeyText, keyIdOf } from '#platform/api-key.js'
 import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { provisionDemoKey } from '../../../../services/operator/provision/demo-key.js'
-import { migrate } from '../../../../services/operator/provision/migrations.js'
-import { revokeKey } from '../../../../services/operator/sql/revoke-key.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 
 let database: Awaited<ReturnType<typeof createFreshDatabase>>

@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import { type Place, placeOf } from '../rejection.js'
+import { type Place, placeOf } from '../operator/rejected/rejection.js'
 
 /** What is known of a rejection that was submitted again; without an outcome while its request was not answered. */
 export type Retry = {

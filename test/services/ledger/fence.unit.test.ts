@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { isForgotten, type Submitted, toOutcome } from '#ledger/fence.js'
+import { toStoredVerdict } from '#ledger/stored-verdict.js'
 import { shop } from '#schemas/records/shop.js'
 import { decide } from '../../../services/integrity/decide.js'
-import { isForgotten, type Submitted, toOutcome } from '../../../services/integrity/fence.js'
-import { toStoredVerdict } from '../../../services/integrity/stored-verdict.js'
 import { batchOf } from '../../support/batch.js'
 import { sampleOf } from '../../support/sample.js'
 

@@ -1,6 +1,6 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import type { Candidate } from '../find-candidates.js'
-import { placeOf } from '../rejection.js'
+import type { Candidate } from '../operator/rejected/find-candidates.js'
+import { placeOf } from '../operator/rejected/rejection.js'
 
 /** Claims rejections for one request, before it is sent; those that are left were claimed by nobody before. */
 export const claimRetries = async <C extends Pick<Candidate, 'batchId' | 'index' | 'org' | 'type' | 'rejectedAt'>>(

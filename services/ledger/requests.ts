@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import type { StoredRequest } from '../requests/stored-request.js'
+import type { StoredRequest } from '../edge/requests/stored-request.js'
 import { toVerdict, type VerdictRow, verdictColumns } from './verdict-row.js'
 
 type Noted = {

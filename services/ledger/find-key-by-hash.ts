@@ -1,5 +1,5 @@
 import type { Connection } from '#platform/postgres/postgres.js'
-import type { Key } from '../access/key.js'
+import type { Key } from '../operator/access/key.js'
 
 export const findKeyByHash = async (connection: Connection, hash: Buffer): Promise<Key | undefined> => {
   const { rows } = await connection.query<Key>(

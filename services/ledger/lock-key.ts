@@ -1,5 +1,5 @@
 import type { Connection } from '#platform/postgres/postgres.js'
-import type { Key } from '../access/key.js'
+import type { Key } from '../operator/access/key.js'
 
 /** A key, held until the transaction ends, so that two rotations of it come one after the other. */
 export const lockKey = async (connection: Connection, keyId: string): Promise<Key | undefined> => {

@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import type { NotedRequest } from '../requests/noted-request.js'
+import type { NotedRequest } from './noted-request.js'
 
 /**
  * Notes requests, each once in a call. A request that is sent again takes the place of what was noted before, except that

@@ -1,6 +1,6 @@
 import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
 import type { SubmittedBatch } from '#schemas/events.js'
-import type { Decision } from './decide.js'
+import type { Decision } from '../integrity/decide.js'
 
 /** A decision as it is kept, with the place in the submitted log that it was taken on. */
 export type StoredVerdict = PlacedVerdict & { topic: string; partition: number }

@@ -1,6 +1,6 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import type { Refused } from '#schemas/problem.js'
-import type { StoredVerdict } from '../stored-verdict.js'
+import type { StoredVerdict } from './stored-verdict.js'
 
 type Row = Omit<StoredVerdict, 'decided_at' | 'refused'> & { decided_at: Date; refused: Refused[] }
 

@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import type { Wanted } from '../find-records.js'
+import type { Wanted } from '../operator/rejected/find-records.js'
 
 /** A request that an earlier run claimed records for, and whose answer nobody saw; its records in their order. */
 export type Unanswered = { retryId: string; org: string; type: string; claimedAt: Date; wanted: Wanted[] }

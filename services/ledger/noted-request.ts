@@ -1,6 +1,6 @@
 import type { SubmittedBatch } from '#schemas/events.js'
-import { countOf } from '../batches/batches.js'
-import { batchIdOf } from '../http/ids.js'
+import { countOf } from '../edge/batches/batches.js'
+import { batchIdOf } from '../edge/http/ids.js'
 
 /** What is kept of a request that is not answered quickly: enough to tell of it before anything is decided. */
 export type NotedRequest = {

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { alone } from '../../../../services/operator/desk/alone.js'
-import { placeOf } from '../../../../services/operator/rejected/rejection.js'
-import { createRunKeys } from '../../../../services/operator/rejected/run-keys.js'
-import { claimRetries } from '../../../../services/operator/rejected/sql/claim-retries.js'
-import { findRetries } from '../../../../services/operator/rejected/sql/find-retries.js'
-import { findUnanswered } from '../../../../services/operator/rejected/sql/find-unanswered.js'
-import { releaseRetries } from '../../../../services/operator/rejected/sql/release-retries.js'
-import { settleRetries } from '../../../../services/operator/rejected/sql/settle-retries.js'
-import { openMigratedDatabase } from '../../../support/migrated-database.js'
+import { claimRetries } from '#ledger/claim-retries.js'
+import { findRetries } from '#ledger/find-retries.js'
+import { findUnanswered } from '#ledger/find-unanswered.js'
+import { releaseRetries } from '#ledger/release-retries.js'
+import { settleRetries } from '#ledger/settle-retries.js'
+import { alone } from '../../../services/operator/desk/alone.js'
+import { placeOf } from '../../../services/operator/rejected/rejection.js'
+import { createRunKeys } from '../../../services/operator/rejected/run-keys.js'
+import { openMigratedDatabase } from '../../support/migrated-database.js'
 
 const { pool } = await openMigratedDatabase(4)
 

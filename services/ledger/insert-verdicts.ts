@@ -1,5 +1,5 @@
 import type { Connection } from '#platform/postgres/postgres.js'
-import type { StoredVerdict } from '../stored-verdict.js'
+import type { StoredVerdict } from './stored-verdict.js'
 
 // Column by column: as one JSON document it would be read, and a refused record's \u0000 would stop the consumer.
 export const insertVerdicts = async (connection: Connection, verdicts: readonly StoredVerdict[]): Promise<void> => {

@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import type { OrgRates } from '../../limits/rates.js'
+import type { OrgRates } from '../edge/limits/rates.js'
 
 export type StoredKey = {
   keyId: string

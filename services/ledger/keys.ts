@@ -1,5 +1,5 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
-import type { Key } from '../access/key.js'
+import type { Key } from '../operator/access/key.js'
 
 export type NewKey = {
   keyId: string

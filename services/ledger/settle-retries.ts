@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import type { Place } from '../rejection.js'
+import type { Place } from '../operator/rejected/rejection.js'
 
 /** Keeps what became of the rejections of one request; from then on they are never sent again. */
 export const settleRetries = async (

@@ -1,12 +1,12 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { inSteps } from '#platform/process/in-steps.js'
-import { countPrunableKeyed, countPrunableRetries, countPrunableVerdicts } from './sql/prune-count.js'
-import { holdCursor } from './sql/prune-hold-cursor.js'
-import { pruneKeyedInteractions } from './sql/prune-keyed-interactions.js'
-import { markPruned } from './sql/prune-mark.js'
-import { pruneRetries } from './sql/prune-retries.js'
-import { pruneVerdicts } from './sql/prune-verdicts.js'
+import { countPrunableKeyed, countPrunableRetries, countPrunableVerdicts } from './prune-count.js'
+import { holdCursor } from './prune-hold-cursor.js'
+import { pruneKeyedInteractions } from './prune-keyed-interactions.js'
+import { markPruned } from './prune-mark.js'
+import { pruneVerdicts } from './prune-verdicts.js'
+import { pruneRetries } from './retries.js'
 
 export type Prunable = 'verdicts' | 'keyed_interactions' | 'retries'
 export type Counts = Record<Prunable, number>

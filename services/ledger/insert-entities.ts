@@ -1,5 +1,5 @@
 import type { Connection } from '#platform/postgres/postgres.js'
-import type { Entity } from './find-entities.js'
+import type { Entity } from './entities.js'
 
 // Ordered, so that two transactions that insert the same ids wait for each other instead of deadlocking.
 export const insertEntities = async (connection: Connection, entities: readonly Entity[]): Promise<void> => {

@@ -1,5 +1,5 @@
 import type { Connection } from '#platform/postgres/postgres.js'
-import { OperatorError } from '../../desk/operator-error.js'
+import { OperatorError } from '../operator/desk/operator-error.js'
 
 /**
  * Puts the new index in the old one's place. With the cursors locked no decision is under way: each is taken wholly by the

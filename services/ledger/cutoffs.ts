@@ -1,4 +1,4 @@
-import type { ConfigSchema } from './process/config.js'
+import type { ConfigSchema } from '#platform/process/config.js'
 
 const hour = 3_600_000
 const day = 24 * hour

@@ -4,9 +4,9 @@ import { packageRoot } from '#platform/process/package-root.js'
 
 /** Each service owns a schema, its migrations, and the table that tells which of them have run. */
 const sets = [
-  { table: 'migrations_auth', folder: 'services/edge/keys/migrations' },
-  { table: 'migrations_integrity', folder: 'services/integrity/migrations' },
-  { table: 'migrations_edge', folder: 'services/edge/migrations' },
+  { table: 'migrations_auth', folder: 'services/ledger/migrations/auth' },
+  { table: 'migrations_integrity', folder: 'services/ledger/migrations/integrity' },
+  { table: 'migrations_edge', folder: 'services/ledger/migrations/edge' },
 ]
 
 export type Migrated = { run: number }

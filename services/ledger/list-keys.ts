@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import type { Key } from '../access/key.js'
+import type { Key } from '../operator/access/key.js'
 
 /** All keys of one organisation, or of all; never a hash. */
 export const listKeys = async (db: Pool, org: string | null): Promise<Key[]> => {
