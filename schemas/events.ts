@@ -21,6 +21,10 @@ export type SubmittedBatch = {
   records: SubmittedRecord[]
   refusals: Refusal[]
 }
+/** How many records of its request a batch stands for. */
+export const recordsIn = ({ records, refusals }: Pick<SubmittedBatch, 'records' | 'refusals'>): number =>
+  records.length + refusals.length
+
 /** `index` is the place in the batch. A keyed record (an interaction with an Idempotency-Key) is taken once only. */
 export type SubmittedRecord = { index: number; keyed_sha256: Buffer | null } & { [field: string]: Value | Buffer }
 

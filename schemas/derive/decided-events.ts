@@ -1,12 +1,13 @@
-import type { AcceptedEvent, RejectedEvent, SubmittedBatch, SubmittedRecord, VerdictEvent } from '../events.js'
+import type { Decision } from '../decide.js'
+import type { AcceptedEvent, RejectedEvent, SubmittedBatch, SubmittedRecord } from '../events.js'
 import type { Refused } from '../problem.js'
 import type { RecordType } from '../record.js'
 import { createRecordWriter } from './written-record.js'
 
-/** A verdict, with the offset of the batch that it was taken on, and the records that were taken before. */
-export type PlacedVerdict = VerdictEvent & { repeated: number[]; submitted_offset: number }
+/** A decision, with the offset in the submitted log of the message that was decided. */
+export type PlacedVerdict = Decision & { submitted_offset: number }
 
-// A version is a place in the submitted log, so that telling it again gives the same version.
+// A version is a place in the submitted log, so that publishing it again gives the same version.
 export const mostRecordsInBatch = 8192
 export const versionOf = (offset: number, index: number): number => offset * mostRecordsInBatch + index
 

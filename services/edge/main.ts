@@ -1,7 +1,7 @@
 // HTTP requests → validated, cut into batches, published as submitted events → answered with their verdicts.
+
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findKey } from '#ledger/find-key.js'
-import { touchKeys } from '#ledger/touch-keys.js'
+import { findKey, touchKeys } from '#ledger/keys.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { createReadiness } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
@@ -36,7 +36,7 @@ import { createVerdictStore } from './requests/verdict-store.js'
 import { openStream } from './stream/stream.js'
 import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
-import { createFindKnown } from './uploads/known-entities.js'
+import { createFindKnown } from './uploads/dry-run.js'
 
 const config = readConfigOrExit<Config>(configSchema)
 const { network, certificate } = openNetworkOrExit(config)

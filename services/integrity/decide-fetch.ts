@@ -1,14 +1,12 @@
-import type { Entity } from '#ledger/entities.js'
+import { type Entity, entityName } from '#ledger/entities.js'
 import type { Span, Submitted } from '#ledger/fence.js'
-import type { TakenInteraction } from '#ledger/insert-keyed-interactions.js'
-import type { Keyed } from '#ledger/keyed-interactions.js'
-import { type StoredVerdict, toStoredVerdict } from '#ledger/stored-verdict.js'
+import type { Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
+import type { StoredVerdict } from '#ledger/verdicts.js'
+import { createDecide } from '#schemas/decide.js'
 import { newlyAccepted } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
-import { decide } from './decide.js'
-import { nameOf } from './entity-index.js'
 
 /** What of the world the decisions on a fetch depend on: names of entities, and hashes of keyed interactions by `org/id`. */
 export type Known = { known: ReadonlySet<string>; takenBefore: ReadonlyMap<string, Buffer> }
@@ -18,17 +16,19 @@ export type Taken = { verdicts: StoredVerdict[]; entities: Entity[]; keyed: Take
 
 /** Decides new batches one after another, as they lie in the log. */
 export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known, now: number): Taken => {
-  const referencesOf = createReferencesOf(at.type)
+  const decide = createDecide(at.type)
   const takenBefore = new Map(world.takenBefore)
   const taken: Taken = { verdicts: [], entities: [], keyed: [] }
   for (const { batch, offset } of fresh) {
-    const decision = decide(batch, {
-      idField: at.type.id,
-      referencesOf,
-      isKnown: ({ type, id }) => world.known.has(nameOf({ orgId: batch.org_id, type, id })),
-      takenBefore: (id) => takenBefore.get(entityKey(batch.org_id, id)),
-    })
-    taken.verdicts.push(toStoredVerdict(batch, decision, { ...at, type: at.type.type, offset, decidedAt: now }))
+    const decision = decide(
+      batch,
+      {
+        isKnown: ({ type, id }) => world.known.has(entityName({ orgId: batch.org_id, type, id })),
+        takenBefore: (id) => takenBefore.get(entityKey(batch.org_id, id)),
+      },
+      now,
+    )
+    taken.verdicts.push({ ...decision, topic: at.topic, partition: at.partition, submitted_offset: offset })
     for (const record of newlyAccepted(batch, decision)) {
       const id = String(record[at.type.id])
       if (at.isReferenced) taken.entities.push({ orgId: batch.org_id, type: at.type.type, id })

@@ -1,7 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type Entity, findEntities } from '#ledger/entities.js'
-import { findIndexId } from '#ledger/find-index-id.js'
-import { insertEntities } from '#ledger/insert-entities.js'
+import { type Entity, entityName, findEntities, findIndexId, insertEntities } from '#ledger/entities.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 
 export type EntityIndex = {
@@ -11,8 +9,6 @@ export type EntityIndex = {
   add: (connection: Connection, entities: Iterable<Entity>) => Promise<void>
   remember: (entities: Iterable<Entity>) => void
 }
-
-export const nameOf = ({ orgId, type, id }: Entity): string => `${orgId}/${type}/${id}`
 
 /**
  * Entities only grow, so an id that was once seen to exist never has to be looked up again, for as long as the index is the
@@ -37,13 +33,13 @@ export const createEntityIndex = (mostKnown: number): EntityIndex => {
       const known = new Set<string>()
       const asked = new Map<string, Entity>()
       for (const entity of wanted) {
-        const name = nameOf(entity)
+        const name = entityName(entity)
         if (cache.get(name)) known.add(name)
         else asked.set(name, entity)
       }
       if (asked.size === 0) return known
       for (const found of await findEntities(connection, [...asked.values()])) {
-        const name = nameOf(found)
+        const name = entityName(found)
         known.add(name)
         if (asOf === indexId) cache.set(name, 'found')
       }
@@ -52,13 +48,13 @@ export const createEntityIndex = (mostKnown: number): EntityIndex => {
     add: async (connection, entities) => {
       const unseen = new Map<string, Entity>()
       for (const entity of entities) {
-        const name = nameOf(entity)
+        const name = entityName(entity)
         if (cache.peek(name) !== 'added') unseen.set(name, entity)
       }
       if (unseen.size > 0) await insertEntities(connection, [...unseen.values()])
     },
     remember: (entities) => {
-      for (const entity of entities) cache.set(nameOf(entity), 'added')
+      for (const entity of entities) cache.set(entityName(entity), 'added')
     },
   }
 }

@@ -1,10 +1,10 @@
-import type { Outcome } from '#ledger/fence.js'
+import type { Decided } from '#ledger/fence.js'
 import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 
 export type Figures = {
   fetched: (fetch: Fetch) => void
-  told: (fetch: Fetch, outcomes: readonly Outcome[]) => void
+  told: (fetch: Fetch, outcomes: readonly Decided[]) => void
   forgotten: (topic: string, batches: number) => void
 }
 

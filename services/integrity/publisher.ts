@@ -1,4 +1,4 @@
-import type { Outcome } from '#ledger/fence.js'
+import type { Decided } from '#ledger/fence.js'
 import type { Message, Producer } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partition-of.js'
 import type { FailAt } from '#platform/process/fail-point.js'
@@ -11,7 +11,7 @@ import { partitionsOf } from '#schemas/derive/topics.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 
-export type Publish = (outcomes: readonly Outcome[], holdsPartition: () => boolean) => Promise<void>
+export type Publish = (outcomes: readonly Decided[], holdsPartition: () => boolean) => Promise<void>
 
 /** Tells the world what was decided on one type's batches. Telling it twice changes nothing. */
 export const createPublisher = async (deps: {

@@ -1,27 +1,22 @@
-import { lockCursor } from '#ledger/cursors.js'
+import { findPrunedBefore, lockCursor, moveCursor } from '#ledger/cursors.js'
 import type { Entity } from '#ledger/entities.js'
 import {
+  type Decided,
   freshOnes,
   isForgotten,
-  type Outcome,
   refuseHole,
   type Span,
   type Submitted,
-  toOutcome,
+  toDecided,
 } from '#ledger/fence.js'
-import { insertKeyedInteractions } from '#ledger/insert-keyed-interactions.js'
-import { insertVerdicts } from '#ledger/insert-verdicts.js'
-import { findKeyedInteractions } from '#ledger/keyed-interactions.js'
-import { moveCursor } from '#ledger/move-cursor.js'
-import { findPrunedBefore } from '#ledger/prune-find-mark.js'
-import { touchVerdicts } from '#ledger/touch-verdicts.js'
-import { findVerdicts } from '#ledger/verdicts.js'
+import { findKeyedInteractions, insertKeyedInteractions } from '#ledger/keyed-interactions.js'
+import { findVerdicts, insertVerdicts, touchVerdicts } from '#ledger/verdicts.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
 
 /** `forgotten` are batches that were decided so long ago that their verdicts are gone: nobody is told anything of them. */
-export type Decisions = { outcomes: Outcome[]; entities: Entity[]; forgotten: Submitted[] }
+export type Decisions = { outcomes: Decided[]; entities: Entity[]; forgotten: Submitted[] }
 
 /** Everything that one fetch of a partition changes in Postgres. The caller's commit is the decision. */
 export const takeDecisions = async (
@@ -52,7 +47,7 @@ export const takeDecisions = async (
   const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))
   const prunedBefore = isUndecided ? await findPrunedBefore(connection, at.topic, at.partition) : undefined
   const forgotten = submitted.filter((one) => isForgotten(one, verdicts, prunedBefore))
-  const outcomes = submitted.filter((one) => !forgotten.includes(one)).map((one) => toOutcome(at, one, verdicts))
+  const outcomes = submitted.filter((one) => !forgotten.includes(one)).map((one) => toDecided(at, one, verdicts))
 
   const repeats = outcomes.filter(({ isTheOneDecided }) => !isTheOneDecided)
   if (repeats.length > 0) {

@@ -1,8 +1,14 @@
-import type { Connection } from '#platform/postgres/postgres.js'
+import type { Connection, Pool } from '#platform/postgres/postgres.js'
+
+// integrity.entities: every record that another one may refer to. It only grows: a soft delete does not remove an entity.
 
 export type Entity = { orgId: string; type: string; id: string }
 
-export const findEntities = async (connection: Connection, wanted: readonly Entity[]): Promise<Entity[]> => {
+/** A text that is the same for the same entity. */
+export const entityName = ({ orgId, type, id }: Entity): string => `${orgId}/${type}/${id}`
+
+/** Which of these exist. */
+export const findEntities = async (connection: Connection | Pool, wanted: readonly Entity[]): Promise<Entity[]> => {
   const { rows } = await connection.query<{ org_id: string; type: string; id: string }>({
     name: 'find-entities',
     text: `
@@ -12,4 +18,29 @@ export const findEntities = async (connection: Connection, wanted: readonly Enti
     values: [wanted.map((e) => e.orgId), wanted.map((e) => e.type), wanted.map((e) => e.id)],
   })
   return rows.map(({ org_id, type, id }) => ({ orgId: org_id, type, id }))
+}
+
+// Ordered, so that two transactions that insert the same ids wait for each other instead of deadlocking.
+export const insertEntities = async (connection: Connection, entities: readonly Entity[]): Promise<void> => {
+  await connection.query({
+    name: 'insert-entities',
+    text: `
+      insert into integrity.entities (org_id, type, id)
+      select * from unnest($1::text[], $2::text[], $3::uuid[]) as given (org_id, type, id)
+      order by 1, 2, 3
+      on conflict do nothing`,
+    values: [entities.map((e) => e.orgId), entities.map((e) => e.type), entities.map((e) => e.id)],
+  })
+}
+
+/** Which table the entity index is at present: `weir rebuild index` puts another one in its place, under the same name. */
+export const findIndexId = async (connection: Connection): Promise<number | undefined> => {
+  const { rows } = await connection.query<{ oid: number }>({
+    name: 'find-index-id',
+    text: `
+      select oid
+      from pg_catalog.pg_class
+      where relnamespace = 'integrity'::regnamespace and relname = 'entities'`,
+  })
+  return rows[0]?.oid
 }

@@ -1,9 +1,10 @@
 import { placeOf } from '#platform/kafka/place-of.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import type { StoredVerdict } from './stored-verdict.js'
+import { isTheOneDecided, type StoredVerdict } from './verdicts.js'
 
-// What the cursor and the stored verdicts say about a fetch. Pure, so that the model in test/model runs this very code.
+// What the cursor and the stored verdicts say about a fetch: which batches are new, which were decided before, and when to
+// stop because the log and Postgres do not fit together. Pure, so that the model in test/model runs this very code.
 
 /** `timestamp` is the message's own, which Kafka keeps. */
 export type Submitted = { offset: number; timestamp: number; batch: SubmittedBatch }
@@ -17,9 +18,10 @@ export type Span = {
   next: number
 }
 
-export type Outcome = Submitted & {
+/** A message of the submitted log with the verdict on its batch. */
+export type Decided = Submitted & {
   verdict: StoredVerdict
-  /** Whether the verdict was taken on this very message: a repeat of a batch has only its verdict told again. */
+  /** False for a repeat of a batch that was decided before: only its verdict is published again. */
   isTheOneDecided: boolean
 }
 
@@ -31,7 +33,7 @@ export const refuseHole = (at: Span, cursor: number | undefined): void => {
   throw new Error(`${placeOf(at)}: offsets ${cursor} to ${at.first - 1} are missing from the log. ${whatToDo}`)
 }
 
-/** Those that lie beyond the cursor and whose batch has no verdict yet, each batch once. */
+/** The messages at or beyond the cursor whose batch has no verdict yet, each batch once. */
 export const freshOnes = (
   submitted: readonly Submitted[],
   cursor: number,
@@ -49,8 +51,8 @@ export const freshOnes = (
 const clockSkew = 60_000
 
 /**
- * Whether a batch below the cursor has no verdict because that was pruned. Everything else that lies there without one was
- * never decided, and is not to be passed over: a Kafka that was reset below a kept Postgres looks like that.
+ * Whether a batch below the cursor has no verdict because that was pruned. Any other batch there without a verdict was never
+ * decided, and must not be passed over: that is how it looks when Kafka was made anew and Postgres was kept.
  */
 export const isForgotten = (
   { batch, timestamp }: Submitted,
@@ -58,12 +60,10 @@ export const isForgotten = (
   prunedBefore: number | undefined,
 ): boolean => !verdicts.has(batch.batch_id) && prunedBefore !== undefined && timestamp < prunedBefore + clockSkew
 
-export const toOutcome = (at: Span, one: Submitted, verdicts: ReadonlyMap<string, StoredVerdict>): Outcome => {
+export const toDecided = (at: Span, one: Submitted, verdicts: ReadonlyMap<string, StoredVerdict>): Decided => {
   const verdict = verdicts.get(one.batch.batch_id)
   if (!verdict) {
     throw new Error(`${placeOf(at)}: offset ${one.offset} lies below the cursor, but has no verdict. ${whatToDo}`)
   }
-  const isTheOneDecided =
-    verdict.topic === at.topic && verdict.partition === at.partition && verdict.submitted_offset === one.offset
-  return { ...one, verdict, isTheOneDecided }
+  return { ...one, verdict, isTheOneDecided: isTheOneDecided(verdict, { ...at, offset: one.offset }) }
 }

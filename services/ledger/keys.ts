@@ -1,5 +1,20 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
-import type { Key } from '../operator/access/key.js'
+
+// auth.api_keys: who may send. Only the hash of a key's text is kept. A trigger tells every edge of each change.
+
+/** A key as it is kept: everything but its secret. */
+export type Key = {
+  key_id: string
+  org: string
+  /** null: all of them */
+  scopes: string[] | null
+  created_at: Date
+  expires_at: Date | null
+  revoked_at: Date | null
+  last_used_at: Date | null
+}
+
+const keyColumns = `key_id, org_id as org, scopes, created_at, expires_at, revoked_at, last_used_at`
 
 export type NewKey = {
   keyId: string
@@ -20,4 +35,152 @@ export const insertKey = async (db: Pool | Connection, key: NewKey): Promise<Pic
   )
   if (!rows[0]) throw new Error('Postgres took the key and gave no row back')
   return rows[0]
+}
+
+/** Puts a chosen text under a key id. Another text that stood there ends with it. */
+export const setKeyText = async (
+  connection: Connection,
+  key: { keyId: string; hash: Buffer; org: string },
+): Promise<void> => {
+  await connection.query(
+    `
+    insert into auth.api_keys (key_id, org_id, key_hash)
+    values ($1, $2, $3)
+    on conflict (key_id) do update
+    set key_hash = excluded.key_hash, scopes = null, created_at = now(),
+      expires_at = null, revoked_at = null, last_used_at = null
+    where api_keys.org_id = excluded.org_id`,
+    [key.keyId, key.org, key.hash],
+  )
+}
+
+export type StoredKey = {
+  keyId: string
+  orgId: string
+  hash: Buffer
+  scopes: string[] | null
+  expiresAt: number | null
+  /** Its organisation's own limits; null where the edge's defaults hold. */
+  rates?: { requests: number | null; records: number | null }
+}
+
+type UsableRow = {
+  key_id: string
+  org_id: string
+  key_hash: Buffer
+  scopes: string[] | null
+  expires_at: Date | null
+  requests_per_second: number | null
+  records_per_second: number | null
+}
+
+// A server that hangs must not keep connections of the pool for ever: one whose answer is late is thrown away.
+const answerWithin = 5_000
+
+/**
+ * A key that may be used now. It is asked for by the hash of all that was shown, so that Postgres does the same work for
+ * an id that exists as for one that does not.
+ */
+export const findKey = async (pool: Pool, hash: Buffer): Promise<StoredKey | undefined> => {
+  const question = {
+    name: 'find-key',
+    text: `
+      select key_id, org_id, key_hash, scopes, expires_at, requests_per_second, records_per_second
+      from auth.api_keys
+      join auth.organisations using (org_id)
+      where key_hash = $1
+        and revoked_at is null
+        and (expires_at is null or expires_at > now())`,
+    values: [hash],
+    query_timeout: answerWithin,
+  }
+  const { rows } = await pool.query<UsableRow>(question)
+  const [row] = rows
+  return (
+    row && {
+      keyId: row.key_id,
+      orgId: row.org_id,
+      hash: row.key_hash,
+      scopes: row.scopes,
+      expiresAt: row.expires_at?.getTime() ?? null,
+      rates: { requests: row.requests_per_second, records: row.records_per_second },
+    }
+  )
+}
+
+export const findKeyByHash = async (connection: Connection, hash: Buffer): Promise<Key | undefined> => {
+  const { rows } = await connection.query<Key>(
+    `
+    select ${keyColumns}
+    from auth.api_keys
+    where key_hash = $1`,
+    [hash],
+  )
+  return rows[0]
+}
+
+/** A key, held until the transaction ends, so that two rotations of it come one after the other. */
+export const lockKey = async (connection: Connection, keyId: string): Promise<Key | undefined> => {
+  const { rows } = await connection.query<Key>(
+    `
+    select ${keyColumns}
+    from auth.api_keys
+    where key_id = $1
+    for update`,
+    [keyId],
+  )
+  return rows[0]
+}
+
+/** All keys of one organisation, or of all; never a hash. */
+export const listKeys = async (db: Pool, org: string | null): Promise<Key[]> => {
+  const { rows } = await db.query<Key>(
+    `
+    select ${keyColumns}
+    from auth.api_keys
+    where $1::text is null or org_id = $1
+    order by org_id, created_at, key_id`,
+    [org],
+  )
+  return rows
+}
+
+/** Lets a key live for so many milliseconds more, and no longer than it would have lived anyway. */
+export const endKey = async (connection: Connection, keyId: string, grace: number): Promise<Date> => {
+  const { rows } = await connection.query<{ expires_at: Date }>(
+    `
+    update auth.api_keys
+    set expires_at = least(expires_at, now() + $2 * interval '1 millisecond')
+    where key_id = $1
+    returning expires_at`,
+    [keyId, grace],
+  )
+  if (!rows[0]) throw new Error(`the key ${keyId} has gone while it was held`)
+  return rows[0].expires_at
+}
+
+export type Revoked = { key_id: string; org: string; revoked_at: Date; already: boolean }
+
+/** A key that was revoked before keeps its first date; undefined where there is no such key. */
+export const revokeKey = async (db: Pool | Connection, keyId: string): Promise<Revoked | undefined> => {
+  const { rows } = await db.query<Revoked>(
+    `
+    update auth.api_keys
+    set revoked_at = coalesce(revoked_at, now())
+    where key_id = $1
+    returning key_id, org_id as org, revoked_at, revoked_at < now() as already`,
+    [keyId],
+  )
+  return rows[0]
+}
+
+export const touchKeys = async (pool: Pool, keyIds: readonly string[]): Promise<void> => {
+  await pool.query({
+    name: 'touch-keys',
+    text: `
+      update auth.api_keys
+      set last_used_at = now()
+      where key_id = any ($1::text[])`,
+    values: [keyIds],
+  })
 }

@@ -1,9 +1,60 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 
+// auth.organisations: whose data it is, and how much of it may come in a second.
+
 /** Whether it was created; false where it was there already. */
 export const createOrg = async (db: Pool | Connection, org: string): Promise<boolean> => {
   const { rowCount } = await db.query(`insert into auth.organisations (org_id) values ($1) on conflict do nothing`, [
     org,
   ])
   return rowCount === 1
+}
+
+export const hasOrg = async (db: Pool, org: string): Promise<boolean> => {
+  const { rowCount } = await db.query(`select from auth.organisations where org_id = $1`, [org])
+  return rowCount === 1
+}
+
+export type Organisation = OrgLimits & { org: string; created_at: Date; active_keys: number }
+
+export const listOrgs = async (db: Pool): Promise<Organisation[]> => {
+  const { rows } = await db.query<Organisation>(`
+    select
+      o.org_id as org,
+      o.created_at,
+      o.requests_per_second,
+      o.records_per_second,
+      count(k.key_id) filter (where k.revoked_at is null and (k.expires_at is null or k.expires_at > now())) as active_keys
+    from auth.organisations o
+    left join auth.api_keys k on k.org_id = o.org_id
+    group by o.org_id
+    order by o.org_id`)
+  return rows
+}
+
+/** null: what the edges give to everybody; 0: no limit. */
+export type OrgLimits = { requests_per_second: number | null; records_per_second: number | null }
+
+/** Sets those limits that are given, and tells all; undefined where there is no such organisation. */
+export const setOrgLimits = async (
+  db: Pool,
+  org: string,
+  given: Partial<OrgLimits>,
+): Promise<OrgLimits | undefined> => {
+  const { rows } = await db.query<OrgLimits>(
+    `
+    update auth.organisations
+    set requests_per_second = case when $2 then $3::integer else requests_per_second end,
+      records_per_second = case when $4 then $5::integer else records_per_second end
+    where org_id = $1
+    returning requests_per_second, records_per_second`,
+    [
+      org,
+      given.requests_per_second !== undefined,
+      given.requests_per_second ?? null,
+      given.records_per_second !== undefined,
+      given.records_per_second ?? null,
+    ],
+  )
+  return rows[0]
 }

@@ -1,5 +1,7 @@
-import type { Connection } from '#platform/postgres/postgres.js'
-import { dropNewIndex } from './drop-new-index.js'
+import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import type { Entity } from './entities.js'
+
+// integrity.entities_rebuilt: the entity index made anew beside the one in use, for `weir rebuild index`.
 
 export type Cursor = { topic: string; partition: number; next_offset: number }
 export type NewIndex = { id: number; cursors: Cursor[] }
@@ -50,3 +52,64 @@ const likeTheOldOne = `
     end loop;
   end
   $$`
+
+// In the order that integrity inserts in: it may be writing the same rows, and neither must wait for the other in a ring.
+export const insertRebuilt = async (connection: Connection, rows: readonly Entity[]): Promise<void> => {
+  await connection.query({
+    name: 'insert-rebuilt',
+    text: `
+      insert into integrity.entities_rebuilt (org_id, type, id)
+      select distinct * from unnest($1::text[], $2::text[], $3::uuid[]) as given (org_id, type, id)
+      order by 1, 2, 3
+      on conflict do nothing`,
+    values: [rows.map((r) => r.orgId), rows.map((r) => r.type), rows.map((r) => r.id)],
+  })
+}
+
+export type Comparison = {
+  type: string
+  /** How many the new index holds. */
+  entities: number
+  /** Of these, how many the old one lacks. */
+  added: number
+  /** How many the old one holds that no topic knows of. */
+  removed: number
+}
+
+/** Both are written in the same transactions, so one query sees the two as they were at one moment. */
+export const compareIndexes = async (pool: Pool): Promise<Comparison[]> => {
+  const { rows } = await pool.query<Comparison>(`
+    select type, count(rebuilt.id) as entities,
+      count(*) filter (where present.id is null) as added, count(*) filter (where rebuilt.id is null) as removed
+    from integrity.entities present
+    full join integrity.entities_rebuilt rebuilt using (org_id, type, id)
+    group by type
+    order by type`)
+  return rows
+}
+
+/**
+ * Puts the new index in the old one's place. With the cursors locked no decision is under way: each is taken wholly by the
+ * old index or wholly by the new one. The key is renamed too, so that the next rebuild finds its own name free.
+ * False, and nothing changed, where another rebuild has put its own table there meanwhile.
+ */
+export const swapIndex = async (connection: Connection, id: number): Promise<boolean> => {
+  await connection.query(`lock table integrity.cursors in exclusive mode`)
+  // A rebuild that lost its connection has lost its lock: the table may be another rebuild's, half filled.
+  const { rows } = await connection.query<{ id: number | null }>(
+    `select to_regclass('integrity.entities_rebuilt')::oid as id`,
+  )
+  if (rows[0]?.id !== id) return false
+  await connection.query(`drop table integrity.entities`)
+  await connection.query(`drop function integrity.copy_to_rebuilt()`)
+  await connection.query(`alter table integrity.entities_rebuilt rename to entities`)
+  await connection.query(`alter index integrity.entities_rebuilt_pkey rename to entities_pkey`)
+  return true
+}
+
+/** Takes away all that a rebuild of the index makes, also that of one which was cut off. */
+export const dropNewIndex = async (connection: Connection): Promise<void> => {
+  await connection.query(`drop trigger if exists copy_to_rebuilt on integrity.entities`)
+  await connection.query(`drop function if exists integrity.copy_to_rebuilt()`)
+  await connection.query(`drop table if exists integrity.entities_rebuilt`)
+}

@@ -1,17 +1,58 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import type { StoredRequest } from '../edge/requests/stored-request.js'
-import { toVerdict, type VerdictRow, verdictColumns } from './verdict-row.js'
+import { recordsIn, type SubmittedBatch, type VerdictEvent } from '#schemas/events.js'
+import { batchIdOf } from './ids.js'
+import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
 
-type Noted = {
+// edge.requests: notes of requests that were not answered within a second, so that a look-up can tell of them before
+// their verdicts are there.
+
+/** What is kept of a request that is not answered quickly: enough to tell of it before anything is decided. */
+export type NotedRequest = {
+  requestId: string
+  orgId: string
+  type: string
+  bodySha256: Buffer
+  /** How many records each of its batches carries. */
+  batchRecords: number[]
+  submittedAt: number
+  /** How many batches, from the first on, Kafka is known to have; null while they are being published. */
+  written: number | null
+}
+
+type Request = Pick<NotedRequest, 'requestId' | 'orgId' | 'type' | 'bodySha256' | 'submittedAt'>
+
+export const toNoted = (request: Request, batches: readonly SubmittedBatch[]): NotedRequest => ({
+  requestId: request.requestId,
+  orgId: request.orgId,
+  type: request.type,
+  bodySha256: request.bodySha256,
+  batchRecords: batches.map(recordsIn),
+  submittedAt: request.submittedAt,
+  written: null,
+})
+
+export const batchIdsOf = ({ requestId, batchRecords }: NotedRequest): string[] => {
+  let first = 0
+  return batchRecords.map((count) => {
+    const id = batchIdOf(requestId, first, count)
+    first += count
+    return id
+  })
+}
+
+/** What Postgres knows of a request: its verdicts, and the note of it if there is one. */
+export type StoredRequest = { verdicts: VerdictEvent[]; noted: NotedRequest | undefined }
+
+type NotedColumns = {
   noted_type: string
   noted_sha256: Buffer
   batch_records: number[]
   submitted_at: Date
   written: number | null
 }
-type Row = (VerdictRow | Record<keyof VerdictRow, null>) & (Noted | Record<keyof Noted, null>)
+type Row = (VerdictRow | Record<keyof VerdictRow, null>) & (NotedColumns | Record<keyof NotedColumns, null>)
 
-/** An organisation's own: another's request is as good as absent. Both in one statement, so that no pruning falls between. */
+/** One organisation's request; that of another is not found. One statement for both, so that no pruning falls in between. */
 export const findRequest = async (pool: Pool, orgId: string, requestId: string): Promise<StoredRequest> => {
   const { rows } = await pool.query<Row>({
     name: 'find-request',
@@ -33,7 +74,7 @@ export const findRequest = async (pool: Pool, orgId: string, requestId: string):
   const [row] = rows
   return {
     verdicts: rows.flatMap(({ noted_type, noted_sha256, batch_records, submitted_at, written, ...verdict }) =>
-      verdict.batch_id === null ? [] : [toVerdict(verdict)],
+      verdict.batch_id === null ? [] : [fromRow(verdict)],
     ),
     noted:
       row && row.noted_type !== null
@@ -48,4 +89,72 @@ export const findRequest = async (pool: Pool, orgId: string, requestId: string):
           }
         : undefined,
   }
+}
+
+/**
+ * Notes requests, each once in a call. A request that is sent again takes the place of what was noted before, except that
+ * what was written stays so. Resolves to the ids of those that were noted: the others' key was used with another body.
+ */
+export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]): Promise<Set<string>> => {
+  const column = <T>(value: (request: NotedRequest) => T): T[] => requests.map(value)
+  const { rows } = await pool.query<{ request_id: string }>({
+    name: 'save-requests',
+    // Ordered, so that two edges that note the same ones wait for each other instead of deadlocking.
+    text: `
+      insert into edge.requests as kept
+        (request_id, org_id, type, body_sha256, batch_records, submitted_at, written)
+      select request_id, org_id, type, body_sha256, batch_records::integer[], submitted_at, written
+      from unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::timestamptz[], $7::integer[])
+        as given (request_id, org_id, type, body_sha256, batch_records, submitted_at, written)
+      order by request_id
+      on conflict (request_id) do update set
+        batch_records = excluded.batch_records,
+        submitted_at = excluded.submitted_at,
+        written = case
+          when kept.batch_records = excluded.batch_records and kept.written = cardinality(kept.batch_records)
+          then kept.written
+          else excluded.written
+        end
+      where kept.org_id = excluded.org_id and kept.body_sha256 = excluded.body_sha256
+      returning request_id`,
+    values: [
+      column((r) => r.requestId),
+      column((r) => r.orgId),
+      column((r) => r.type),
+      column((r) => r.bodySha256),
+      // An array of arrays must have rows of one length, so each row goes as its text.
+      column((r) => `{${r.batchRecords.join(',')}}`),
+      column((r) => new Date(r.submittedAt)),
+      column((r) => r.written),
+    ],
+  })
+  return new Set(rows.map(({ request_id }) => request_id))
+}
+
+/**
+ * Deletes at most `most` notes, the oldest first: those past their time, and those that have nothing left to tell because
+ * all of their batches are decided. A note that outlived its verdicts would show its request as undecided again.
+ */
+export const pruneRequests = async (pool: Pool, retentionHours: number, most: number): Promise<number> => {
+  const { rowCount } = await pool.query({
+    name: 'prune-requests',
+    text: `
+      delete from edge.requests
+      where request_id in (
+        select r.request_id
+        from edge.requests r
+        where r.submitted_at < now() - interval '1 hour'
+          and (
+            r.submitted_at < now() - make_interval(hours => $1)
+            or cardinality(r.batch_records) <= (
+              select count(*) from integrity.verdicts v where v.request_id = r.request_id
+            )
+          )
+        order by r.submitted_at
+        limit $2
+        for update of r skip locked
+      )`,
+    values: [retentionHours, most],
+  })
+  return rowCount ?? 0
 }

@@ -1,12 +1,10 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { inSteps } from '#platform/process/in-steps.js'
-import { countPrunableKeyed, countPrunableRetries, countPrunableVerdicts } from './prune-count.js'
-import { holdCursor } from './prune-hold-cursor.js'
-import { pruneKeyedInteractions } from './prune-keyed-interactions.js'
-import { markPruned } from './prune-mark.js'
-import { pruneVerdicts } from './prune-verdicts.js'
-import { pruneRetries } from './retries.js'
+import { holdCursor, markPruned } from './cursors.js'
+import { countPrunableKeyed, pruneKeyedInteractions } from './keyed-interactions.js'
+import { countPrunableRetries, pruneRetries } from './retries.js'
+import { countPrunableVerdicts, pruneVerdicts } from './verdicts.js'
 
 export type Prunable = 'verdicts' | 'keyed_interactions' | 'retries'
 export type Counts = Record<Prunable, number>
@@ -19,10 +17,10 @@ export type Retention = {
   prune: (before: Cutoffs, signal?: AbortSignal) => Promise<Counts>
 }
 
-/** Forgets what is too old, in steps that hold nobody up. Several may do so at the same time: they share the work. */
+/** Deletes what is too old, in short steps, so that no decision waits long. Several processes may do so at once and share the work. */
 export const createRetention = (deps: {
   pool: Pool
-  /** Only what was told can be forgotten: until then its verdict is the only one who knows. */
+  /** Only verdicts whose events are published may go: until then the events can be made from the verdict alone. */
   committed: () => Promise<readonly Committed[]>
   onStep?: (what: Prunable, count: number) => void
   steps?: { most?: number; pauseMs?: number }
@@ -31,7 +29,8 @@ export const createRetention = (deps: {
   const prune = (what: Prunable, step: (most: number) => Promise<number>, signal?: AbortSignal): Promise<number> =>
     inSteps(step, { ...deps.steps, signal, onStep: (count) => onStep?.(what, count) })
 
-  // The cursor is held, as by who decides: a batch that comes again right now is either touched before or decided anew.
+  // With the cursor locked, as integrity locks it: a batch that comes again right now either finds its verdict and renews it,
+  // or comes after the pruning.
   const verdictsOf = (partition: Committed, before: Date, most: number): Promise<number> =>
     inTransaction(pool, async (connection) => {
       if (!(await holdCursor(connection, partition.topic, partition.partition))) return 0

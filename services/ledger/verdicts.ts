@@ -1,22 +1,166 @@
+import type { Committed } from '#platform/kafka/committed-offsets.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
-import type { Refused } from '#schemas/problem.js'
-import type { StoredVerdict } from './stored-verdict.js'
+import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
+import type { VerdictEvent } from '#schemas/events.js'
 
-type Row = Omit<StoredVerdict, 'decided_at' | 'refused'> & { decided_at: Date; refused: Refused[] }
+// integrity.verdicts: the decision on each batch. It is written once and never changed; pruning takes old ones away.
 
+/** A verdict as it is kept, with the place in the submitted log of the message that was decided. */
+export type StoredVerdict = PlacedVerdict & { topic: string; partition: number }
+
+type InLog = { topic: string; partition: number; offset: number }
+
+/**
+ * Whether this very message was the one that was decided. A batch can lie in the log more than once, when a request was
+ * sent again; only the message that was decided leads to events, the others only have the verdict published again.
+ */
+export const isTheOneDecided = (verdict: StoredVerdict, { topic, partition, offset }: InLog): boolean =>
+  verdict.topic === topic && verdict.partition === partition && verdict.submitted_offset === offset
+
+/** The verdicts on these batches, by batch id. */
 export const findVerdicts = async (
   connection: Connection | Pool,
   batchIds: readonly string[],
 ): Promise<Map<string, StoredVerdict>> => {
   if (batchIds.length === 0) return new Map()
-  const { rows } = await connection.query<Row>({
+  const { rows } = await connection.query<Row<StoredVerdict>>({
     name: 'find-verdicts',
     text: `
-      select batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256, accepted, refused, repeated,
-        decided_at, topic, partition, submitted_offset
+      select ${verdictColumns}, repeated, topic, partition, submitted_offset
       from integrity.verdicts
       where batch_id = any ($1::uuid[])`,
     values: [batchIds],
   })
-  return new Map(rows.map((row) => [row.batch_id, { ...row, decided_at: row.decided_at.getTime() }]))
+  return new Map(rows.map((row) => [row.batch_id, fromRow(row)]))
 }
+
+/** The same without their places, as uploaders are told of them. */
+export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly string[]): Promise<VerdictEvent[]> => {
+  const { rows } = await pool.query<Row<VerdictEvent>>({
+    name: 'find-verdicts-of-batches',
+    text: `
+      select ${verdictColumns}
+      from integrity.verdicts
+      where batch_id = any ($1::uuid[])`,
+    values: [batchIds],
+  })
+  return rows.map(fromRow)
+}
+
+/** Those of these requests of which at least one batch was decided. */
+export const findDecidedRequests = async (pool: Pool, requestIds: readonly string[]): Promise<Set<string>> => {
+  const { rows } = await pool.query<{ request_id: string }>(
+    `select distinct request_id from integrity.verdicts where request_id = any ($1::uuid[])`,
+    [requestIds],
+  )
+  return new Set(rows.map(({ request_id }) => request_id))
+}
+
+// Column by column: as one JSON document it would be read, and a refused record's \u0000 would stop the consumer.
+export const insertVerdicts = async (connection: Connection, verdicts: readonly StoredVerdict[]): Promise<void> => {
+  if (verdicts.length === 0) return
+  const column = <T>(value: (verdict: StoredVerdict) => T): T[] => verdicts.map(value)
+  await connection.query({
+    name: 'insert-verdicts',
+    text: `
+      insert into integrity.verdicts (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
+        accepted, refused, repeated, decided_at, topic, partition, submitted_offset)
+      select batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
+        accepted, refused, repeated::integer[], decided_at, topic, partition, submitted_offset
+      from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::integer[], $6::integer[], $7::integer[],
+        $8::bytea[], $9::integer[], $10::json[], $11::text[], $12::timestamptz[], $13::text[], $14::integer[],
+        $15::bigint[])
+        as v (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
+          accepted, refused, repeated, decided_at, topic, partition, submitted_offset)`,
+    values: [
+      column((v) => v.batch_id),
+      column((v) => v.org_id),
+      column((v) => v.request_id),
+      column((v) => v.type),
+      column((v) => v.batch),
+      column((v) => v.batches),
+      column((v) => v.first_index),
+      column((v) => v.body_sha256),
+      column((v) => v.accepted),
+      column((v) => JSON.stringify(v.refused)),
+      // An array of arrays must have rows of one length, so each row goes as its text.
+      column((v) => `{${v.repeated.join(',')}}`),
+      column((v) => new Date(v.decided_at)),
+      column((v) => v.topic),
+      column((v) => v.partition),
+      column((v) => v.submitted_offset),
+    ],
+  })
+}
+
+/** Notes that these batches came again: retention counts from now on. */
+export const touchVerdicts = async (
+  connection: Connection,
+  batchIds: readonly string[],
+  now: number,
+): Promise<void> => {
+  if (batchIds.length === 0) return
+  await connection.query({
+    name: 'touch-verdicts',
+    text: `update integrity.verdicts set repeated_at = $2 where batch_id = any ($1::uuid[])`,
+    values: [batchIds, new Date(now)],
+  })
+}
+
+/** Verdicts of a partition that pruning removed, and the latest last use among them. */
+export type PrunedVerdicts = { count: number; lastUsed: Date | null }
+
+/** Removes at most `most` verdicts of a partition that were published and last used before a moment, the oldest first. */
+export const pruneVerdicts = async (
+  connection: Connection,
+  { topic, partition, offset }: Committed,
+  before: Date,
+  most: number,
+): Promise<PrunedVerdicts> => {
+  const { rows } = await connection.query<{ count: number; last_used: Date | null }>({
+    name: 'prune-verdicts',
+    text: `
+      with doomed as (
+        select batch_id
+        from integrity.verdicts
+        where topic = $1 and partition = $2 and submitted_offset < $3 and coalesce(repeated_at, decided_at) < $4
+        order by coalesce(repeated_at, decided_at)
+        limit $5
+      ), gone as (
+        delete from integrity.verdicts v
+        using doomed
+        where v.batch_id = doomed.batch_id
+        returning coalesce(v.repeated_at, v.decided_at) as last_used
+      )
+      select count(*) as count, max(last_used) as last_used from gone`,
+    values: [topic, partition, offset, before, most],
+  })
+  return { count: rows[0]?.count ?? 0, lastUsed: rows[0]?.last_used ?? null }
+}
+
+export const countPrunableVerdicts = async (
+  pool: Pool,
+  committed: readonly Committed[],
+  before: Date,
+): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>({
+    text: `
+      select count(*) as count
+      from unnest($1::text[], $2::integer[], $3::bigint[]) as published (topic, partition, next_offset)
+      join integrity.verdicts v using (topic, partition)
+      where v.submitted_offset < published.next_offset and coalesce(v.repeated_at, v.decided_at) < $4`,
+    values: [committed.map((c) => c.topic), committed.map((c) => c.partition), committed.map((c) => c.offset), before],
+  })
+  return rows[0]?.count ?? 0
+}
+
+/** What a verdict event carries, in the names of the columns. */
+export const verdictColumns = `batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
+        decided_at, accepted, refused`
+
+/** A verdict as Postgres gives it out. */
+export type VerdictRow = Row<VerdictEvent>
+type Row<Verdict extends VerdictEvent> = Omit<Verdict, 'decided_at'> & { decided_at: Date }
+
+export const fromRow = <Verdict extends VerdictEvent>(row: Row<Verdict>): Verdict =>
+  ({ ...row, decided_at: row.decided_at.getTime() }) as unknown as Verdict

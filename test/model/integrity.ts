@@ -1,7 +1,7 @@
+import { entityName } from '#ledger/entities.js'
 import type { Span, Submitted } from '#ledger/fence.js'
 import { catalogue } from '#schemas/catalogue.js'
 import type { SubmittedBatch } from '#schemas/events.js'
-import { nameOf } from '../../services/integrity/entity-index.js'
 import { createConsumerGroup } from './consumer-group.js'
 import { types } from './edge.js'
 import { type Log, type Place, placeOf } from './log.js'
@@ -117,7 +117,7 @@ export const createIntegrity = (deps: {
     if (stage === 'begin' && !begin(work)) return true
     if (stage === 'commit') commit(work)
     if (stage === 'remember')
-      for (const entity of work.transaction?.taken.entities ?? []) instanceOf(work.by).cache.add(nameOf(entity))
+      for (const entity of work.transaction?.taken.entities ?? []) instanceOf(work.by).cache.add(entityName(entity))
     if (stage === 'tell') {
       // Who falls asleep between the look and the send does not notice.
       if (how.notices && !isOwner) {

@@ -1,8 +1,8 @@
-import { type Outcome, type Span, type Submitted, toOutcome } from '#ledger/fence.js'
-import type { StoredVerdict } from '#ledger/stored-verdict.js'
+import { entityName } from '#ledger/entities.js'
+import { type Decided, type Span, type Submitted, toDecided } from '#ledger/fence.js'
+import type { StoredVerdict } from '#ledger/verdicts.js'
 import { entityKey } from '#schemas/derive/names.js'
 import { decideFetch, keyedOf, type Taken, wantedOf } from '../../services/integrity/decide-fetch.js'
-import { nameOf } from '../../services/integrity/entity-index.js'
 import { placeOf } from './log.js'
 import type { Rules } from './rules.js'
 import { Violation } from './violation.js'
@@ -11,7 +11,7 @@ import { Violation } from './violation.js'
 export type Postgres = ReturnType<typeof createPostgres>
 
 /** What a transaction has read and decided; nobody sees it before its commit. */
-export type Transaction = { at: Span; cursor: number; readAt: number; taken: Taken; outcomes: Outcome[] }
+export type Transaction = { at: Span; cursor: number; readAt: number; taken: Taken; outcomes: Decided[] }
 
 export const createPostgres = (rules: Rules) => {
   const cursors = new Map<string, number>()
@@ -33,7 +33,7 @@ export const createPostgres = (rules: Rules) => {
       const found = pick(verdicts, ids)
       rules.refuseHole(at, cursor)
       const fresh = rules.freshOnes(submitted, cursor ?? 0, found)
-      const wanted = [...wantedOf(at.type, fresh)].map(nameOf)
+      const wanted = [...wantedOf(at.type, fresh)].map(entityName)
       const world = {
         known: new Set(wanted.filter((name) => cache.has(name) || entities.has(name))),
         takenBefore: pick(
@@ -43,7 +43,7 @@ export const createPostgres = (rules: Rules) => {
       }
       const taken = decideFetch(at, fresh, world, now)
       for (const verdict of taken.verdicts) found.set(verdict.batch_id, verdict)
-      const outcomes = submitted.map((one) => toOutcome(at, one, found))
+      const outcomes = submitted.map((one) => toDecided(at, one, found))
       locks.add(placeOf(at))
       return { at, cursor: cursor ?? 0, readAt: now, taken, outcomes }
     },
@@ -55,7 +55,7 @@ export const createPostgres = (rules: Rules) => {
           throw new Violation(`a second verdict on ${verdict.batch_id} is stored`)
         verdicts.set(verdict.batch_id, verdict)
       }
-      for (const name of taken.entities.map(nameOf)) if (!cache.has(name)) entities.add(name)
+      for (const name of taken.entities.map(entityName)) if (!cache.has(name)) entities.add(name)
       for (const { orgId, id, bodySha256 } of taken.keyed)
         if (!keyed.has(entityKey(orgId, id))) keyed.set(entityKey(orgId, id), bodySha256)
       const before = cursors.get(placeOf(at)) ?? 0

@@ -1,4 +1,4 @@
-import type { Outcome } from '#ledger/fence.js'
+import type { Decided } from '#ledger/fence.js'
 import { partitionOf } from '#platform/kafka/partition-of.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
@@ -14,7 +14,7 @@ export type Queue = { topic: string; partition: number; messages: Told[] }
 /** As services/integrity/publisher.ts: first the verdicts, then the events; the queues of one round go side by side. */
 export const roundsOf = (
   type: string,
-  outcomes: readonly Outcome[],
+  outcomes: readonly Decided[],
   versionOf: (event: AcceptedEvent) => number,
 ): Queue[][] => {
   const decided = outcomes.filter(({ isTheOneDecided }) => isTheOneDecided)
@@ -28,7 +28,7 @@ export const roundsOf = (
 
 const makers = new Map([...types].map(([name, type]) => [name, { id: type.id, of: createEventsOf(type) }]))
 
-const eventsOf = (type: string, { batch, verdict }: Outcome, versionOf: (event: AcceptedEvent) => number): Told[] => {
+const eventsOf = (type: string, { batch, verdict }: Decided, versionOf: (event: AcceptedEvent) => number): Told[] => {
   const maker = makers.get(type)
   if (!maker) throw new Error(`nothing is called ${type}`)
   return [

@@ -1,5 +1,5 @@
+import { batchIdOf } from '#ledger/ids.js'
 import type { SubmittedBatch } from '#schemas/events.js'
-import { batchIdOf } from '../http/ids.js'
 import type { Entry } from './entries.js'
 
 export type BatchLimits = { records: number; bytes: number }
@@ -42,8 +42,6 @@ export const toBatches = (slices: readonly Entry[][], request: RequestFacts): Su
     }
   })
 }
-
-export const countOf = (batch: SubmittedBatch): number => batch.records.length + batch.refusals.length
 
 const split = (slice: readonly Entry[]): Pick<SubmittedBatch, 'records' | 'refusals'> => {
   const records: SubmittedBatch['records'] = []

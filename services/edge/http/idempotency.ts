@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isIdempotencyKey, keyedRequestId } from './ids.js'
+import { keyedRequestId } from '#ledger/ids.js'
+import { isIdempotencyKey } from './ids.js'
 import { callerOf } from './request-context.js'
 import { requestError, sendError } from './request-error.js'
 

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { StoredKey } from '#ledger/find-key.js'
+import type { StoredKey } from '#ledger/keys.js'
 import { hashKey, keyIdOf } from '#platform/api-key.js'
 import type { Log } from '#platform/health/log.js'
 import { within } from '#platform/process/within.js'

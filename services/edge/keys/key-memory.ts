@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { StoredKey } from '#ledger/find-key.js'
+import type { StoredKey } from '#ledger/keys.js'
 
 // While changes are told; without that, as long as a revocation may take to hold.
 const freshFor = 30_000

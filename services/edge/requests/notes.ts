@@ -1,4 +1,4 @@
-import type { NotedRequest } from '#ledger/noted-request.js'
+import type { NotedRequest } from '#ledger/requests.js'
 import type { Log } from '#platform/health/log.js'
 import { publishedWithin } from './stored-request.js'
 

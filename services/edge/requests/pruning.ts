@@ -1,4 +1,4 @@
-import { pruneRequests } from '#ledger/prune-requests.js'
+import { pruneRequests } from '#ledger/requests.js'
 import type { Log } from '#platform/health/log.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { inSteps } from '#platform/process/in-steps.js'

@@ -1,9 +1,6 @@
-import { batchIdsOf, type NotedRequest } from '#ledger/noted-request.js'
+import { batchIdsOf, type NotedRequest, type StoredRequest } from '#ledger/requests.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import type { Part } from './answer.js'
-
-/** What Postgres knows of a request: its verdicts, and what was noted of it when they did not come quickly. */
-export type StoredRequest = { verdicts: VerdictEvent[]; noted: NotedRequest | undefined }
 
 // kafkajs gives up on a send after some 5 minutes. Who published for longer was killed over it.
 export const publishedWithin = 600_000

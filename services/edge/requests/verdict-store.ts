@@ -1,12 +1,10 @@
-import { findKeyedInteraction, type KeyedInteraction } from '#ledger/find-keyed-interaction.js'
-import { findVerdictsOfBatches } from '#ledger/find-verdicts-of-batches.js'
-import type { NotedRequest } from '#ledger/noted-request.js'
-import { findRequest } from '#ledger/requests.js'
-import { saveRequests } from '#ledger/save-requests.js'
+import { findKeyedInteraction, type KeyedInteraction } from '#ledger/keyed-interactions.js'
+import type { StoredRequest } from '#ledger/requests.js'
+import { findRequest, type NotedRequest, saveRequests } from '#ledger/requests.js'
+import { findVerdictsOfBatches } from '#ledger/verdicts.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from '../http/request-error.js'
-import type { StoredRequest } from './stored-request.js'
 
 /** What integrity has decided, and what is noted of requests until it has, as Postgres keeps it. */
 export type VerdictStore = {

@@ -1,11 +1,17 @@
-import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
+import { entityName, findEntities } from '#ledger/entities.js'
+import type { Pool } from '#platform/postgres/postgres.js'
+import { createDecide } from '#schemas/decide.js'
 import type { Values } from '#schemas/field.js'
-import type { Refused } from '#schemas/problem.js'
 import { createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
-import { unknownReferences } from '#schemas/unknown-reference.js'
+import { Unavailable } from '../http/request-error.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
-import type { FindKnown } from './known-entities.js'
 import { answeredBefore, type Upload, type UploadResult } from './upload.js'
+
+/** Which of these references an organisation can make: those to records that integrity has accepted. */
+export type FindKnown = (
+  orgId: string,
+  references: readonly Reference[],
+) => Promise<(reference: Pick<Reference, 'type' | 'id'>) => boolean>
 
 /** What an upload of this type would be answered now; nothing is published, kept or used up by it. */
 export const createDryRun = (
@@ -13,30 +19,7 @@ export const createDryRun = (
   deps: { findKnown: FindKnown; store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
 ) => {
   const referencesOf = createReferencesOf(type)
-
-  /** As integrity would decide it. */
-  const verdictOn = (batch: SubmittedBatch, isKnown: (reference: Reference) => boolean): VerdictEvent => {
-    const { org_id, request_id, batch_id, batches, first_index, body_sha256 } = batch
-    const refused: Refused[] = batch.refusals.map(({ index, id, problems }) => ({ index, id, problems }))
-    for (const record of batch.records) {
-      const problems = unknownReferences(referencesOf(record as Values), isKnown)
-      if (problems.length > 0) refused.push({ index: record.index, id: String(record[type.id]), problems })
-    }
-    refused.sort((a, b) => a.index - b.index)
-    return {
-      org_id,
-      request_id,
-      batch_id,
-      type: type.type,
-      batch: batch.batch,
-      batches,
-      first_index,
-      body_sha256,
-      decided_at: deps.now(),
-      accepted: batch.records.length + batch.refusals.length - refused.length,
-      refused,
-    }
-  }
+  const decide = createDecide(type)
 
   return async (upload: Upload): Promise<UploadResult> => {
     const before = await answeredBefore(upload, deps)
@@ -46,12 +29,28 @@ export const createDryRun = (
     )
     // Also where there are none: without Postgres the upload would not be decided either.
     const isKnown = await deps.findKnown(upload.orgId, references)
+    // Only interactions are keyed one by one, and they have no dry run.
+    const world = { isKnown, takenBefore: () => undefined }
     return {
       parts: upload.batches.map((batch) => ({
         batch: batch.batch,
         batchId: batch.batch_id,
-        outcome: { verdict: verdictOn(batch, isKnown) },
+        outcome: { verdict: decide(batch, world, deps.now()) },
       })),
     }
   }
 }
+
+/** Reads the index as integrity keeps it, and never writes there. */
+export const createFindKnown =
+  (pool: Pool): FindKnown =>
+  async (orgId, references) => {
+    const found = await findEntities(
+      pool,
+      references.map(({ type, id }) => ({ orgId, type, id })),
+    ).catch((cause) => {
+      throw new Unavailable('references cannot be checked at the moment', { cause })
+    })
+    const known = new Set(found.map(entityName))
+    return ({ type, id }) => known.has(entityName({ orgId, type, id }))
+  }

@@ -2,8 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { writeScope } from '#schemas/derive/scopes.js'
 import { createValidator } from '#schemas/derive/validator.js'
+import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { type BatchLimits, countOf, cut, toBatches } from '../batches/batches.js'
+import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
 import { toEntry } from '../batches/entries.js'
 import { bodyOf } from '../body/body.js'
 import type { Figures } from '../figures.js'
@@ -16,9 +17,9 @@ import { type Answer, answerOf, overallStatus } from '../requests/answer.js'
 import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import type { Submit } from '../stream/submit.js'
+import type { FindKnown } from './dry-run.js'
 import { createDryRun } from './dry-run.js'
 import { readRecords } from './envelope.js'
-import type { FindKnown } from './known-entities.js'
 import { type Preferences, readPrefer } from './prefer.js'
 import { readUploadQuery } from './query.js'
 import { createUploader, type Upload } from './upload.js'
@@ -80,7 +81,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
 
         result.parts.forEach(({ outcome }, i) => {
           const batch = batches[i]
-          if (batch) deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, countOf(batch))
+          if (batch) deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, recordsIn(batch))
         })
         const answer = answerOf(given, result.parts)
         return reply.code(overallStatus(answer.batches)).headers(headersOf(answer, prefer)).send(answer)

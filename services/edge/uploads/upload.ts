@@ -1,9 +1,10 @@
-import { toNoted } from '#ledger/noted-request.js'
+import type { StoredRequest } from '#ledger/requests.js'
+import { toNoted } from '#ledger/requests.js'
 import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import { type RequestError, requestError } from '../http/request-error.js'
 import type { Part } from '../requests/answer.js'
 import type { Note, RequestNotes } from '../requests/notes.js'
-import { isDecided, partsOfStored, type StoredRequest } from '../requests/stored-request.js'
+import { isDecided, partsOfStored } from '../requests/stored-request.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import type { Outcome, Submit } from '../stream/submit.js'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Command } from 'commander'
-import { hasOrg } from '#ledger/has-org.js'
+import { hasOrg } from '#ledger/organisations.js'
 import { randomText } from '#platform/api-key.js'
 import { analystOf, createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
 import { OperatorError } from '../desk/operator-error.js'

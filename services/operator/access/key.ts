@@ -1,16 +1,5 @@
+import type { Key } from '#ledger/keys.js'
 import { keyIdOf } from '#platform/api-key.js'
-
-/** A key as it is kept: everything but its secret. */
-export type Key = {
-  key_id: string
-  org: string
-  /** null: all of them */
-  scopes: string[] | null
-  created_at: Date
-  expires_at: Date | null
-  revoked_at: Date | null
-  last_used_at: Date | null
-}
 
 export type KeyState = 'active' | 'expired' | 'revoked'
 

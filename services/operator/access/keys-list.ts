@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { listKeys } from '#ledger/list-keys.js'
+import { listKeys } from '#ledger/keys.js'
 import { toDistance } from '../desk/duration.js'
 import { examples, type Session } from '../desk/session.js'
 import { type Column, toTable } from '../desk/table.js'
-import { type Key, stateOf } from './key.js'
+import { stateOf } from './key.js'
 import { readOrg } from './read-org.js'
 import { writeScopes } from './read-scopes.js'
 

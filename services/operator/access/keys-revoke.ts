@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { revokeKey } from '#ledger/revoke-key.js'
+import { revokeKey } from '#ledger/keys.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
 import { readKeyId } from './key.js'

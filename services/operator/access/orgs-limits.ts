@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { setOrgLimits } from '#ledger/set-org-limits.js'
+import { setOrgLimits } from '#ledger/organisations.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
 import { readOrg } from './read-org.js'

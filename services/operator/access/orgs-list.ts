@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { listOrgs, type Organisation } from '#ledger/list-orgs.js'
+import { listOrgs, type Organisation } from '#ledger/organisations.js'
 import { examples, type Session } from '../desk/session.js'
 import { type Column, toTable } from '../desk/table.js'
 import { writeLimit } from './orgs-limits.js'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Comparison } from '#ledger/compare-indexes.js'
+import type { Comparison } from '#ledger/rebuilt-entities.js'
 import type { Log } from '#platform/health/log.js'
 import { examples, type Session } from '../desk/session.js'
 import { type Column, toTable } from '../desk/table.js'

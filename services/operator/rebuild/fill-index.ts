@@ -1,4 +1,5 @@
-import { insertRebuilt, type Row } from '#ledger/insert-rebuilt.js'
+import type { Entity } from '#ledger/entities.js'
+import { insertRebuilt } from '#ledger/rebuilt-entities.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Pool } from '#platform/postgres/postgres.js'
@@ -29,7 +30,7 @@ export const fillIndex = async (deps: {
   let inserted = Promise.resolve()
   try {
     const onMessages = async ({ topic, messages }: Handed): Promise<void> => {
-      const rows: Row[] = []
+      const rows: Entity[] = []
       for (const { value } of messages) {
         const row = await readers.get(topic)?.(value)
         if (row) rows.push(row)
@@ -50,7 +51,7 @@ export const fillIndex = async (deps: {
   return { undecodable }
 }
 
-type Reader = (message: Buffer) => Promise<Row | undefined>
+type Reader = (message: Buffer) => Promise<Entity | undefined>
 
 const readerOf = (deps: { catalogue: Catalogue; registry: Registry }, name: string): [string, Reader] => {
   const type = deps.catalogue.all.get(name) as RecordType

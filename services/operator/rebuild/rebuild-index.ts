@@ -1,13 +1,11 @@
-import { type Comparison, compareIndexes } from '#ledger/compare-indexes.js'
-import { dropNewIndex } from '#ledger/drop-new-index.js'
-import { beginNewIndex } from '#ledger/rebuilt-entities.js'
-import { swapIndex } from '#ledger/swap-index.js'
+import { beginNewIndex, type Comparison, compareIndexes, dropNewIndex, swapIndex } from '#ledger/rebuilt-entities.js'
 import type { Log } from '#platform/health/log.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { Config } from '../config.js'
 import { alone } from '../desk/alone.js'
+import { OperatorError } from '../desk/operator-error.js'
 import { withLog } from '../desk/with-log.js'
 import { fillIndex } from './fill-index.js'
 import { inShortTransaction } from './short-transaction.js'
@@ -39,9 +37,9 @@ export const rebuildIndex = (options: {
         const { undecodable } = await fillIndex({ catalogue, kafka, registry, pool, signal })
         const types = await compareIndexes(pool)
         signal.throwIfAborted()
-        await inShortTransaction(pool, (connection) =>
-          options.isDryRun ? dropNewIndex(connection) : swapIndex(connection, id),
-        )
+        if (options.isDryRun) await inShortTransaction(pool, dropNewIndex)
+        else if (!(await inShortTransaction(pool, (connection) => swapIndex(connection, id))))
+          throw new OperatorError('another rebuild has begun meanwhile: nothing was changed')
         return { types, undecodable }
       } catch (error) {
         // Should this fail too, the next rebuild does it; what failed first is what the operator has to know.

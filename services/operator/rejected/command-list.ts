@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
+import { rejectionName } from '#ledger/retries.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
 import { type FilterOptions, readFilter } from './filter.js'
 import { addFilterOptions } from './filter-options.js'
 import type { Listed } from './list-table.js'
-import { codesOf, placeOf } from './rejection.js'
+import { codesOf } from './rejection.js'
 import { retriedAsJson } from './retried.js'
 
 type Options = FilterOptions & { limit: string; json?: boolean }
@@ -53,14 +54,14 @@ const findListed = async (session: Session, filter: ReturnType<typeof readFilter
     import('../desk/with-clickhouse.js'),
     import('./find-rejections.js'),
     import('./count-rejections.js'),
-    import('#ledger/find-retries.js'),
+    import('#ledger/retries.js'),
   ])
   const { found, counts } = await withClickHouse(session.config.CLICKHOUSE_URL, async (clickhouse) => ({
     found: await findRejections(clickhouse, filter, limit),
     counts: await countByCode(clickhouse, filter),
   }))
   const retries = await session.withPool((pool) => findRetries(pool, found))
-  return { ...counts, rows: found.map((each): Listed => ({ ...each, retry: retries.get(placeOf(each)) })) }
+  return { ...counts, rows: found.map((each): Listed => ({ ...each, retry: retries.get(rejectionName(each)) })) }
 }
 
 const toSentence = (shown: number, total: number, byCode: Record<string, number>): string => {

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
-import type { Retry } from '#ledger/find-retries.js'
+import type { Retry } from '#ledger/retries.js'
+import { rejectionName } from '#ledger/retries.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
 import { readId } from './filter.js'
-import { isSetAside, placeOf, type Rejection } from './rejection.js'
+import { isSetAside, type Rejection } from './rejection.js'
 import { retriedAsJson } from './retried.js'
 
 type Options = { index?: string; json?: boolean }
@@ -36,7 +37,7 @@ const show = async (given: string, options: Options, session: Session): Promise<
   const [{ withClickHouse }, { findRejections }, { findRetries }] = await Promise.all([
     import('../desk/with-clickhouse.js'),
     import('./find-rejections.js'),
-    import('#ledger/find-retries.js'),
+    import('#ledger/retries.js'),
   ])
   const found = await withClickHouse(session.config.CLICKHOUSE_URL, (clickhouse) =>
     findRejections(clickhouse, filter, most),
@@ -49,12 +50,12 @@ const show = async (given: string, options: Options, session: Session): Promise<
   }
   const retries = await session.withPool((pool) => findRetries(pool, found))
   if (options.json) {
-    session.print(JSON.stringify(found.map((each) => toJson(each, retries.get(placeOf(each))))))
+    session.print(JSON.stringify(found.map((each) => toJson(each, retries.get(rejectionName(each))))))
     return
   }
   const { toShowText } = await import('./show-text.js')
   const shown = found.slice(0, mostForPeople)
-  session.print(shown.map((each) => toShowText(each, retries.get(placeOf(each)))).join('\n\n'))
+  session.print(shown.map((each) => toShowText(each, retries.get(rejectionName(each)))).join('\n\n'))
   if (found.length > shown.length)
     session.note(`\nand ${found.length - shown.length} more: --index picks one, --json shows them all`)
 }

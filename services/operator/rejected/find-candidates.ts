@@ -1,11 +1,12 @@
+import type { RejectionId } from '#ledger/retries.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { database, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Filter, whereOf } from './filter.js'
-import { type Place, readTime } from './rejection.js'
+import { readTime } from './rejection.js'
 
 /** A rejection that may be retried, without its record: there may be very many. */
-export type Candidate = Place & {
+export type Candidate = RejectionId & {
   org: string
   type: string
   rejectedAt: Date

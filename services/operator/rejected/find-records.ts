@@ -1,8 +1,8 @@
+import { type RejectionId, rejectionName } from '#ledger/retries.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { database, rejectionsView } from '#schemas/derive/names.js'
-import { type Place, placeOf } from './rejection.js'
 
-export type Wanted = Place & { rejectedAt: Date }
+export type Wanted = RejectionId & { rejectedAt: Date }
 
 // Values travel in the address, which ClickHouse takes up to 128 KiB of each.
 const mostAtOnce = 1000
@@ -29,9 +29,9 @@ export const findRecords = async (
         last: times.reduce((a, b) => Math.max(a, b)),
       },
     )
-    const places = new Set(some.map(placeOf))
+    const places = new Set(some.map(rejectionName))
     for (const { batch_id, index, record } of rows) {
-      const place = placeOf({ batchId: batch_id, index })
+      const place = rejectionName({ batchId: batch_id, index })
       if (places.has(place)) found.set(place, record)
     }
   }

@@ -1,4 +1,4 @@
-import type { Retry } from '#ledger/find-retries.js'
+import type { Retry } from '#ledger/retries.js'
 import { toDistance } from '../desk/duration.js'
 import { type Column, toTable } from '../desk/table.js'
 import { codesOf, type Rejection } from './rejection.js'

@@ -1,6 +1,6 @@
-import type { Retry } from '#ledger/find-retries.js'
+import type { Retry } from '#ledger/retries.js'
+import { rejectionName } from '#ledger/retries.js'
 import type { Candidate } from './find-candidates.js'
-import { placeOf } from './rejection.js'
 
 export type Plan = {
   toSend: Candidate[]
@@ -20,7 +20,7 @@ export const planRetry = (
 ): Plan => {
   const plan: Plan = { toSend: [], superseded: 0, truncated: 0, alreadyRetried: 0 }
   for (const candidate of candidates) {
-    const retry = retries.get(placeOf(candidate))
+    const retry = retries.get(rejectionName(candidate))
     // Asked first: what was retried and accepted is superseded by itself.
     if (retry) plan.alreadyRetried += retry.outcome === null ? 0 : 1
     else if (candidate.truncated) plan.truncated++

@@ -1,10 +1,8 @@
+import type { RejectionId } from '#ledger/retries.js'
 import type { Problem } from '#schemas/problem.js'
 
-/** Where a rejection stands: its batch, and its index in the request. No other has the same two. */
-export type Place = { batchId: string; index: number }
-
 /** A refused record, as ClickHouse keeps it. */
-export type Rejection = Place & {
+export type Rejection = RejectionId & {
   rejectedAt: Date
   org: string
   type: string
@@ -15,8 +13,6 @@ export type Rejection = Place & {
   record: string
   truncated: boolean
 }
-
-export const placeOf = ({ batchId, index }: Place): string => `${batchId}/${index}`
 
 export const codesOf = ({ problems }: Pick<Rejection, 'problems'>): string[] => [
   ...new Set(problems.map(({ code }) => code)),

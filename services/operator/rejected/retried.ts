@@ -1,4 +1,4 @@
-import type { Retry } from '#ledger/find-retries.js'
+import type { Retry } from '#ledger/retries.js'
 
 /** Whether a rejection was submitted again, in a word or two. */
 export const retriedInWords = (retry: Retry | undefined): string => {

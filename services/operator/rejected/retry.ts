@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { findRetries } from '#ledger/find-retries.js'
-import { findUnanswered } from '#ledger/find-unanswered.js'
-import { releaseRetries } from '#ledger/release-retries.js'
+import { findRetries, findUnanswered, releaseRetries } from '#ledger/retries.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'

@@ -1,6 +1,5 @@
-import { insertKey } from '#ledger/keys.js'
+import { insertKey, revokeKey } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
-import { revokeKey } from '#ledger/revoke-key.js'
 import { createKeyText, hashKey } from '#platform/api-key.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 

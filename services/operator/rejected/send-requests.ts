@@ -1,13 +1,10 @@
-import { claimRetries } from '#ledger/claim-retries.js'
-import { releaseRetries } from '#ledger/release-retries.js'
-import { settleRetries } from '#ledger/settle-retries.js'
+import { claimRetries, rejectionName, releaseRetries, settleRetries } from '#ledger/retries.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { OperatorError } from '../desk/operator-error.js'
 import type { Edge } from './edge.js'
 import { findRecords, type Wanted } from './find-records.js'
-import { placeOf } from './rejection.js'
 import { requestOf } from './request-of.js'
 import type { RunKeys } from './run-keys.js'
 
@@ -30,7 +27,7 @@ export const sendRequests = async (
   const sendOne = async (job: Job, records: ReadonlyMap<string, string>): Promise<Sent> => {
     const { retryId, org, type } = job
     const claimed = job.isClaimed ? job.wanted : await claimRetries(pool, retryId, toClaims(job))
-    const texts = claimed.flatMap((each) => records.get(placeOf(each)) ?? [])
+    const texts = claimed.flatMap((each) => records.get(rejectionName(each)) ?? [])
     if (texts.length < claimed.length || texts.length === 0) {
       if (!job.isClaimed) await releaseRetries(pool, retryId)
       return { accepted: 0, refused: 0, gone: job.wanted.length }

@@ -1,4 +1,4 @@
-import type { Retry } from '#ledger/find-retries.js'
+import type { Retry } from '#ledger/retries.js'
 import { isSetAside, type Rejection } from './rejection.js'
 
 /** Everything about one refused record, for people. */

@@ -1,11 +1,11 @@
-import { findDecidedRequests } from '#ledger/find-decided-requests.js'
-import type { Unanswered } from '#ledger/find-unanswered.js'
+import { keyedRequestId } from '#ledger/ids.js'
+import type { Unanswered } from '#ledger/retries.js'
+import { rejectionName } from '#ledger/retries.js'
+import { findDecidedRequests } from '#ledger/verdicts.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { keyedRequestId } from '../../edge/http/ids.js'
 import { findCandidates } from './find-candidates.js'
-import { placeOf } from './rejection.js'
 import { uploadPath } from './request-of.js'
 
 /**
@@ -28,9 +28,9 @@ export const sortUnfinished = async (
     const times = one.wanted.map(({ rejectedAt }) => rejectedAt.getTime())
     const since = new Date(times.reduce((a, b) => Math.min(a, b)))
     const until = new Date(times.reduce((a, b) => Math.max(a, b)) + 1)
-    const places = new Set(one.wanted.map(placeOf))
+    const places = new Set(one.wanted.map(rejectionName))
     const candidates = await findCandidates(deps.clickhouse, type, { org: one.org, since, until })
-    return candidates.some((candidate) => candidate.superseded && places.has(placeOf(candidate)))
+    return candidates.some((candidate) => candidate.superseded && places.has(rejectionName(candidate)))
   }
 
   const sorted: { resumed: Unanswered[]; givenUp: Unanswered[] } = { resumed: [], givenUp: [] }

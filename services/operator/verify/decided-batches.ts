@@ -1,5 +1,4 @@
-import type { StoredVerdict } from '#ledger/stored-verdict.js'
-import { findVerdicts } from '#ledger/verdicts.js'
+import { findVerdicts, isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
 import { readTopics } from '#platform/kafka/read-topics.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
@@ -33,8 +32,8 @@ export const readDecidedBatches = async (
     )
     for (const [offset, batch] of batches) {
       const verdict = verdicts.get(batch.batch_id)
-      if (verdict?.topic !== topic || verdict.partition !== partition || verdict.submitted_offset !== offset) continue
-      found.set(`${partition}/${offset}`, { batch, verdict })
+      if (verdict && isTheOneDecided(verdict, { topic, partition, offset }))
+        found.set(`${partition}/${offset}`, { batch, verdict })
     }
   })
   return found

@@ -1,13 +1,11 @@
+import { findCursors, findPrunedBefore } from '#ledger/cursors.js'
 import { isForgotten, type Submitted } from '#ledger/fence.js'
-import { findCursors } from '#ledger/find-cursors.js'
-import { findPrunedBefore } from '#ledger/prune-find-mark.js'
-import type { StoredVerdict } from '#ledger/stored-verdict.js'
-import { findVerdicts } from '#ledger/verdicts.js'
+import { findVerdicts, isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
 import { placeOf } from '#platform/kafka/place-of.js'
 import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
-import type { SubmittedBatch } from '#schemas/events.js'
+import { recordsIn, type SubmittedBatch } from '#schemas/events.js'
 import { createDecoder } from '../desk/decoder.js'
 import { expect } from './expectations.js'
 import type { Subject, TypeUnder } from './subject.js'
@@ -51,8 +49,8 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
     for (const each of found) {
       const { figures } = lane.one
       figures.batches++
-      figures.records += recordsOf(each.batch)
-      if (each.offset >= cursor) figures.waiting += recordsOf(each.batch)
+      figures.records += recordsIn(each.batch)
+      if (each.offset >= cursor) figures.waiting += recordsIn(each.batch)
       else if (isForgotten(each, verdicts, prunedBefore)) figures.forgotten++
       else note(subject, lane.one, { topic, partition }, each, verdicts, published.get(place) ?? 0)
     }
@@ -76,15 +74,13 @@ const note = (
     return
   }
   const place = { partition, offset, isInFlight: offset >= published }
-  const isTheOneDecided =
-    verdict.topic === topic && verdict.partition === partition && verdict.submitted_offset === offset
-  if (!isTheOneDecided) {
+  if (!isTheOneDecided(verdict, { topic, partition, offset })) {
     figures.repeats++
     expectations.add(expect(place, batch, null, type.id))
     return
   }
-  if (verdict.accepted + verdict.refused.length !== recordsOf(batch)) {
-    const found = `${verdict.accepted} accepted and ${verdict.refused.length} refused of ${recordsOf(batch)} records`
+  if (verdict.accepted + verdict.refused.length !== recordsIn(batch)) {
+    const found = `${verdict.accepted} accepted and ${verdict.refused.length} refused of ${recordsIn(batch)} records`
     subject.differences.add({ kind: 'verdict_disagrees', type: type.type, where, found })
     return
   }
@@ -104,5 +100,3 @@ const submittedStretches = async ({ kafka, types, range }: Subject): Promise<Str
 
 export const countOf = (stretches: readonly Stretch[]): number =>
   stretches.reduce((sum, { from, until }) => sum + Math.max(0, until - from), 0)
-
-const recordsOf = ({ records, refusals }: SubmittedBatch): number => records.length + refusals.length

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isForgotten, type Submitted, toOutcome } from '#ledger/fence.js'
-import { toStoredVerdict } from '#ledger/stored-verdict.js'
+import { isForgotten, type Submitted, toDecided } from '#ledger/fence.js'
+import { createDecide } from '#schemas/decide.js'
 import { shop } from '#schemas/records/shop.js'
-import { decide } from '../../../services/integrity/decide.js'
 import { batchOf } from '../../support/batch.js'
 import { sampleOf } from '../../support/sample.js'
 
@@ -10,8 +9,9 @@ const at = { topic: 'weir.submitted.shops', partition: 0, type: shop, isReferenc
 const submittedAt = Date.UTC(2026, 0, 1)
 const one: Submitted = { offset: 0, timestamp: submittedAt, batch: batchOf(shop, [sampleOf(shop)]) }
 const verdictOf = ({ batch, offset }: Submitted) => {
-  const world = { idField: 'shop_id', referencesOf: () => [], isKnown: () => true, takenBefore: () => undefined }
-  return toStoredVerdict(batch, decide(batch, world), { ...at, type: 'shops', offset, decidedAt: submittedAt + 5 })
+  const world = { isKnown: () => true, takenBefore: () => undefined }
+  const decision = createDecide(shop)(batch, world, submittedAt + 5)
+  return { ...decision, topic: at.topic, partition: at.partition, submitted_offset: offset }
 }
 const stored = new Map([[one.batch.batch_id, verdictOf(one)]])
 const none = new Map()
@@ -31,6 +31,6 @@ describe('a batch below the cursor', () => {
   it('stops the consumer where it has no verdict and is younger than all that was pruned', () => {
     expect(isForgotten(one, none, undefined)).toBe(false)
     expect(isForgotten(one, none, submittedAt - 3_600_000)).toBe(false)
-    expect(() => toOutcome(at, one, none)).toThrow('lies below the cursor, but has no verdict')
+    expect(() => toDecided(at, one, none)).toThrow('lies below the cursor, but has no verdict')
   })
 })

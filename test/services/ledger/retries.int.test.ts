@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { claimRetries } from '#ledger/claim-retries.js'
-import { findRetries } from '#ledger/find-retries.js'
-import { findUnanswered } from '#ledger/find-unanswered.js'
-import { releaseRetries } from '#ledger/release-retries.js'
-import { settleRetries } from '#ledger/settle-retries.js'
+import {
+  claimRetries,
+  findRetries,
+  findUnanswered,
+  rejectionName,
+  releaseRetries,
+  settleRetries,
+} from '#ledger/retries.js'
 import { alone } from '../../../services/operator/desk/alone.js'
-import { placeOf } from '../../../services/operator/rejected/rejection.js'
 import { createRunKeys } from '../../../services/operator/rejected/run-keys.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 
@@ -24,7 +26,7 @@ const candidates = (count: number) =>
 it('gives a rejection to one run only, however many want it at the same moment', async () => {
   const wanted = candidates(50)
   const runs = await Promise.all([1, 2, 3, 4].map(() => claimRetries(pool, randomUUID(), wanted)))
-  expect(runs.flat().map(placeOf).sort()).toEqual(wanted.map(placeOf).sort())
+  expect(runs.flat().map(rejectionName).sort()).toEqual(wanted.map(rejectionName).sort())
 })
 
 it('knows what was claimed without an answer, in its order, and what became of the rest', async () => {
@@ -44,9 +46,9 @@ it('knows what was claimed without an answer, in its order, and what became of t
   const order = first.map(({ batchId, index, rejectedAt }) => ({ batchId, index, rejectedAt }))
   expect(unanswered).toMatchObject([{ retryId, org: 'acme', type: 'offers', wanted: order }])
   const retries = await findRetries(pool, [...first, ...second, ...third])
-  expect(first.map((each) => retries.get(placeOf(each))?.outcome)).toEqual([null, null, null])
-  expect(second.map((each) => retries.get(placeOf(each)))).toEqual([undefined])
-  expect(third.map((each) => retries.get(placeOf(each)))).toMatchObject([
+  expect(first.map((each) => retries.get(rejectionName(each))?.outcome)).toEqual([null, null, null])
+  expect(second.map((each) => retries.get(rejectionName(each)))).toEqual([undefined])
+  expect(third.map((each) => retries.get(rejectionName(each)))).toMatchObject([
     { outcome: 'accepted', request_id: requestId, retry_id: answered },
     { outcome: 'refused', request_id: requestId },
   ])

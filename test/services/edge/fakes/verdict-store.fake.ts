@@ -1,5 +1,5 @@
-import type { KeyedInteraction } from '#ledger/find-keyed-interaction.js'
-import type { NotedRequest } from '#ledger/noted-request.js'
+import type { KeyedInteraction } from '#ledger/keyed-interactions.js'
+import type { NotedRequest } from '#ledger/requests.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from '../../../../services/edge/http/request-error.js'
 import type { VerdictStore } from '../../../../services/edge/requests/verdict-store.js'

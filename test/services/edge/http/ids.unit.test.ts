@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import { batchIdOf, keyedInteractionId, keyedRequestId } from '#ledger/ids.js'
 import { isUuid } from '#schemas/uuid.js'
-import { batchIdOf, keyedInteractionId, keyedRequestId, newId } from '../../../../services/edge/http/ids.js'
+import { newId } from '../../../../services/edge/http/ids.js'
 
 it('derives the same id from the same facts, and another from others', () => {
   const ids = [

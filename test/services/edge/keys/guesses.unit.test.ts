@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { StoredKey } from '#ledger/find-key.js'
+import type { StoredKey } from '#ledger/keys.js'
 import { createKeyText, hashKey, keyTextOf, randomText } from '#platform/api-key.js'
 import { createFindCaller } from '../../../../services/edge/keys/key-cache.js'
 import { createKeyMemory } from '../../../../services/edge/keys/key-memory.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { StoredKey } from '#ledger/find-key.js'
+import type { StoredKey } from '#ledger/keys.js'
 import { createKeyText, hashKey } from '#platform/api-key.js'
 import { bearerOf } from '../../../../services/edge/keys/bearer.js'
 import { createFindCaller } from '../../../../services/edge/keys/key-cache.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { NotedRequest } from '#ledger/noted-request.js'
+import type { NotedRequest } from '#ledger/requests.js'
 import { createRequestNotes } from '../../../../services/edge/requests/notes.js'
 import { silent } from '../edge.js'
 import { createFakeVerdictStore } from '../fakes/verdict-store.fake.js'

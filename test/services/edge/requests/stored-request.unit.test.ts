@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { NotedRequest } from '#ledger/noted-request.js'
+import { batchIdOf } from '#ledger/ids.js'
+import type { NotedRequest } from '#ledger/requests.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import { batchIdOf } from '../../../../services/edge/http/ids.js'
 import { partsOfStored, publishedWithin } from '../../../../services/edge/requests/stored-request.js'
 
 const noted = (written: number | null): NotedRequest => ({

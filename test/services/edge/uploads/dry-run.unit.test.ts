@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
-import { createReferencesOf } from '#schemas/record.js'
+import { createDecide, type World } from '#schemas/decide.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
-import { decide, type World } from '../../../../services/integrity/decide.js'
 import { sampleOf } from '../../../support/sample.js'
 import { createEdge } from '../edge.js'
 import { verdictOn } from '../fakes/submit.fake.js'
@@ -13,8 +12,6 @@ const shopId = String(sampleOf(shop).shop_id)
 const offers = (count: number, shop_id = shopId) => Array.from({ length: count }, () => sampleOf(offer, { shop_id }))
 /** What integrity would decide by. */
 const world: World = {
-  idField: 'offer_id',
-  referencesOf: createReferencesOf(offer),
   isKnown: ({ id }) => id === shopId,
   takenBefore: () => undefined,
 }
@@ -23,7 +20,7 @@ describe('a dry run', () => {
   it('answers as the upload would, and submits nothing', async () => {
     const { send, submit, store, known, metrics } = createEdge()
     known.add(`acme/shops/${shopId}`)
-    submit.outcome = (batch) => ({ verdict: { ...verdictOn('offers', batch), ...decide(batch, world) } })
+    submit.outcome = (batch) => ({ verdict: createDecide(offer)(batch, world, 0) })
     const records: unknown[] = offers(600)
     records[3] = { offer_id: 'x' }
     records[550] = sampleOf(offer, { shop_id: '00000000-0000-4000-8000-000000000000' })

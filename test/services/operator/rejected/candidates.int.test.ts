@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { rejectionName } from '#ledger/retries.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { offer } from '#schemas/records/offer.js'
@@ -8,7 +9,6 @@ import { countByCode, countByType } from '../../../../services/operator/rejected
 import { findCandidates } from '../../../../services/operator/rejected/find-candidates.js'
 import { findRecords } from '../../../../services/operator/rejected/find-records.js'
 import { findRejections } from '../../../../services/operator/rejected/find-rejections.js'
-import { placeOf } from '../../../../services/operator/rejected/rejection.js'
 
 const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
 const org = `org-${randomUUID()}`
@@ -95,8 +95,8 @@ describe('rejections in ClickHouse', () => {
     const records = await findRecords(clickhouse, org, wanted)
     expect([...records]).toEqual(
       expect.arrayContaining([
-        [placeOf({ batchId: batch, index: 1 }), '{"name":"x"}'],
-        [placeOf({ batchId: batch, index: 2 }), '{"name":"a, b","tags":[1,2]}'],
+        [rejectionName({ batchId: batch, index: 1 }), '{"name":"x"}'],
+        [rejectionName({ batchId: batch, index: 2 }), '{"name":"a, b","tags":[1,2]}'],
       ]),
     )
     expect(records.size).toBe(2)

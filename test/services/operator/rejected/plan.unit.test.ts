@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { rejectionName } from '#ledger/retries.js'
 import type { Candidate } from '../../../../services/operator/rejected/find-candidates.js'
 import { cutIntoRequests, planRetry } from '../../../../services/operator/rejected/plan.js'
-import { placeOf } from '../../../../services/operator/rejected/rejection.js'
 
 const candidate = (over: Partial<Candidate> = {}): Candidate => ({
   batchId: randomUUID(),
@@ -28,9 +28,9 @@ describe('what is to be done with a rejection', () => {
   const held = candidate()
   const all = [plain, superseded, truncated, accepted, refused, held]
   const retries = new Map([
-    [placeOf(accepted), { outcome: 'accepted' as const }],
-    [placeOf(refused), { outcome: 'refused' as const }],
-    [placeOf(held), { outcome: null }],
+    [rejectionName(accepted), { outcome: 'accepted' as const }],
+    [rejectionName(refused), { outcome: 'refused' as const }],
+    [rejectionName(held), { outcome: null }],
   ])
 
   it('sends what is whole, was not overtaken and was never retried', () =>
