@@ -1,25 +1,23 @@
 import type { RejectedEvent } from './events.js'
+import { derivedId } from './uuid.js'
 
-/** A message that nobody can read, where it stands, and why. */
-export type Unreadable = {
+const mostBytes = 48 * 1024
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** A rejection for a message that nobody can read, with its bytes and its place in the log. */
+export const toSetAside = (message: {
   topic: string
   partition: number
   offset: number
   timestamp: number
   value: Buffer
   reason: string
-}
-
-const mostBytes = 48 * 1024
-const nobody = '00000000-0000-0000-0000-000000000000'
-
-/** What is told of such a message: it goes to the rejections with its bytes and its place, and the consumer goes on. */
-export const toSetAside = (message: Unreadable, batchId: string): RejectedEvent => ({
-  // Whose it is cannot be told.
+}): RejectedEvent => ({
+  // Nobody can tell whose it is.
   org_id: '',
   request_id: nobody,
-  batch_id: batchId,
-  // The message's own time: telling it again gives the same event.
+  batch_id: derivedId('set aside', message.topic, String(message.partition), String(message.offset)),
+  // The message's own time, so that publishing it again gives the same event.
   rejected_at: message.timestamp,
   version: message.offset,
   type: message.topic,

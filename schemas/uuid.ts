@@ -1,4 +1,16 @@
+import { createHash } from 'node:crypto'
+
 const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** 8-4-4-4-12 hexadecimal digits of any version, in either case. */
 export const isUuid = (text: string): boolean => pattern.test(text)
+
+/** The same id for the same parts, always: a UUID of version 8, whose bits are ours to choose. */
+export const derivedId = (...parts: string[]): string => {
+  // JSON keeps the parts apart, whatever they hold.
+  const bytes = createHash('sha256').update(JSON.stringify(parts)).digest()
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
+}

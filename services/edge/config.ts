@@ -1,6 +1,6 @@
 import { retentionVariables } from '#ledger/cutoffs.js'
-import { type ConfigSchema, type PartConfig, partVariables } from '#platform/process/config.js'
-import { type FailPointConfig, failPointVariables } from '#platform/process/fail-point.js'
+import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
+import { failPointVariables } from '#platform/process/fail-point.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
 import { type LimitConfig, limitVariables } from './limits/variables.js'
 import { type NetworkConfig, networkVariables } from './network/variables.js'
@@ -91,24 +91,7 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = PartConfig &
-  FailPointConfig &
-  NetworkConfig &
-  LimitConfig & {
-    EDGE_PORT: number
-    BATCH_RECORDS: number
-    BATCH_BYTES: number
-    BODY_LIMIT: number
-    COURSES_LIMIT: number
-    VERDICT_TIMEOUT_MS: number
-    REQUEST_RETENTION_HOURS: number
-    PRUNE_EVERY_SECONDS: number
-    INTERACTION_GATHER_MS: number
-    INTERACTIONS_REQUIRE_KEY: boolean
-    INTERACTIONS_ORG: string
-    WEIR_DEMO_KEY?: string
-    PEERS: string
-  }
+export type Config = ConfigOf<typeof configSchema>
 
 /** The organisation that may record interactions without a key, if any may. */
 export const openOrgOf = (

@@ -38,7 +38,7 @@ import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
 import { createFindKnown } from './uploads/dry-run.js'
 
-const config = readConfigOrExit<Config>(configSchema)
+const config = readConfigOrExit(configSchema)
 const { network, certificate } = openNetworkOrExit(config)
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now

@@ -1,6 +1,6 @@
-import { type RetentionConfig, retentionVariables } from '#ledger/cutoffs.js'
-import { type ConfigSchema, type PartConfig, partVariables } from '#platform/process/config.js'
-import { type FailPointConfig, failPointVariables } from '#platform/process/fail-point.js'
+import { retentionVariables } from '#ledger/cutoffs.js'
+import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
+import { failPointVariables } from '#platform/process/fail-point.js'
 
 const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, LOG_LEVEL } = partVariables
 
@@ -24,10 +24,4 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = Omit<PartConfig, 'CLICKHOUSE_URL'> &
-  FailPointConfig &
-  RetentionConfig & {
-    INTEGRITY_HOST: string
-    INTEGRITY_PORT: number
-    KNOWN_IDS: number
-  }
+export type Config = ConfigOf<typeof configSchema>

@@ -16,11 +16,12 @@ import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { submittedSchema } from '#schemas/derive/avro.js'
+import { rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
 import { rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
-import type { SubmittedBatch } from '#schemas/events.js'
+import type { RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
+import { toSetAside } from '#schemas/set-aside.js'
 import { type Config, configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
 import { createFigures } from './figures.js'
@@ -28,7 +29,7 @@ import { createFetchHandler, type Lane } from './handle-fetch.js'
 import { createPublisher } from './publisher.js'
 import { startRetention } from './retention-timer.js'
 
-const config = readConfigOrExit<Config>(configSchema)
+const config = readConfigOrExit(configSchema)
 const log = createLog('integrity', config.LOG_LEVEL)
 // Longer than a sleeper may hold a cursor, and half of what an uploader waits for its verdict.
 const queryTimeout = 15_000
@@ -73,7 +74,18 @@ await runService(log, async (onStop, crash) => {
     return { type, decode: registry.decoder<SubmittedBatch>(schema), publish }
   }
   const types = [...catalogue.all.values()]
-  const partitions = partitionsOf(catalogue, rejectedTopic)
+  const encodeRejected = await registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
+  const setAside = createSetAside({
+    producer,
+    topic: rejectedTopic,
+    partitions: partitionsOf(catalogue, rejectedTopic),
+    toMessage: (unreadable) => {
+      const event = toSetAside(unreadable)
+      return { key: event.batch_id, value: encodeRejected(event) }
+    },
+    metrics,
+    log,
+  })
   const handleFetch = createFetchHandler({
     catalogue,
     pool,
@@ -82,7 +94,7 @@ await runService(log, async (onStop, crash) => {
     figures: createFigures(metrics),
     failAt,
     log,
-    setAside: await createSetAside({ producer, registry, partitions, metrics, log }),
+    setAside,
   })
 
   const consume = async (group: Group) => {

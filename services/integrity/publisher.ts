@@ -1,6 +1,6 @@
 import type { Decided } from '#ledger/fence.js'
 import type { Message, Producer } from '#platform/kafka/kafka.js'
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'

@@ -1,4 +1,4 @@
-import type { ConfigSchema } from '#platform/process/config.js'
+import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -26,11 +26,7 @@ export const retentionVariables = {
   },
 } as const satisfies ConfigSchema['properties']
 
-export type RetentionConfig = {
-  VERDICT_RETENTION_HOURS: number
-  REJECTION_RETENTION_DAYS: number
-  PRUNE_EVERY_SECONDS: number
-}
+export type RetentionConfig = ValuesOf<typeof retentionVariables>
 
 /** Verdicts that were last used before this moment are too old. */
 export const verdictsBefore = (

@@ -1,4 +1,4 @@
-import { placeOf } from '#platform/kafka/place-of.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { isTheOneDecided, type StoredVerdict } from './verdicts.js'

@@ -1,4 +1,4 @@
-import { derivedId } from '#platform/derived-id.js'
+import { derivedId } from '#schemas/uuid.js'
 
 // With an Idempotency-Key, the same request has the same ids each time that it is sent: they are derived, not drawn.
 

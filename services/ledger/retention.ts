@@ -1,6 +1,6 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import { inSteps } from '#platform/process/in-steps.js'
+import { inSteps } from '#platform/process/periodically.js'
 import { holdCursor, markPruned } from './cursors.js'
 import { countPrunableKeyed, pruneKeyedInteractions } from './keyed-interactions.js'
 import { countPrunableRetries, pruneRetries } from './retries.js'

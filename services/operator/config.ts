@@ -1,5 +1,5 @@
-import { type RetentionConfig, retentionVariables } from '#ledger/cutoffs.js'
-import { type ConfigSchema, type PartConfig, partVariables } from '#platform/process/config.js'
+import { retentionVariables } from '#ledger/cutoffs.js'
+import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
 
 const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS } = retentionVariables
 
@@ -22,5 +22,4 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = PartConfig &
-  Omit<RetentionConfig, 'PRUNE_EVERY_SECONDS'> & { KAFKA_REPLICATION: number; EDGE_URL: string; WEIR_DEMO_KEY?: string }
+export type Config = ConfigOf<typeof configSchema>

@@ -26,7 +26,7 @@ import { addRejectedRetry } from './rejected/command-retry.js'
 import { addRejectedShow } from './rejected/command-show.js'
 import { addVerify } from './verify/command.js'
 
-const config = readConfigOrExit<Config>(configSchema)
+const config = readConfigOrExit(configSchema)
 const log = createStderrLog(config.LOG_LEVEL)
 
 const session: Session = {

@@ -1,6 +1,6 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import avro from 'avsc'
-import { within } from './process/within.js'
+import { within } from './process/patience.js'
 
 /** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
 const headerLength = 5

@@ -1,6 +1,6 @@
-import { type RetentionConfig, retentionVariables } from '#ledger/cutoffs.js'
-import { type ConfigSchema, type PartConfig, partVariables } from '#platform/process/config.js'
-import { type FailPointConfig, failPointVariables } from '#platform/process/fail-point.js'
+import { retentionVariables } from '#ledger/cutoffs.js'
+import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
+import { failPointVariables } from '#platform/process/fail-point.js'
 
 const { REJECTION_RETENTION_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables
 const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, CLICKHOUSE_URL, LOG_LEVEL } = partVariables
@@ -33,11 +33,4 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = Omit<PartConfig, 'POSTGRES_URL'> &
-  FailPointConfig &
-  Omit<RetentionConfig, 'VERDICT_RETENTION_HOURS'> & {
-    SINK_HOST: string
-    SINK_PORT: number
-    SINK_GATHER_MS: number
-    SINK_GATHER_BYTES: number
-  }
+export type Config = ConfigOf<typeof configSchema>

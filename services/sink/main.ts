@@ -13,8 +13,11 @@ import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { acceptedTopic, database, rejectedTopic, sinkGroupOf } from '#schemas/derive/names.js'
+import { rejectedSchema } from '#schemas/derive/avro.js'
+import { acceptedTopic, database, rejectedTopic, sinkGroupOf, subjectOf } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
+import type { RejectedEvent } from '#schemas/events.js'
+import { toSetAside } from '#schemas/set-aside.js'
 import { type Config, configSchema } from './config.js'
 import { createFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
@@ -22,7 +25,7 @@ import { openLanes } from './lanes.js'
 import { startRetention } from './retention-timer.js'
 import type { Insert } from './table-writer.js'
 
-const config = readConfigOrExit<Config>(configSchema)
+const config = readConfigOrExit(configSchema)
 const log = createLog('sink', config.LOG_LEVEL)
 const stopWaitingAfter = 4_000
 
@@ -63,9 +66,19 @@ await runService(log, async (onStop, crash) => {
   const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-sink', log })
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
-  const partitions = partitionsOf(catalogue, rejectedTopic)
   const lanes = await patience.until('registry', () => openLanes(catalogue, registry, insert))
-  const setAside = await createSetAside({ producer, registry, partitions, metrics, log })
+  const encodeRejected = await registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
+  const setAside = createSetAside({
+    producer,
+    topic: rejectedTopic,
+    partitions: partitionsOf(catalogue, rejectedTopic),
+    toMessage: (unreadable) => {
+      const event = toSetAside(unreadable)
+      return { key: event.batch_id, value: encodeRejected(event) }
+    },
+    metrics,
+    log,
+  })
 
   const stopping = new AbortController()
   const onFetch = createFetchHandler({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createKeyText, keyIdOf, keyTextOf, randomText } from '#platform/api-key.js'
+import { createKeyText, keyIdOf, keyTextOf, randomText } from '#ledger/key-text.js'
 import { tag } from '#schemas/records/tag.js'
 import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'

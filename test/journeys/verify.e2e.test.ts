@@ -3,7 +3,7 @@ import { execa } from 'execa'
 import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import { createPool } from '#platform/postgres/postgres.js'
 import { readConfig } from '#platform/process/config.js'
 import { createRegistry } from '#platform/registry.js'
@@ -205,7 +205,7 @@ it('publishes what a decided batch never got told, older than what is there or n
   // In eight days the one that has a newer event may have been compacted away; the other one may not.
   const later = await openVerification({
     ...{
-      config: readConfig<Config>(configSchema, system.env),
+      config: readConfig(configSchema, system.env),
       catalogue,
       log: pino({ level: 'silent' }),
       types: [tag],

@@ -1,4 +1,4 @@
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'

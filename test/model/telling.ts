@@ -1,5 +1,5 @@
 import type { Decided } from '#ledger/fence.js'
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'

@@ -6,7 +6,7 @@ import { ConfigProblems } from './config.js'
 /** Asks what the edge will ask when it starts, which is last, half a minute and five processes later. */
 export const checkEdgeNetwork = (env: NodeJS.ProcessEnv): void => {
   try {
-    openNetwork(readConfig<NetworkConfig>({ type: 'object', properties: networkVariables }, env))
+    openNetwork(readConfig({ type: 'object', properties: networkVariables }, env))
   } catch (error) {
     throw new ConfigProblems((error as Error).message)
   }

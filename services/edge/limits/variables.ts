@@ -1,4 +1,4 @@
-import type { ConfigSchema } from '#platform/process/config.js'
+import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
 
 /** How much one key may send, and how much may be in flight at once. */
 export const limitVariables = {
@@ -29,9 +29,4 @@ export const limitVariables = {
   },
 } as const satisfies ConfigSchema['properties']
 
-export type LimitConfig = {
-  RATE_REQUESTS_PER_SECOND: number
-  RATE_RECORDS_PER_SECOND: number
-  MAX_BYTES_IN_FLIGHT: number
-  MAX_BATCHES_IN_FLIGHT: number
-}
+export type LimitConfig = ValuesOf<typeof limitVariables>

@@ -1,4 +1,4 @@
-import type { ConfigSchema } from '#platform/process/config.js'
+import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
 
 /** What an operator says about the network that the edge stands in. */
 export const networkVariables = {
@@ -33,12 +33,4 @@ export const networkVariables = {
   },
 } as const satisfies ConfigSchema['properties']
 
-export type NetworkConfig = {
-  EDGE_HOST: string
-  TLS_CERT: string
-  TLS_KEY: string
-  TRUST_PROXY: string
-  CORS_ORIGINS: string
-  HEADERS_TIMEOUT_MS: number
-  REQUEST_TIMEOUT_MS: number
-}
+export type NetworkConfig = ValuesOf<typeof networkVariables>

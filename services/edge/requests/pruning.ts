@@ -1,8 +1,7 @@
 import { pruneRequests } from '#ledger/requests.js'
 import type { Log } from '#platform/health/log.js'
 import type { Pool } from '#platform/postgres/postgres.js'
-import { inSteps } from '#platform/process/in-steps.js'
-import { periodically } from '#platform/process/periodically.js'
+import { inSteps, periodically } from '#platform/process/periodically.js'
 import type { Config } from '../config.js'
 
 /** Deletes what was noted of old requests, by the hour. */

@@ -1,6 +1,6 @@
 import type { Log } from '#platform/health/log.js'
 import type { Message, Producer } from '#platform/kafka/kafka.js'
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 

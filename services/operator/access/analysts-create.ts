@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Command } from 'commander'
+import { randomText } from '#ledger/key-text.js'
 import { hasOrg } from '#ledger/organisations.js'
-import { randomText } from '#platform/api-key.js'
 import { analystOf, createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'

@@ -1,5 +1,5 @@
+import { keyIdOf } from '#ledger/key-text.js'
 import type { Key } from '#ledger/keys.js'
-import { keyIdOf } from '#platform/api-key.js'
 
 export type KeyState = 'active' | 'expired' | 'revoked'
 

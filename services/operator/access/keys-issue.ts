@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { createKeyText, hashKey } from '#ledger/key-text.js'
 import { insertKey } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
-import { createKeyText, hashKey } from '#platform/api-key.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { readLifetime } from '../desk/duration.js'

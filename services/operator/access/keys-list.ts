@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { listKeys } from '#ledger/keys.js'
+import { type Key, listKeys } from '#ledger/keys.js'
 import { toDistance } from '../desk/duration.js'
 import { examples, type Session } from '../desk/session.js'
 import { type Column, toTable } from '../desk/table.js'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { createKeyText, hashKey } from '#ledger/key-text.js'
 import { endKey, insertKey, lockKey, revokeKey } from '#ledger/keys.js'
-import { createKeyText, hashKey } from '#platform/api-key.js'
 import { type Connection, inTransaction } from '#platform/postgres/postgres.js'
 import { readDuration, readLifetime } from '../desk/duration.js'
 import { OperatorError } from '../desk/operator-error.js'

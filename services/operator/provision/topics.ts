@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '#platform/health/health.js'
-import { isPassing } from '#platform/kafka/is-passing.js'
+import { isPassing } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { type Topic, topicsOf } from '#schemas/derive/topics.js'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cursor } from '#ledger/rebuilt-entities.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
-import { placeOf } from '#platform/kafka/place-of.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { integrityGroupOf } from '#schemas/derive/names.js'
 import { OperatorError } from '../desk/operator-error.js'
 

@@ -1,6 +1,6 @@
+import { createKeyText, hashKey } from '#ledger/key-text.js'
 import { insertKey, revokeKey } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
-import { createKeyText, hashKey } from '#platform/api-key.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 
 const lifetime = 15 * 60_000

@@ -1,5 +1,5 @@
 import type { Received } from '#platform/kafka/kafka.js'
-import { placeOf } from '#platform/kafka/place-of.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic } from '#schemas/derive/names.js'

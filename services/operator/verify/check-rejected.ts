@@ -1,4 +1,4 @@
-import { placeOf } from '#platform/kafka/place-of.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { rejectedSchema } from '#schemas/derive/avro.js'
 import { database, entityKey, rejectedTopic, rejectionsLog } from '#schemas/derive/names.js'

@@ -1,4 +1,4 @@
-import { placeOf } from '#platform/kafka/place-of.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import { acceptedTopic, entityKey } from '#schemas/derive/names.js'
 import type { KeyState } from './key-state.js'

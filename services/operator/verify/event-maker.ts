@@ -1,4 +1,4 @@
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import { acceptedSchema, rejectedSchema } from '#schemas/derive/avro.js'
 import { createEventsOf, mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'

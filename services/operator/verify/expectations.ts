@@ -1,4 +1,4 @@
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import { mostRecordsInBatch, newlyAccepted, type PlacedVerdict } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'

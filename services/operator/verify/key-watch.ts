@@ -1,4 +1,4 @@
-import { placeOf } from '#platform/kafka/place-of.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'

@@ -1,5 +1,5 @@
 import type { Message, Producer } from '#platform/kafka/kafka.js'
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { TurnedBack } from './check-accepted.js'

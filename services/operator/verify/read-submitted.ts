@@ -1,7 +1,7 @@
 import { findCursors, findPrunedBefore } from '#ledger/cursors.js'
 import { isForgotten, type Submitted } from '#ledger/fence.js'
 import { findVerdicts, isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
-import { placeOf } from '#platform/kafka/place-of.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'

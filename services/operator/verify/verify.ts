@@ -1,6 +1,5 @@
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
-import { partitionOf } from '#platform/kafka/partition-of.js'
-import { placeOf } from '#platform/kafka/place-of.js'
+import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import { acceptedTopic, integrityGroupOf, rejectedTopic, sinkGroupOf, submittedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import { checkAccepted } from './check-accepted.js'

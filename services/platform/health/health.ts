@@ -1,4 +1,4 @@
-import { within } from '../process/within.js'
+import { within } from '../process/patience.js'
 
 export type Check = () => Promise<unknown> | unknown
 export type PartState = { ok: true } | { ok: false; problem: string }

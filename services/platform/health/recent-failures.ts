@@ -1,4 +1,4 @@
-import { placeOf } from '../kafka/place-of.js'
+import { placeOf } from '../kafka/partitions.js'
 import { reasonOf } from './health.js'
 
 export type RecentFailures = {

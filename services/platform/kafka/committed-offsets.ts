@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { isPassing } from './is-passing.js'
 import type { Kafka } from './kafka.js'
-import { placeOf } from './place-of.js'
+import { placeOf } from './partitions.js'
 
 export type Group = { groupId: string; topics: readonly string[] }
 /** What lies below this offset its group is done with. */
@@ -41,3 +40,6 @@ const fetched = async (admin: Admin, groupId: string, topics: readonly string[])
 /** The same, by `topic/partition`. */
 export const committedByPlace = async (kafka: Kafka, groups: readonly Group[]): Promise<Map<string, number>> =>
   new Map((await committedOffsets(kafka, groups)).map((each) => [placeOf(each), each.offset]))
+
+/** Whether Kafka says of an error that it goes by itself: a leader is being chosen, a coordinator still reads its log. */
+export const isPassing = (error: unknown): boolean => (error as { retriable?: boolean }).retriable === true

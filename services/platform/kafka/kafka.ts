@@ -3,9 +3,9 @@ import { gunzip, gzip } from 'node:zlib'
 import kafkajs, { Kafka as Client, CompressionTypes, type EachBatchPayload, type logCreator, logLevel } from 'kafkajs'
 import { reasonOf } from '../health/health.js'
 import type { Log } from '../health/log.js'
+import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
-import { watchProduce } from './produce-watch.js'
 
 // The only file that knows kafkajs. Each rule below answers a way in which it lost or repeated data when it was tried.
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Fetch, Kafka } from './kafka.js'
-import { placeOf } from './place-of.js'
+import { placeOf } from './partitions.js'
 
 /** A stretch of a partition: from this offset, up to but without that one. */
 export type Stretch = { topic: string; partition: number; from: number; until: number }

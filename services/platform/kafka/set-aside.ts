@@ -1,33 +1,35 @@
-import { rejectedSchema } from '#schemas/derive/avro.js'
-import { rejectedTopic, subjectOf } from '#schemas/derive/names.js'
-import type { RejectedEvent } from '#schemas/events.js'
-import { toSetAside, type Unreadable } from '#schemas/set-aside.js'
-import { derivedId } from '../derived-id.js'
 import type { Log } from '../health/log.js'
 import type { Metrics } from '../health/metrics.js'
-import type { Registry } from '../registry.js'
-import type { Producer } from './kafka.js'
-import { partitionOf } from './partition-of.js'
+import type { Message, Producer } from './kafka.js'
+import { partitionOf } from './partitions.js'
+
+/** A message that nobody can read, where it stands, and why. */
+export type Unreadable = {
+  topic: string
+  partition: number
+  offset: number
+  timestamp: number
+  value: Buffer
+  reason: string
+}
 
 export type SetAside = (message: Unreadable) => Promise<void>
 
-/** Puts a message that nobody can read among the rejections, so that the consumer can go on and people can look at it. */
-export const createSetAside = async (deps: {
+/** Publishes a message that nobody can read where people look for such, so that the consumer can go on. */
+export const createSetAside = (deps: {
   producer: Producer
-  registry: Registry
+  /** Where it goes, and what it looks like there. */
+  topic: string
   partitions: number
+  toMessage: (message: Unreadable) => Message
   metrics: Metrics
   log: Log
-}): Promise<SetAside> => {
-  const encode = await deps.registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
+}): SetAside => {
   const count = deps.metrics.counter('set_aside_total', 'Messages that nobody can read, set aside.', ['topic'])
   return async (message) => {
     const { topic, partition, offset, reason } = message
-    const batchId = derivedId('set aside', topic, String(partition), String(offset))
-    const event = toSetAside(message, batchId)
-    await deps.producer.send(rejectedTopic, partitionOf(batchId, deps.partitions), [
-      { key: batchId, value: encode(event) },
-    ])
+    const aside = deps.toMessage(message)
+    await deps.producer.send(deps.topic, partitionOf(aside.key, deps.partitions), [aside])
     count.inc({ topic })
     deps.log.error({ topic, partition, offset, reason }, 'message cannot be read and is set aside')
   }

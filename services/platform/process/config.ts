@@ -19,12 +19,37 @@ export type ConfigSchema = {
   >
 }
 
-/** Reads the environment once; all that is wrong with it is told at once. */
-export const readConfig = <T>(schema: ConfigSchema, env: NodeJS.ProcessEnv = process.env): Readonly<T> => {
+/** What is read by a schema: a variable that has a default or is required is always there. */
+export type ConfigOf<S extends ConfigSchema> = Readonly<
+  { [Name in Certain<S>]: ValueOf<S['properties'][Name]> } & {
+    [Name in Exclude<keyof S['properties'] & string, Certain<S>>]?: ValueOf<S['properties'][Name]>
+  }
+>
+
+type Certain<S extends ConfigSchema> = {
+  [Name in keyof S['properties'] & string]: S['properties'][Name] extends { default: unknown }
+    ? Name
+    : S extends { required: readonly (infer Required)[] }
+      ? Extract<Required, Name>
+      : never
+}[keyof S['properties'] & string]
+
+type ValueOf<V extends ConfigSchema['properties'][string]> = V extends { enum: readonly (infer Word)[] }
+  ? Word
+  : { string: string; integer: number; boolean: boolean }[V['type']]
+
+/** The values of some variables, for code that needs only those. */
+export type ValuesOf<P extends ConfigSchema['properties']> = ConfigOf<{ type: 'object'; properties: P }>
+
+/** Reads the environment once, and names everything that is wrong with it together. */
+export const readConfig = <const S extends ConfigSchema>(
+  schema: S,
+  env: NodeJS.ProcessEnv = process.env,
+): ConfigOf<S> => {
   // An empty variable is how a compose file or a shell says "not set".
   const data = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   try {
-    return Object.freeze(envSchema({ schema, data, env: false }) as T)
+    return Object.freeze(envSchema({ schema, data, env: false }) as ConfigOf<S>)
   } catch (error) {
     throw new Error(`the environment is not right: ${toSentences(error as Error, schema)}`)
   }
@@ -69,18 +94,10 @@ export const partVariables = {
   },
 } as const satisfies ConfigSchema['properties']
 
-export type PartConfig = {
-  KAFKA_BROKERS: string
-  SCHEMA_REGISTRY_URL: string
-  POSTGRES_URL: string
-  CLICKHOUSE_URL: string
-  LOG_LEVEL: string
-}
-
 /** For `main.ts`: a config or a clear last word. */
-export const readConfigOrExit = <T>(schema: ConfigSchema): Readonly<T> => {
+export const readConfigOrExit = <const S extends ConfigSchema>(schema: S): ConfigOf<S> => {
   try {
-    return readConfig<T>(schema)
+    return readConfig(schema)
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`)
     process.exit(1)

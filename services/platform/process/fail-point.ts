@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
-import type { ConfigSchema } from './config.js'
+import { connect, type Socket } from 'node:net'
+import type { ConfigSchema, ValuesOf } from './config.js'
 
 /** The rows of the crash table in docs/operations.md: where a test can have a process killed. */
 const failPoints = [
@@ -31,11 +32,7 @@ export const failPointVariables = {
   },
 } as const satisfies ConfigSchema['properties']
 
-export type FailPointConfig = {
-  WEIR_FAILPOINT?: FailPoint
-  WEIR_FAILPOINT_PASS: number
-  WEIR_FAILPOINT_SIGNAL: 'SIGKILL' | 'SIGSTOP'
-}
+export type FailPointConfig = ValuesOf<typeof failPointVariables>
 
 /** Ends the process on the spot, as a power cut would. In production no point is named, and this is nothing. */
 export const createFailAt = (config: FailPointConfig): FailAt => {
@@ -49,3 +46,19 @@ export const createFailAt = (config: FailPointConfig): FailAt => {
     process.kill(process.pid, signal)
   }
 }
+
+const produceRequest = 0
+
+/** Sockets that tell when a produce request has left them: the moment between a send and its acknowledgement. */
+export const watchProduce =
+  (onSent: () => void) =>
+  ({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }): Socket => {
+    const socket = connect({ host, port }, onConnect)
+    const write = socket.write.bind(socket)
+    socket.write = (bytes: Buffer, ...rest: unknown[]) => {
+      const isProduce = Buffer.from(bytes).readInt16BE(4) === produceRequest
+      const encoding = rest[0] as BufferEncoding
+      return isProduce ? write(bytes, encoding, onSent) : write(bytes, encoding)
+    }
+    return socket
+  }

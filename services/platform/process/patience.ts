@@ -35,3 +35,16 @@ export const createPatience = (log: Log): Patience => {
     },
   }
 }
+
+/** What a promise gives, or a failure when it takes longer. */
+export const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms)
+  })
+  try {
+    return await Promise.race([work, tooLate])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import avro from 'avsc'
 import { Kafka, logLevel } from 'kafkajs'
-import { placeOf } from '#platform/kafka/place-of.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { eventually } from '../../support/eventually.js'
 
 /** A message on one of Weir's topics, decoded with the schema that it names. */

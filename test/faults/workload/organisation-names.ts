@@ -1,4 +1,4 @@
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 
 const partitions = 4
 

@@ -5,7 +5,7 @@ import { type Config, configSchema, openOrgOf, withCoursesLimit } from '../../..
 import { readPeers } from '../../../services/edge/http/peers.js'
 
 it('has defaults for everything, and tells what is wrong', () => {
-  const config = readConfig<Config>(configSchema, {})
+  const config = readConfig(configSchema, {})
   expect(config).toMatchObject({
     EDGE_PORT: 8080,
     BATCH_RECORDS: 500,

@@ -36,7 +36,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
   const metrics = createMetrics('edge')
   const figures = createFigures(metrics)
   const now = () => startOfTest
-  const config = readConfig<Config>(configSchema, {})
+  const config = readConfig(configSchema, {})
   const catalogue = over.catalogue ?? published
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
   /** What integrity has accepted, as `org/type/id`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createKeyText } from '#platform/api-key.js'
+import { createKeyText } from '#ledger/key-text.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { readKeyId, stateOf } from '../../../services/operator/access/key.js'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { createKeyText, hashKey, keyTextOf, randomText } from '#ledger/key-text.js'
 import type { StoredKey } from '#ledger/keys.js'
-import { createKeyText, hashKey, keyTextOf, randomText } from '#platform/api-key.js'
 import { createFindCaller } from '../../../../services/edge/keys/key-cache.js'
 import { createKeyMemory } from '../../../../services/edge/keys/key-memory.js'
 import { createEdge, silent } from '../edge.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { createKeyText, hashKey } from '#ledger/key-text.js'
 import type { StoredKey } from '#ledger/keys.js'
-import { createKeyText, hashKey } from '#platform/api-key.js'
 import { bearerOf } from '../../../../services/edge/keys/bearer.js'
 import { createFindCaller } from '../../../../services/edge/keys/key-cache.js'
 import { createKeyMemory } from '../../../../services/edge/keys/key-memory.js'

@@ -41,9 +41,7 @@ describe('every answer', () => {
 })
 
 describe('web pages', () => {
-  const network = readNetwork(
-    readConfig<Config>(configSchema, { CORS_ORIGINS: 'https://app.example, http://localhost:3000' }),
-  )
+  const network = readNetwork(readConfig(configSchema, { CORS_ORIGINS: 'https://app.example, http://localhost:3000' }))
   const { app, send } = createEdge({ network })
   const preflight = (origin: string) =>
     app.inject({

@@ -4,7 +4,7 @@ import { type Config, configSchema } from '../../../../services/edge/config.js'
 import { isLoopback, readAddresses } from '../../../../services/edge/network/addresses.js'
 import { readNetwork } from '../../../../services/edge/network/network.js'
 
-const read = (env: Record<string, string>) => readNetwork(readConfig<Config>(configSchema, env))
+const read = (env: Record<string, string>) => readNetwork(readConfig(configSchema, env))
 
 describe('the address that the edge listens on', () => {
   it.each(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', 'localhost', 'LOCALHOST'])('%s is loopback', (host) => {

@@ -6,7 +6,7 @@ import { readNetwork } from '../../../../services/edge/network/network.js'
 import { sampleOf } from '../../../support/sample.js'
 import { createEdge } from '../edge.js'
 
-const network = readNetwork(readConfig<Config>(configSchema, { TRUST_PROXY: '10.0.0.5,10.1.0.0/16' }))
+const network = readNetwork(readConfig(configSchema, { TRUST_PROXY: '10.0.0.5,10.1.0.0/16' }))
 const { app, submit } = createEdge({ network })
 app.addHook('onRequest', async ({ ip, protocol, host }, reply) => {
   reply.header('x-seen', JSON.stringify({ ip, protocol, host }))

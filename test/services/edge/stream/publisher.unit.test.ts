@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import { shop } from '#schemas/records/shop.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { createPublish } from '../../../../services/edge/stream/publisher.js'

@@ -38,7 +38,7 @@ const catalogueOf = (type: string, fields: Record<string, Field>): Catalogue =>
 
 const provisionAll = async (catalogue: Catalogue): Promise<string[]> => {
   const lines: string[] = []
-  const config = readConfig<Config>(configSchema, { ...parts, POSTGRES_URL: database.url, LOG_LEVEL: 'silent' })
+  const config = readConfig(configSchema, { ...parts, POSTGRES_URL: database.url, LOG_LEVEL: 'silent' })
   const report = (line: string) => lines.push(line.replace(/ \([\d.]+ s\)$/, ''))
   await provision({ config, catalogue, log, report, wait: 20_000, demoKeyFile: undefined })
   return lines

@@ -72,7 +72,7 @@ describe('what is shown of a rejection', () => {
 
   const setAside = (value: Buffer) => {
     const message = { topic: 'weir.submitted.shops', partition: 3, offset: 12, timestamp: 0, value, reason: 'no Avro' }
-    const { record, truncated, id, problems, type } = toSetAside(message, randomUUID())
+    const { record, truncated, id, problems, type } = toSetAside(message)
     return toShowText(listed({ org: '', record, truncated, id, problems, type }), undefined)
   }
 

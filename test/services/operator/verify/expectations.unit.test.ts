@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import { versionOf } from '#schemas/derive/decided-events.js'
 import { tag } from '#schemas/records/tag.js'
 import { createExpectations, expect as expectOf, missingOf } from '../../../../services/operator/verify/expectations.js'

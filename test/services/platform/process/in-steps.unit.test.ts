@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { inSteps } from '#platform/process/in-steps.js'
+import { inSteps } from '#platform/process/periodically.js'
 
 const stepsOver = (rows: number) => async (most: number) => {
   const count = Math.min(rows, most)

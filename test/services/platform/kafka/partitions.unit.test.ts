@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Partitioners } from 'kafkajs'
 import { expect, it } from 'vitest'
-import { partitionOf } from '#platform/kafka/partition-of.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 
 it('chooses the partition that other Kafka clients choose', () => {
   const partitionMetadata = Array.from({ length: 12 }, (_, partitionId) => ({

@@ -20,3 +20,6 @@ const murmur2 = (bytes: Buffer): number => {
   hash = Math.imul(hash ^ (hash >>> 13), multiplier)
   return hash ^ (hash >>> 15)
 }
+
+/** A partition's name, to keep something by it and to tell people of it. */
+export const placeOf = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}/${partition}`
