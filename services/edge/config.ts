@@ -2,8 +2,8 @@ import { retentionVariables } from '#ledger/cutoffs.js'
 import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
-import { type LimitConfig, limitVariables } from './limits/variables.js'
-import { type NetworkConfig, networkVariables } from './network/variables.js'
+import { limitVariables } from './limits/variables.js'
+import { networkVariables } from './network/variables.js'
 
 export const configSchema = {
   type: 'object',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readConfig } from '#platform/process/config.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { type Config, configSchema, openOrgOf, withCoursesLimit } from '../../../services/edge/config.js'
+import { configSchema, openOrgOf, withCoursesLimit } from '../../../services/edge/config.js'
 import { readPeers } from '../../../services/edge/http/peers.js'
 
 it('has defaults for everything, and tells what is wrong', () => {

@@ -22,7 +22,7 @@ const length = 100_000
 const bound = 5000
 const inTime = (work: () => unknown, timeout = bound) => runInNewContext('void work()', { work }, { timeout })
 
-const folders = ['schemas', 'services/edge', 'services/platform']
+const folders = ['schemas', 'services/edge', 'services/ledger', 'services/platform']
 const sources = folders.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).flatMap((name) =>
     name.endsWith('.ts') ? [join(folder, name)] : [],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '#platform/process/config.js'
-import { type Config, configSchema } from '../../../../services/edge/config.js'
+import { configSchema } from '../../../../services/edge/config.js'
 import { readNetwork } from '../../../../services/edge/network/network.js'
 import { createEdge } from '../edge.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '#platform/process/config.js'
 import { shop } from '#schemas/records/shop.js'
-import { type Config, configSchema } from '../../../../services/edge/config.js'
+import { configSchema } from '../../../../services/edge/config.js'
 import { readNetwork } from '../../../../services/edge/network/network.js'
 import { sampleOf } from '../../../support/sample.js'
 import { createEdge } from '../edge.js'

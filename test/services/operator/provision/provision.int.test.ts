@@ -10,7 +10,7 @@ import { acceptedTopic, logTableOf, subjectOf, submittedTopic, viewOf } from '#s
 import { topicsOf } from '#schemas/derive/topics.js'
 import { type Field, moment, number, optional, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
-import { type Config, configSchema } from '../../../../services/operator/config.js'
+import { configSchema } from '../../../../services/operator/config.js'
 import { provision } from '../../../../services/operator/provision/provision.js'
 import { provisionSubjects } from '../../../../services/operator/provision/subjects.js'
 import { provisionTopics } from '../../../../services/operator/provision/topics.js'
