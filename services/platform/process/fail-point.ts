@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import type { ConfigSchema, ValuesOf } from './config.js'
 
-/** The rows of the crash table in docs/operations.md: where a test can have a process killed. */
+/** The rows of the crash table in docs/correctness.md: where a test can have a process killed. */
 const failPoints = [
   'after-submit-sent',
   'after-submit-acked',
