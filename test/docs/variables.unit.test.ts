@@ -97,3 +97,8 @@ describe('the tables of variables in docs/operations.md', () => {
     expect(rows.flatMap(({ readers }) => readers).filter((reader) => !known.includes(reader))).toEqual([])
   })
 })
+
+it('has a row of the crash table in docs/correctness.md for every value of WEIR_FAILPOINT', () => {
+  const crashes = [...read('docs/correctness.md').matchAll(/^\| `([a-z-]+)` \((edge|integrity|sink)\) \|/gm)]
+  expect(crashes.map(([, name]) => name)).toEqual([...edge.properties.WEIR_FAILPOINT.enum])
+})
