@@ -1,6 +1,5 @@
 import { Session } from 'chdb'
 import { toClickHouseError } from './errors.js'
-import { createTurnstile } from './turnstile.js'
 
 export type Engine = ReturnType<typeof openEngine>
 
@@ -45,6 +44,23 @@ export const openEngine = (path: string, threads: number) => {
     /** Ends whatever is running. Not through the turnstile, which may be full of what is to be ended. */
     cancelAll: () => root.queryAsync('KILL QUERY WHERE query_id != queryID() ASYNC'),
     close: () => root.close(),
+  }
+}
+
+/** Lets at most `places` tasks run at a time; the others wait in the order they came. */
+const createTurnstile = (places: number) => {
+  const waiting: (() => void)[] = []
+  let free = places
+  return async <T>(task: () => Promise<T>): Promise<T> => {
+    if (free > 0) free--
+    else await new Promise<void>((enter) => waiting.push(enter))
+    try {
+      return await task()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free++
+      else next()
+    }
   }
 }
 

@@ -1,14 +1,14 @@
 // The ClickHouse engine as a process of its own, spoken to as a ClickHouse server: HTTP in, chdb behind it.
+
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { patientOutput } from '#platform/health/log.js'
+import { openSpool } from './body.js'
 import { readConfig } from './config.js'
 import { openEngine } from './engine.js'
 import { createRunner } from './runner.js'
-import { createClickHouseServer } from './server.js'
-import { listen, stopServing } from './serving.js'
-import { openSpool } from './spool.js'
+import { createClickHouseServer, listen, stopServing } from './server.js'
 
 const log = pino({ base: { part: 'clickhouse' } }, patientOutput())
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { afterBytes, decoded, readBody } from './body.js'
+import { afterBytes, decoded, readBody, type Spool } from './body.js'
 import type { Engine, Outcome } from './engine.js'
 import { ClickHouseError, refusal } from './errors.js'
 import type { QueryRequest } from './request.js'
-import type { Spool } from './spool.js'
 import { type InsertStatement, splitStatement } from './statement-split.js'
 
 export type Answer = Outcome & { format: string | undefined; isInsert: boolean }

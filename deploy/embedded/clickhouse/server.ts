@@ -1,11 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { sendAnswer, sendError } from './answer.js'
-import { checkCredentials } from './credentials.js'
 import { toClickHouseError } from './errors.js'
-import { readForm } from './form.js'
-import { readRequest } from './request.js'
+import { checkCredentials, readForm, readRequest } from './request.js'
 import type { createRunner } from './runner.js'
 
 type Dependencies = { run: ReturnType<typeof createRunner>; version: string; password: string; log: Logger }
@@ -48,6 +47,30 @@ export const createClickHouseServer = ({ run, version, password, log }: Dependen
   server.requestTimeout = 0
   return server
 }
+
+/** Opens the port and tells which one it became; a busy port is said in words. */
+export const listen = (server: Server, port: number, host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`port ${port} on ${host} is in use: stop what listens there or set CLICKHOUSE_PORT`)
+          : error,
+      ),
+    )
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+  })
+
+/** Takes no more requests, waits for those under way, then cancels them; false when even that did not end them. */
+export const stopServing = (server: Server, patience: number, cancelAll: () => Promise<unknown>): Promise<boolean> =>
+  new Promise((resolve) => {
+    server.close(() => resolve(true))
+    server.closeIdleConnections()
+    setTimeout(() => {
+      setTimeout(() => resolve(false), 1_000)
+      cancelAll().catch(() => resolve(false))
+    }, patience)
+  })
 
 const goneSignal = (response: ServerResponse): AbortSignal => {
   const gone = new AbortController()

@@ -1,5 +1,8 @@
 import { resolve } from 'node:path'
+import { readConfig as readVariables } from '#platform/process/config.js'
 import { packageRoot } from '#platform/process/package-root.js'
+import { openNetwork } from '../../../services/edge/network/open-network.js'
+import { networkVariables } from '../../../services/edge/network/variables.js'
 
 const defaultPorts = {
   EDGE_PORT: 8080,
@@ -81,4 +84,13 @@ const readPort = (name: string, text: string | undefined, fallback: number, prob
   if (Number.isInteger(port) && port > 0 && port < 65_536) return port
   problems.push(`${name} must be a port from 1 to 65535, not ${JSON.stringify(text)}`)
   return fallback
+}
+
+/** Asks what the edge will ask when it starts, which is last, half a minute and five processes later. */
+export const checkEdgeNetwork = (env: NodeJS.ProcessEnv): void => {
+  try {
+    openNetwork(readVariables({ type: 'object', properties: networkVariables }, env))
+  } catch (error) {
+    throw new ConfigProblems((error as Error).message)
+  }
 }

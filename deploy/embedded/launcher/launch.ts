@@ -1,19 +1,15 @@
 // `npm start`, after the set-up: parts, then provisioning, then Weir's services, then the banner; and all of it back.
+
 import { readFile } from 'node:fs/promises'
 import { embeddedParts } from '../parts/embedded-parts.js'
 import { refusalOf } from '../supervision/disk-refusal.js'
-import { endOrphans } from '../supervision/orphans.js'
-import type { Running } from '../supervision/spawn-noted.js'
-import { CannotStart } from '../supervision/supervised-process.js'
-import { createSupervisor } from '../supervision/supervisor.js'
+import { endOrphans, type Running } from '../supervision/noted-processes.js'
+import { CannotStart, createSupervisor } from '../supervision/supervisor.js'
 import { banner } from './banner.js'
 import { findBusyPorts } from './busy-ports.js'
-import { type Config, ConfigProblems, readConfig } from './config.js'
-import { claimDataFolder, DataFolderInUse } from './data-folder.js'
-import { checkEdgeNetwork } from './edge-network.js'
-import { demoKeyFile, provision } from './provision.js'
-import { noteAddresses } from './running-addresses.js'
-import { weirServices } from './services.js'
+import { type Config, ConfigProblems, checkEdgeNetwork, readConfig } from './config.js'
+import { claimDataFolder, DataFolderInUse, noteAddresses } from './running-system.js'
+import { demoKeyFile, provision, weirServices } from './services.js'
 import { onStopSignal } from './stop-signals.js'
 
 export const launch = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 import type { PortVariable } from '../launcher/config.js'
-import type { ProcessDefinition } from '../supervision/process-definition.js'
+import type { ProcessDefinition } from '../supervision/supervisor.js'
 import { clickhousePart } from './clickhouse.js'
 import { kafkaPart } from './kafka.js'
 import { postgresPart } from './postgres.js'

@@ -2,28 +2,14 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageRoot } from '#platform/process/package-root.js'
-import type { ProcessDefinition } from '../supervision/process-definition.js'
-import { answersKafka } from './answers-kafka.js'
-import { freePorts } from './free-port.js'
+import type { ProcessDefinition } from '../supervision/supervisor.js'
 import { jarsDir, javaCommand } from './java.js'
 import { type Behind, kafkaProperties } from './kafka-properties.js'
-
-/**
- * Kafka writes its indexes through memory. Where a full disk has no room for a page of one, Java throws an InternalError, which
- * Kafka takes for the fault of that one request: every later write to the partition fails, yet lands in the log with an offset
- * that is there already, and a Kafka that is started again deletes such a log. So Java's debugger agent, which is there at no
- * cost until that error is thrown, ends Kafka in the middle of the first such write.
- */
-const endAtDiskFault = `-agentlib:jdwp=${[
-  'transport=dt_socket',
-  'address=127.0.0.1:0',
-  'server=y',
-  'onthrow=java.lang.InternalError',
-  'launch=end-kafka.sh',
-].join(',')}`
+import { freePorts } from './ports.js'
 
 /** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
 export const kafkaPart = (options: { dataDir: string; port: number; behind?: Behind }): ProcessDefinition => {
@@ -66,9 +52,64 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
   }
 }
 
+/**
+ * Kafka writes its indexes through memory. Where a full disk has no room for a page of one, Java throws an InternalError, which
+ * Kafka takes for the fault of that one request: every later write to the partition fails, yet lands in the log with an offset
+ * that is there already, and a Kafka that is started again deletes such a log. So Java's debugger agent, which is there at no
+ * cost until that error is thrown, ends Kafka in the middle of the first such write.
+ */
+const endAtDiskFault = `-agentlib:jdwp=${[
+  'transport=dt_socket',
+  'address=127.0.0.1:0',
+  'server=y',
+  'onthrow=java.lang.InternalError',
+  'launch=end-kafka.sh',
+].join(',')}`
+
 /** Made once: formatting that was interrupted goes on with the same id. */
 const clusterId = async (home: string): Promise<string> => {
   const file = join(home, 'cluster-id')
   if (!existsSync(file)) await writeFile(file, randomBytes(16).toString('base64url'))
   return (await readFile(file, 'utf8')).trim()
 }
+
+const WITHIN_MS = 2_000
+
+/**
+ * Whether a broker answers on this port, and is done starting. Asked in Kafka's own protocol, in 30 bytes, because a client
+ * library asked this early logs errors and backs off for longer than the start takes.
+ */
+const answersKafka = (port: number, host = '127.0.0.1'): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ port, host })
+    const finish = (isReady: boolean) => {
+      socket.destroy()
+      resolve(isReady)
+    }
+    let received = Buffer.alloc(0)
+    socket.setTimeout(WITHIN_MS, () => finish(false))
+    socket.once('error', () => finish(false))
+    socket.once('close', () => finish(false))
+    socket.once('connect', () => socket.write(metadataRequest()))
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk])
+      if (received.length >= 12) finish(brokerCount(received) > 0)
+    })
+  })
+
+// Metadata v1 for no topic at all: length, API key 3, version 1, correlation id, client id, an empty array.
+const metadataRequest = (): Buffer => {
+  const clientId = Buffer.from('weir-launcher')
+  const request = Buffer.alloc(4 + 2 + 2 + 4 + 2 + clientId.length + 4)
+  let at = request.writeInt32BE(request.length - 4)
+  at = request.writeInt16BE(3, at)
+  at = request.writeInt16BE(1, at)
+  at = request.writeInt32BE(1, at)
+  at = request.writeInt16BE(clientId.length, at)
+  at += clientId.copy(request, at)
+  request.writeInt32BE(0, at)
+  return request
+}
+
+// The answer opens with its length, the correlation id and the number of live brokers: a fenced broker is not among them.
+const brokerCount = (response: Buffer): number => response.readInt32BE(8)

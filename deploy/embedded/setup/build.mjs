@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './paths.mjs'
-import { runTool } from './tool.mjs'
+import { root, runTool } from './tool.mjs'
 
 const folders = ['schemas', 'services', 'deploy']
 const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { partsDir } from './paths.mjs'
+import { partsDir } from './tool.mjs'
 
 const lockFile = join(partsDir, 'set-up.lock')
 const POLL_MS = 300

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './paths.mjs'
-import { runTool } from './tool.mjs'
+import { root, runTool } from './tool.mjs'
 
 /** The npm packages. `npm ci` is needed when what npm recorded as installed is not what the lockfile asks for. */
 export const packages = {

@@ -2,12 +2,11 @@
 // Each step says whether it is needed, so a second run only looks, and takes milliseconds.
 
 import { build } from './build.mjs'
-import { SetUpFailure } from './failure.mjs'
-import { jars } from './jars.mjs'
-import { java, maven } from './java.mjs'
+import { jars, java, maven } from './java.mjs'
 import { withLock } from './lock.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
+import { SetUpFailure } from './tool.mjs'
 
 /** @param {{ output?: NodeJS.WriteStream }} options where the progress goes */
 export async function setUp({ output = process.stdout } = {}) {

@@ -1,5 +1,5 @@
 import { type Config, readConfig } from '../../../deploy/embedded/launcher/config.js'
-import { freePorts } from '../../../deploy/embedded/parts/free-port.js'
+import { freePorts } from '../../../deploy/embedded/parts/ports.js'
 import { openLink } from '../../support/link.js'
 
 export type Addresses = Awaited<ReturnType<typeof openAddresses>>

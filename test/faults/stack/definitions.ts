@@ -1,10 +1,10 @@
 import { mainOf, serviceEnvironment } from '../../../deploy/embedded/launcher/services.js'
-import { answersHttp } from '../../../deploy/embedded/parts/answers-http.js'
 import { clickhousePart } from '../../../deploy/embedded/parts/clickhouse.js'
 import { kafkaPart } from '../../../deploy/embedded/parts/kafka.js'
+import { answersHttp } from '../../../deploy/embedded/parts/ports.js'
 import { postgresPart } from '../../../deploy/embedded/parts/postgres.js'
 import { registryPart } from '../../../deploy/embedded/parts/registry.js'
-import type { ProcessDefinition } from '../../../deploy/embedded/supervision/process-definition.js'
+import type { ProcessDefinition } from '../../../deploy/embedded/supervision/supervisor.js'
 import type { Addresses } from './addresses.js'
 
 /** Few records in a batch, so that small requests have several; clients that wait for a dead one soon try again. */

@@ -2,6 +2,8 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path'
 import { unlessDiskRefuses } from '../supervision/disk-refusal.js'
 import { identityOf, isAlive } from '../supervision/process-identity.js'
+import { type Addresses, type Config, readConfig } from './config.js'
+import { edgeUrl } from './services.js'
 
 export class DataFolderInUse extends Error {
   override name = 'DataFolderInUse'
@@ -73,3 +75,52 @@ const ifExists = (action: () => void): boolean => {
 }
 
 const hasCode = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
+
+/** What an operator's command is told: where the parts are, and the edge. */
+export type OperatorAddresses = Addresses & { EDGE_URL: string }
+
+const fileOf = (dataDir: string): string => join(dataDir, 'run', 'addresses.json')
+
+/** Notes where this system's parts are, so that an operator need not say it again in another shell. */
+export const noteAddresses = (config: Config): (() => void) => {
+  const { dataDir } = config
+  mkdirSync(join(dataDir, 'run'), { recursive: true })
+  // An address elsewhere may hold a password.
+  writeFileSync(fileOf(dataDir), JSON.stringify(addressesOf(config)), { mode: 0o600 })
+  return () => unlessDiskRefuses(() => rmSync(fileOf(dataDir), { force: true }))
+}
+
+const addressesOf = (config: Config): OperatorAddresses => ({ ...config.addresses, EDGE_URL: edgeUrl(config) })
+
+const portOf = {
+  KAFKA_BROKERS: 'KAFKA_PORT',
+  SCHEMA_REGISTRY_URL: 'REGISTRY_PORT',
+  POSTGRES_URL: 'POSTGRES_PORT',
+  CLICKHOUSE_URL: 'CLICKHOUSE_PORT',
+  EDGE_URL: 'EDGE_PORT',
+} as const
+
+/** The addresses for an operator's command: those in the environment, else those of the system that runs in DATA_DIR. */
+export const operatorAddresses = (env: Readonly<Record<string, string | undefined>>): OperatorAddresses => {
+  const config = readConfig(env)
+  const addresses = { ...addressesOf(config), ...(env.EDGE_URL && { EDGE_URL: env.EDGE_URL }) }
+  const noted = readNoted(config.dataDir)
+  const choose = (name: keyof OperatorAddresses) =>
+    env[name] || env[portOf[name]] ? addresses[name] : (noted[name] ?? addresses[name])
+  return {
+    KAFKA_BROKERS: choose('KAFKA_BROKERS'),
+    SCHEMA_REGISTRY_URL: choose('SCHEMA_REGISTRY_URL'),
+    POSTGRES_URL: choose('POSTGRES_URL'),
+    CLICKHOUSE_URL: choose('CLICKHOUSE_URL'),
+    EDGE_URL: choose('EDGE_URL'),
+  }
+}
+
+const readNoted = (dataDir: string): Partial<OperatorAddresses> => {
+  try {
+    return JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as OperatorAddresses
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw error
+  }
+}

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
-import { noteAddresses, operatorAddresses } from '../../../../deploy/embedded/launcher/running-addresses.js'
+import { noteAddresses, operatorAddresses } from '../../../../deploy/embedded/launcher/running-system.js'
 
 it('finds the system that runs in the data folder, unless the environment says otherwise', () => {
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'weir-addresses-'))

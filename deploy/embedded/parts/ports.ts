@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { get as getPlain } from 'node:http'
 import { get as getSecure } from 'node:https'
+import { type AddressInfo, createServer } from 'node:net'
 
 const WITHIN_MS = 2_000
 
@@ -18,3 +20,12 @@ export const answersHttp = (url: string): Promise<boolean> =>
       response.on('end', () => resolve(response.statusCode === 200)).resume()
     }).on('error', () => resolve(false))
   })
+
+/** Ports that nobody listens on right now. Asked for together, they differ. */
+export const freePorts = async (count: number): Promise<number[]> => {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports
+}
