@@ -1,7 +1,7 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { claimFile } from '../supervision/claim-file.mjs'
 import { unlessDiskRefuses } from '../supervision/disk-refusal.js'
-import { identityOf, isAlive } from '../supervision/process-identity.js'
 import { type Addresses, type Config, readConfig } from './config.js'
 import { edgeUrl } from './services.js'
 
@@ -13,68 +13,12 @@ export class DataFolderInUse extends Error {
 export const claimDataFolder = (dataDir: string): (() => void) => {
   mkdirSync(join(dataDir, 'run'), { recursive: true })
   mkdirSync(join(dataDir, 'logs'), { recursive: true })
-  const claim = join(dataDir, 'run', 'launcher.json')
-  const mine = JSON.stringify({ pid: process.pid, identity: identityOf(process.pid) })
-
-  const draft = `${claim}.${process.pid}`
-  try {
-    writeFileSync(draft, mine)
-    while (!link(draft, claim)) {
-      const holder = read(claim)
-      if (holder === undefined) continue
-      const { pid, identity } = JSON.parse(holder) as { pid: number; identity: string }
-      if (isAlive({ pid, identity })) {
-        throw new DataFolderInUse(`Weir already runs with the data folder ${dataDir} (process ${pid}).`)
-      }
-      setAside(claim, holder)
-    }
-  } finally {
-    rmSync(draft, { force: true })
+  const claim = claimFile(join(dataDir, 'run', 'launcher.json'))
+  if (claim.holder) {
+    throw new DataFolderInUse(`Weir already runs with the data folder ${dataDir} (process ${claim.holder.pid}).`)
   }
-  return () => {
-    unlessDiskRefuses(() => {
-      if (read(claim) === mine) rmSync(claim, { force: true })
-    })
-  }
+  return () => unlessDiskRefuses(claim.release)
 }
-
-// Two launchers may find the same dead one's claim: whoever moves aside more than that puts it back.
-const setAside = (claim: string, stale: string) => {
-  const aside = `${claim}.stale.${process.pid}`
-  if (!ifExists(() => renameSync(claim, aside))) return
-  if (read(aside) !== stale) link(aside, claim)
-  rmSync(aside, { force: true })
-}
-
-const link = (from: string, to: string): boolean => {
-  try {
-    linkSync(from, to)
-    return true
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false
-    throw error
-  }
-}
-
-const read = (file: string): string | undefined => {
-  let text: string | undefined
-  ifExists(() => {
-    text = readFileSync(file, 'utf8')
-  })
-  return text
-}
-
-const ifExists = (action: () => void): boolean => {
-  try {
-    action()
-    return true
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false
-    throw error
-  }
-}
-
-const hasCode = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
 
 /** What an operator's command is told: where the parts are, and the edge. */
 export type OperatorAddresses = Addresses & { EDGE_URL: string }

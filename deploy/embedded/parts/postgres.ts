@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { identityOf } from '../supervision/process-identity.js'
+import { identityOf } from '../supervision/process-identity.mjs'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
 import { findPostgresUser } from './postgres-user.js'
 

@@ -1,12 +1,17 @@
 // Makes a bare clone ready to run. Plain Node: nothing is installed yet when this runs.
 // Each step says whether it is needed, so a second run only looks, and takes milliseconds.
 
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { claimFile } from '../supervision/claim-file.mjs'
 import { build } from './build.mjs'
 import { jars, java, maven } from './java.mjs'
-import { withLock } from './lock.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
-import { SetUpFailure } from './tool.mjs'
+import { partsDir, SetUpFailure } from './tool.mjs'
+
+const POLL_MS = 300
 
 /** @param {{ output?: NodeJS.WriteStream }} options where the progress goes */
 export async function setUp({ output = process.stdout } = {}) {
@@ -39,4 +44,21 @@ function refuseOldNode() {
 function needsJava(env) {
   const isGiven = Boolean(env.KAFKA_BROKERS && env.SCHEMA_REGISTRY_URL)
   return !isGiven && env.WEIR_TEST_STACK !== 'docker'
+}
+
+/** Runs `work` while no other set-up of this clone does; waits for one that is at it. */
+async function withLock(progress, work) {
+  mkdirSync(partsDir, { recursive: true })
+  const lockFile = join(partsDir, 'set-up.lock')
+  let claim = claimFile(lockFile)
+  if (claim.holder) progress.say('another set-up is at work in this folder; waiting for it')
+  for (; claim.holder; claim = claimFile(lockFile)) await delay(POLL_MS)
+  // On exit too: a failing step and a signal both end the process.
+  process.once('exit', claim.release)
+  try {
+    await work()
+  } finally {
+    claim.release()
+    process.off('exit', claim.release)
+  }
 }

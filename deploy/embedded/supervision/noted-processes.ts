@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { unlessDiskRefuses } from './disk-refusal.js'
 import { logFileOf, openLog } from './log-file.js'
-import { identityOf, isAlive } from './process-identity.js'
+import { identityOf, isAlive } from './process-identity.mjs'
 
 /** How a process is started, and how it is asked to end. */
 export type Startable = {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { answersHttp, freePorts } from '../../../../deploy/embedded/parts/ports.js'
-import { identityOf } from '../../../../deploy/embedded/supervision/process-identity.js'
+import { identityOf } from '../../../../deploy/embedded/supervision/process-identity.mjs'
 import {
   createSupervisor,
   type ProcessDefinition,
