@@ -1,9 +1,14 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import type { Config } from './config.js'
+import type { LauncherConfig } from './config.js'
 
-/** One line for each port that this start needs and cannot have: which, who has it, and what moves it. */
-export const findBusyPorts = async (config: Pick<Config, 'edgeHost' | 'ports' | 'ownPorts'>): Promise<string[]> => {
+/**
+ * One line for each port that this start needs and cannot have: the port, the program that has it, the variable that
+ * changes it.
+ */
+export const findBusyPorts = async (
+  config: Pick<LauncherConfig, 'edgeHost' | 'ports' | 'ownPorts'>,
+): Promise<string[]> => {
   const lines = await Promise.all(
     config.ownPorts.map(async (variable) => {
       const port = config.ports[variable]
@@ -25,7 +30,10 @@ const tryPort = (port: number, host: string): Promise<string | undefined> =>
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)))
   })
 
-/** "java (process 1234)", where the system tells: Linux only, and only of processes that we may look at. */
+/**
+ * "java (process 1234)"; undefined where that cannot be found out: on other systems than Linux, and for other users'
+ * processes.
+ */
 const findPortHolder = async (port: number): Promise<string | undefined> => {
   const sockets = new Set([...(await listeners('/proc/net/tcp', port)), ...(await listeners('/proc/net/tcp6', port))])
   if (sockets.size === 0) return undefined
@@ -50,5 +58,5 @@ const listeners = async (file: string, port: number): Promise<string[]> => {
     .map((fields) => `socket:[${fields[9]}]`)
 }
 
-// Processes come and go while we look, and some are not ours to look at.
+// Processes come and go while we look, and those of other users may not be looked at.
 const tolerant = <T>(promise: Promise<T>, fallback: T): Promise<T> => promise.catch(() => fallback)

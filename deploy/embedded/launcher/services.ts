@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
 import { answersHttp } from '../parts/ports.js'
 import { logFileOf, sizeOf, tailOf } from '../supervision/log-file.js'
-import { type Running, spawnNoted } from '../supervision/noted-processes.js'
+import { type RunningProcess, spawnNoted } from '../supervision/noted-processes.js'
 import { CannotStart, type ProcessDefinition } from '../supervision/supervisor.js'
-import type { Config } from './config.js'
+import type { LauncherConfig } from './config.js'
 
-// Named from the far end of the path to the near one: stopped in the opposite order, so the edge takes no new
-// records first, and what it waits for still arrives.
+// In the opposite order of a record's path, because services are stopped last to first: the edge stops first and takes no new
+// records, while the verdicts that it still waits for arrive.
 const services = [
   { name: 'sink', port: 'SINK_PORT' },
   { name: 'integrity', port: 'INTEGRITY_PORT' },
@@ -15,7 +15,7 @@ const services = [
 ] as const
 
 /** Weir's own processes, each as it runs in production. */
-export const weirServices = (config: Config): ProcessDefinition[] =>
+export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
   services.map(({ name, port }) => ({
     name,
     port: config.ports[port],
@@ -27,10 +27,10 @@ export const weirServices = (config: Config): ProcessDefinition[] =>
   }))
 
 /**
- * Topics, subjects, tables, migrations, and the organisation demo with its key, which is left in <dataDir>/demo-key.
- * Everything that is there already stays.
+ * Makes what the services need: topics, subjects, tables, migrations, and the organisation demo, whose key is written to
+ * <dataDir>/demo-key. What exists already stays as it is.
  */
-export const provision = (config: Config): Running & { done: Promise<void> } => {
+export const provision = (config: LauncherConfig): RunningProcess & { done: Promise<void> } => {
   const logFile = logFileOf(config.dataDir, 'provision')
   const logFrom = sizeOf(logFile) ?? 0
   const running = spawnNoted(
@@ -50,11 +50,11 @@ export const provision = (config: Config): Running & { done: Promise<void> } => 
   return { ...running, done }
 }
 
-export const demoKeyFile = (config: Config): string => join(config.dataDir, 'demo-key')
+export const demoKeyFile = (config: LauncherConfig): string => join(config.dataDir, 'demo-key')
 
 export const mainOf = (service: string): string => join(packageRoot, 'dist/services', service, 'main.js')
 
-export const serviceEnvironment = (config: Config): Record<string, string> => ({
+export const serviceEnvironment = (config: LauncherConfig): Record<string, string> => ({
   ...config.addresses,
   EDGE_HOST: config.edgeHost,
   EDGE_PORT: String(config.ports.EDGE_PORT),
@@ -63,8 +63,12 @@ export const serviceEnvironment = (config: Config): Record<string, string> => ({
   PEERS: `integrity=http://127.0.0.1:${config.ports.INTEGRITY_PORT},sink=http://127.0.0.1:${config.ports.SINK_PORT}`,
 })
 
-/** Where this machine reaches the edge; an edge that listens everywhere is reached on loopback too. */
-export const edgeUrl = ({ edgeHost, edgeTls, ports }: Pick<Config, 'edgeHost' | 'edgeTls' | 'ports'>): string => {
+/** Where programs on this machine reach the edge; an edge that listens on every address is reached on loopback. */
+export const edgeUrl = ({
+  edgeHost,
+  edgeTls,
+  ports,
+}: Pick<LauncherConfig, 'edgeHost' | 'edgeTls' | 'ports'>): string => {
   const host = edgeHost === '0.0.0.0' || edgeHost === '::' ? '127.0.0.1' : edgeHost
   return `${edgeTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${ports.EDGE_PORT}`
 }

@@ -16,7 +16,7 @@ export const clickhousePart = ({ dataDir, port }: { dataDir: string; port: numbe
       CLICKHOUSE_HOST: '127.0.0.1',
       CLICKHOUSE_PORT: String(port),
       CLICKHOUSE_PATH: home,
-      // Queries run on libuv's threads, and Node reads their number before any code runs.
+      // Queries run on libuv's threads, whose number is fixed before any code runs.
       UV_THREADPOOL_SIZE: '16',
     },
     prepare: async () => {

@@ -14,7 +14,7 @@ const parts: Partial<
   CLICKHOUSE_PORT: clickhousePart,
 }
 
-/** The parts to start here: those whose port is our own to use. */
+/** The parts that this start runs itself: those whose address was not given, so that their port is among ownPorts. */
 export const embeddedParts = (config: {
   dataDir: string
   ports: Readonly<Record<PortVariable, number>>

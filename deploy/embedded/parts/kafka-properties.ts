@@ -1,4 +1,7 @@
-/** A second port, for clients that shall come back through another one: something stands between them and the broker. */
+/**
+ * A second listener, for clients that reach the broker through a proxy: Kafka listens on `port`, and sends these clients back to
+ * `advertisedPort`, which is the proxy's.
+ */
 export type Behind = { port: number; advertisedPort: number }
 
 /** server.properties of one KRaft node that is its own controller and listens on loopback only. */
@@ -13,7 +16,7 @@ export const kafkaProperties = (options: {
   const properties: Record<string, string | number | boolean> = {
     'process.roles': 'broker,controller',
     'node.id': 1,
-    // Named here, not stored at formatting, so that the controller's port may be another one at every start.
+    // Named here, not stored when the log is formatted, so that every start may use another port for the controller.
     'controller.quorum.voters': `1@127.0.0.1:${options.controllerPort}`,
     listeners: [
       ...listen('BROKER', options.port),
@@ -27,7 +30,8 @@ export const kafkaProperties = (options: {
     // A backslash would be read as an escape.
     'log.dirs': options.logDir.replaceAll('\\', '/'),
     'auto.create.topics.enable': false,
-    // One broker, so nobody else has what it took: it is on the disk before it is acknowledged. Others leave that to the system.
+    // One broker, so no replica has a copy: a message is on the disk before it is acknowledged. Clusters leave that to the
+    // system.
     'log.flush.interval.messages': 1,
     // One broker: every internal topic has one replica. Few partitions keep the start and the recovery short.
     'min.insync.replicas': 1,
@@ -39,10 +43,10 @@ export const kafkaProperties = (options: {
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
     'share.coordinator.state.topic.num.partitions': 4,
-    // A killed broker's successor is let in when the old session has expired, by default after 9 s.
+    // A broker that was killed and started again is let in only when its old session has expired, by default after 9 s.
     'broker.heartbeat.interval.ms': 1_000,
     'broker.session.timeout.ms': 4_000,
-    // The default waits 3 s for further members before a group's first assignment.
+    // By default a new group waits 3 s for further members before it assigns partitions.
     'group.initial.rebalance.delay.ms': 0,
     // A submitted batch is one message; the edge bounds it far below this.
     'message.max.bytes': 32 * 1024 * 1024,

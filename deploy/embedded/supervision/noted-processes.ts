@@ -13,7 +13,7 @@ export type Startable = {
   readonly args: readonly string[]
   /** Added to the launcher's own environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** A command put in front, to run it as somebody else. */
+  /** A command put before `command`, which runs it as another user. */
   readonly runAs?: readonly string[]
   readonly stopSignal?: NodeJS.Signals
 }
@@ -21,23 +21,23 @@ export type Startable = {
 /** How a process ended, in words for the terminal: "exit code 1", "SIGKILL", "ENOENT". */
 export type Ending = { isClean: boolean; reason: string }
 
-export type Running = {
+export type RunningProcess = {
   readonly ended: Promise<Ending>
-  /** The signal on which it ends in good order. */
+  /** Asks the process, by its stop signal, to end in good order. */
   end: () => void
   kill: () => void
 }
 
 /**
- * Starts a process of its own session, so that Ctrl-C in the terminal reaches the launcher alone.
- * It writes to its log file directly: neither a slow launcher nor a dead one holds it up.
+ * Starts a process and notes it in the data folder. The process has a session of its own, so that Ctrl-C in the terminal reaches
+ * the launcher alone. It writes to its log file directly: neither a slow launcher nor a dead one holds it up.
  */
-export const spawnNoted = (definition: Startable, dataDir: string, { isAgain = false } = {}): Running => {
+export const spawnNoted = (definition: Startable, dataDir: string, { isAgain = false } = {}): RunningProcess => {
   const { name, stopSignal = 'SIGTERM' } = definition
   const log = openLog(logFileOf(dataDir, name))
   const [command = '', ...args] = [
     ...(definition.runAs ?? []),
-    // Innermost: a change of user would clear it.
+    // After runAs: a change of user would clear what setpriv sets.
     ...endWithParent(stopSignal),
     definition.command,
     ...definition.args,
@@ -60,28 +60,32 @@ export const spawnNoted = (definition: Startable, dataDir: string, { isAgain = f
   return { ended, end: () => child.kill(stopSignal), kill: () => child.kill('SIGKILL') }
 }
 
-// Who killed itself once for a test comes back to live.
+// A fail point, by which a test makes a process kill itself, holds for the first life alone.
 const withoutFailPoint = { WEIR_FAILPOINT: undefined }
 
 let hasSetpriv: boolean | undefined
 
-// On Linux the kernel passes a killed launcher's end on to its children; elsewhere the notes below must do.
+// On Linux the kernel signals the children of a launcher that was killed. Elsewhere they live until the next launcher, which
+// finds them by their notes.
 const endWithParent = (signal: NodeJS.Signals): string[] => {
   hasSetpriv ??= process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'TERM', 'true']).status === 0
   return hasSetpriv ? ['setpriv', '--pdeathsig', signal.replace('SIG', '')] : []
 }
 
-type Noted = { name: string; pid: number; identity: string; stopSignal: NodeJS.Signals }
+type NotedProcess = { name: string; pid: number; identity: string; stopSignal: NodeJS.Signals }
 
-/** Notes a running process in the data folder, so that the next launcher finds it should this one be killed. */
+/**
+ * Notes a running process in the data folder, so that the next launcher finds it should this one be killed. Returns how to
+ * remove the note.
+ */
 export const noteProcess = (dataDir: string, name: string, pid: number, stopSignal: NodeJS.Signals): (() => void) => {
   const file = join(dataDir, 'run', `${name}.pid`)
   const identity = identityOf(pid)
   if (identity === undefined) return () => {}
-  // It runs already: a disk that is full or read-only is no reason to lose hold of it.
+  // The process runs already: that the disk is full or read-only is no reason to give it up.
   unlessDiskRefuses(() => {
     mkdirSync(join(dataDir, 'run'), { recursive: true })
-    writeFileSync(file, JSON.stringify({ name, pid, identity, stopSignal } satisfies Noted))
+    writeFileSync(file, JSON.stringify({ name, pid, identity, stopSignal } satisfies NotedProcess))
   })
   return () => unlessDiskRefuses(() => rmSync(file, { force: true }))
 }
@@ -89,7 +93,7 @@ export const noteProcess = (dataDir: string, name: string, pid: number, stopSign
 const PATIENCE_MS = 10_000
 const POLL_MS = 50
 
-/** Ends what an earlier launcher of this data folder left running, and nothing else. Returns their names. */
+/** Ends the processes that an earlier launcher of this data folder left running, and no other. Returns their names. */
 export const endOrphans = async (dataDir: string, patienceMs = PATIENCE_MS): Promise<string[]> => {
   const files = readdirSync(join(dataDir, 'run')).filter((name) => name.endsWith('.pid'))
   const ended = await Promise.all(files.map((file) => endOrphan(join(dataDir, 'run', file), patienceMs)))
@@ -110,21 +114,21 @@ const endOrphan = async (file: string, patienceMs: number): Promise<string | und
   return wasAlive ? orphan.name : undefined
 }
 
-const read = (file: string): Noted | undefined => {
+const read = (file: string): NotedProcess | undefined => {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Noted
+    return JSON.parse(readFileSync(file, 'utf8')) as NotedProcess
   } catch (error) {
-    // Half-written when the machine went down: then its process went down too.
+    // Half a note: the machine went down while it was written, and the process with it.
     if (error instanceof SyntaxError) return undefined
     throw error
   }
 }
 
-const send = (orphan: Noted, signal: NodeJS.Signals) => {
+const send = (orphan: NotedProcess, signal: NodeJS.Signals) => {
   if (isAlive(orphan)) process.kill(orphan.pid, signal)
 }
 
-const isGoneWithin = async (orphan: Noted, bound: number): Promise<boolean> => {
+const isGoneWithin = async (orphan: NotedProcess, bound: number): Promise<boolean> => {
   for (const end = Date.now() + bound; Date.now() < end; await delay(POLL_MS)) {
     if (!isAlive(orphan)) return true
   }

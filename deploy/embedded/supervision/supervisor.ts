@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { tryToWrite } from './disk-refusal.js'
 import { logFileOf, sizeOf, tailOf } from './log-file.js'
-import { type Ending, type Running, type Startable, spawnNoted } from './noted-processes.js'
+import { type Ending, type RunningProcess, type Startable, spawnNoted } from './noted-processes.js'
 
 /** One process that the supervisor keeps running: a part (Kafka, Postgres, …) or one of Weir's services. */
 export type ProcessDefinition = Startable & {
@@ -17,8 +17,12 @@ export type Supervisor = {
   start: (definitions: readonly ProcessDefinition[]) => Promise<void>
   /** Stops everything, the last named first, each in good order. */
   stop: () => Promise<void>
-  /** Ends everything at once; whoever waits for `stop` then has it. */
+  /** Ends everything at once; a `stop` that is under way then finishes. */
   kill: () => void
+}
+
+export class CannotStart extends Error {
+  override name = 'CannotStart'
 }
 
 export const createSupervisor = (options: {
@@ -57,12 +61,19 @@ export const createSupervisor = (options: {
 }
 
 export type SupervisedProcess = {
-  /** Resolves when it is ready for the first time; rejects when it does not get there. From then on it is kept running. */
+  /** Resolves when the process is ready for the first time, rejects when it cannot get there. Once ready, it is kept running. */
   start: () => Promise<void>
   stop: () => Promise<void>
-  /** Ends it at once, in no good order. */
+  /** Ends the process at once, without the chance to end in good order. */
   kill: () => void
 }
+
+const POLL_MS = 50
+const READY_WITHIN_MS = 120_000
+const FIRST_ATTEMPTS = 3
+const HEALTHY_MS = 30_000
+const STOP_WITHIN_MS = 20_000
+const BACKOFF_MS = [100, 500, 1_000, 2_000, 5_000, 10_000]
 
 export const superviseProcess = (
   definition: ProcessDefinition,
@@ -70,7 +81,7 @@ export const superviseProcess = (
 ): SupervisedProcess => {
   const { name } = definition
   const stopping = new AbortController()
-  let running: Running | undefined
+  let running: RunningProcess | undefined
   let lives = 0
   let starting: Promise<void> | undefined
   let watch: Promise<void> | undefined
@@ -147,7 +158,7 @@ export const superviseProcess = (
         await ended
         clearTimeout(timer)
       }
-      // Whatever is still being prepared (a database being made) finishes, and then is not started.
+      // A preparation that is under way (making a database, say) is left to finish; the process is then not started.
       await Promise.allSettled([starting, watch])
     },
     kill: () => {
@@ -157,7 +168,7 @@ export const superviseProcess = (
   }
 }
 
-/** False when it ended first, or did not get ready in time. */
+/** False when the process ended first, or was not ready in time. */
 const untilReady = async (definition: ProcessDefinition, ended: Promise<Ending>): Promise<boolean> => {
   let hasEnded = false
   void ended.then(() => {
@@ -170,17 +181,6 @@ const untilReady = async (definition: ProcessDefinition, ended: Promise<Ending>)
 }
 
 const pause = async (ms: number, signal: AbortSignal) => {
-  // Cut short by a stop: the caller looks at the signal.
+  // Aborted by a stop: the caller looks at the signal.
   await delay(ms, undefined, { signal }).catch(() => undefined)
 }
-
-export class CannotStart extends Error {
-  override name = 'CannotStart'
-}
-
-const POLL_MS = 50
-const READY_WITHIN_MS = 120_000
-const FIRST_ATTEMPTS = 3
-const HEALTHY_MS = 30_000
-const STOP_WITHIN_MS = 20_000
-const BACKOFF_MS = [100, 500, 1_000, 2_000, 5_000, 10_000]

@@ -1,8 +1,8 @@
-import { type Config, readConfig } from '../../../deploy/embedded/launcher/config.js'
+import { type LauncherConfig, readConfig } from '../../../deploy/embedded/launcher/config.js'
 import { freePorts } from '../../../deploy/embedded/parts/ports.js'
 import { openLink } from '../../support/link.js'
 
-export type Addresses = Awaited<ReturnType<typeof openAddresses>>
+export type StackAddresses = Awaited<ReturnType<typeof openAddresses>>
 
 /** Where everything is: directly, for provisioning and for whoever checks, and through links, for the services. */
 export const openAddresses = async (dataDir: string) => {
@@ -27,7 +27,7 @@ export const openAddresses = async (dataDir: string) => {
     'integrity-2': integrity2,
     sink,
   }
-  const configOf = (to: Record<keyof typeof links, number>): Config =>
+  const configOf = (to: Record<keyof typeof links, number>): LauncherConfig =>
     readConfig({
       DATA_DIR: dataDir,
       EDGE_PORT: String(edge1),
