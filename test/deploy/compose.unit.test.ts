@@ -32,7 +32,7 @@ const services = Object.entries(compose.services)
 const schemas: Record<string, { properties: object }> = { edge, integrity, sink, provision: operator }
 const ours = services.filter(([, { build }]) => build)
 
-// A host may have a port before the tag: a tag is what follows the last slash's colon.
+// The host of an image may have a port, as in host:5000/name:tag. The tag stands after the last slash.
 const pinned = /^(?:[^:@\s]+(?::\d+\/[^:@\s]+)?):(?!latest)[\w.-]*\d+\.\d+[\w.-]*$/
 
 describe('docker-compose.yml', () => {

@@ -4,7 +4,7 @@ import { openLink } from '../../support/link.js'
 
 export type StackAddresses = Awaited<ReturnType<typeof openAddresses>>
 
-/** Where everything is: directly, for provisioning and for whoever checks, and through links, for the services. */
+/** Every address twice: the part's own, for provisioning and for the checks, and that of a link before it, for the services. */
 export const openAddresses = async (dataDir: string) => {
   const [kafka = 0, kafkaBehind = 0, registry = 0, postgres = 0, clickhouse = 0, ...own] = await freePorts(10)
   const linkTo = (port: number) => openLink({ host: '127.0.0.1', port })

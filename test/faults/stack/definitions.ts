@@ -7,7 +7,7 @@ import { registryPart } from '../../../deploy/embedded/parts/registry.js'
 import type { ProcessDefinition } from '../../../deploy/embedded/supervision/supervisor.js'
 import type { StackAddresses } from './addresses.js'
 
-/** Few records in a batch, so that small requests have several; clients that wait for a dead one soon try again. */
+/** Few records in a batch, so that a small request has several; a short timeout, so that a client without a verdict soon tries again. */
 export const recordsInBatch = 4
 const serviceSettings = { BATCH_RECORDS: String(recordsInBatch), VERDICT_TIMEOUT_MS: '5000' }
 
