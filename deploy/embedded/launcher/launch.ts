@@ -3,13 +3,13 @@
 // them on a signal, in the opposite order.
 
 import { readFile } from 'node:fs/promises'
-import { embeddedParts } from '../parts/embedded-parts.js'
 import { refusalOf } from '../supervision/disk-refusal.js'
 import { endOrphans, type RunningProcess } from '../supervision/noted-processes.js'
 import { CannotStart, createSupervisor } from '../supervision/supervisor.js'
 import { banner } from './banner.js'
 import { findBusyPorts } from './busy-ports.js'
 import { ConfigProblems, checkEdgeNetwork, type LauncherConfig, readConfig } from './config.js'
+import { embeddedParts } from './embedded-parts.js'
 import { claimDataFolder, DataFolderInUse, noteAddresses } from './running-system.js'
 import { demoKeyFile, provision, weirServices } from './services.js'
 import { onStopSignal } from './stop-signals.js'

@@ -1,9 +1,9 @@
-import type { PortVariable } from '../launcher/config.js'
+import { clickhousePart } from '../parts/clickhouse.js'
+import { kafkaPart } from '../parts/kafka.js'
+import { postgresPart } from '../parts/postgres.js'
+import { registryPart } from '../parts/registry.js'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
-import { clickhousePart } from './clickhouse.js'
-import { kafkaPart } from './kafka.js'
-import { postgresPart } from './postgres.js'
-import { registryPart } from './registry.js'
+import type { LauncherConfig, PortVariable } from './config.js'
 
 const parts: Partial<
   Record<PortVariable, (options: { dataDir: string; port: number }) => ProcessDefinition | Promise<ProcessDefinition>>
@@ -15,11 +15,9 @@ const parts: Partial<
 }
 
 /** The parts that this start runs itself: those whose address was not given, so that their port is among ownPorts. */
-export const embeddedParts = (config: {
-  dataDir: string
-  ports: Readonly<Record<PortVariable, number>>
-  ownPorts: readonly PortVariable[]
-}): Promise<ProcessDefinition[]> =>
+export const embeddedParts = (
+  config: Pick<LauncherConfig, 'dataDir' | 'ports' | 'ownPorts'>,
+): Promise<ProcessDefinition[]> =>
   Promise.all(
     config.ownPorts.flatMap((variable) => {
       const define = parts[variable]
