@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 
-/** Runs Node with `args` in the foreground and ends this process the way that one ended. */
+/** Runs Node with `args` in the foreground, then ends this process with the same exit code. */
 export function runNode(args, env = process.env) {
   const child = spawn(process.execPath, args, { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // Ctrl-C in a terminal reaches the child by itself; twice would cut its clean ending short.
+      // A terminal sends Ctrl-C to the child as well; a second signal would cut its orderly end short.
       if (!(signal === 'SIGINT' && process.stdin.isTTY)) child.kill(signal)
     })
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { pidIn } from '../support/process-tree.js'
 
 export type Reading = Map<string, { cpuSeconds: number; megabytes: number }>
 
@@ -9,7 +9,7 @@ const ticksPerSecond = 100
 export const readProcesses = (dataDir: string, names: readonly string[]): Reading =>
   new Map(
     names.map((name) => {
-      const { pid } = JSON.parse(readFileSync(join(dataDir, 'run', `${name}.pid`), 'utf8')) as { pid: number }
+      const pid = pidIn(dataDir, name)
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { configSchema as edge } from '../../services/edge/config.js'
@@ -20,6 +20,10 @@ type Service = {
 
 const root = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const filesIn = (folder: string, ending: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name))
 const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   services: Record<string, Service>
   volumes: Record<string, unknown>
@@ -28,7 +32,7 @@ const services = Object.entries(compose.services)
 const schemas: Record<string, { properties: object }> = { edge, integrity, sink, provision: operator }
 const ours = services.filter(([, { build }]) => build)
 
-// A host may have a port before the tag: a tag is what follows the last slash's colon.
+// The host of an image may have a port, as in host:5000/name:tag. The tag stands after the last slash.
 const pinned = /^(?:[^:@\s]+(?::\d+\/[^:@\s]+)?):(?!latest)[\w.-]*\d+\.\d+[\w.-]*$/
 
 describe('docker-compose.yml', () => {
@@ -85,6 +89,11 @@ describe('deploy/Dockerfile', () => {
   const words = (instruction: string) =>
     lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.split(/\s+/).slice(1))
 
+  const imageCopies = lines
+    .slice(lines.findLastIndex((line) => line.startsWith('FROM ')))
+    .filter((line) => line.startsWith('COPY '))
+    .map((line) => line.split(/\s+/).slice(1))
+
   it('builds in stages, each from a pinned image', () => {
     const images = words('FROM').map(([image = '']) => image)
     expect(images.length).toBeGreaterThan(1)
@@ -117,8 +126,18 @@ describe('deploy/Dockerfile', () => {
     }
   })
 
-  it('copies the migrations of every service that has some', () => {
-    const copied = words('COPY').map(([source = '']) => source)
-    expect(copied).toEqual(expect.arrayContaining(['services/ledger/migrations']))
+  it('has every folder of migrations in the image, where the sources have it', () => {
+    const copied = imageCopies.flatMap(([from, to = '']) => (from === to ? [to] : []))
+    const folders = new Set(filesIn('services', '.sql').map((file) => dirname(file)))
+    expect(folders.size).toBeGreaterThan(0)
+    expect([...folders].filter((folder) => !copied.some((path) => `${folder}/`.startsWith(`${path}/`)))).toEqual([])
+  })
+
+  it('has no fake in the image', () => {
+    const compiled = imageCopies.flatMap(([from, source = '']) =>
+      from === '--from=build' ? [source.replace('/app/dist/', '')] : [],
+    )
+    expect(compiled).toContain('services')
+    expect(compiled.flatMap((folder) => filesIn(folder, '.fake.ts'))).toEqual([])
   })
 })

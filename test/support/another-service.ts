@@ -1,7 +1,6 @@
 import { execa } from 'execa'
 import { expect } from 'vitest'
-import { answersHttp } from '../../deploy/embedded/parts/answers-http.js'
-import { freePorts } from '../../deploy/embedded/parts/free-port.js'
+import { answersHttp, freePorts } from '../../deploy/embedded/parts/ports.js'
 import { eventually } from './eventually.js'
 import { system } from './system.js'
 

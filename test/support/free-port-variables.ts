@@ -1,4 +1,4 @@
-import { freePorts } from '../../deploy/embedded/parts/free-port.js'
+import { freePorts } from '../../deploy/embedded/parts/ports.js'
 
 const variables = [
   'EDGE_PORT',

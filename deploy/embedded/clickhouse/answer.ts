@@ -2,16 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, deflate, gzip } from 'node:zlib'
 import { type ClickHouseError, errorBody, statusOf } from './errors.js'
-import { contentTypeOf } from './formats.js'
 import { header, type QueryRequest } from './request.js'
-import type { Answer } from './runner.js'
+import type { QueryAnswer } from './runner.js'
 
 /** Writes what the engine answered, packed when the client and its settings ask for it. */
 export const sendAnswer = async (
   asked: IncomingMessage,
   response: ServerResponse,
   request: QueryRequest,
-  answer: Answer,
+  answer: QueryAnswer,
 ): Promise<void> => {
   response.setHeader('Content-Type', contentTypeOf(answer.format ?? 'Null'))
   if (answer.format !== undefined) response.setHeader('X-ClickHouse-Format', answer.format)
@@ -42,22 +41,41 @@ export const sendError = (
   send(asked, response, Buffer.from(errorBody(error, version)))
 }
 
-/** The first that ClickHouse would prefer among what Node can pack; zstd and lz4 are answered unpacked. */
+/** The encoding that ClickHouse would prefer among those that the client accepts and Node can pack: neither zstd nor lz4. */
 export const chooseEncoding = (accepted: string): Encoding | undefined => {
   const names = new Set(
     accepted
       .split(',')
-      .map((part) => part.trim().toLowerCase())
-      .filter((part) => !/;\s*q=0(\.0*)?$/.test(part))
-      .map((part) => part.split(';')[0]?.trim()),
+      .map((choice) => choice.trim().toLowerCase())
+      .filter((choice) => !/;\s*q=0(\.0*)?$/.test(choice))
+      .map((choice) => choice.split(';')[0]?.trim()),
   )
   return (['gzip', 'deflate', 'br'] as const).find((name) => names.has(name))
 }
 
+/** The Content-Type a ClickHouse server gives to an answer in this format. */
+export const contentTypeOf = (format: string): string => {
+  if (
+    /^(JSON|JSONStrings|JSONColumns|JSONColumnsWithMetadata|JSONCompact|JSONCompactStrings|JSONCompactColumns|JSONObjectEachRow)$/i.test(
+      format,
+    )
+  )
+    return 'application/json; charset=UTF-8'
+  if (/^JSON\w*EachRow\w*$|^NDJSON$/i.test(format)) return 'application/x-ndjson; charset=UTF-8'
+  if (/^(TabSeparated|TSV)/i.test(format)) return 'text/tab-separated-values; charset=UTF-8'
+  if (/^CSV/i.test(format)) return `text/csv; charset=UTF-8; header=${/WithNames/i.test(format) ? 'present' : 'absent'}`
+  if (/^XML$/i.test(format)) return 'application/xml; charset=UTF-8'
+  if (/^Prometheus$/i.test(format)) return 'text/plain; version=0.0.4; charset=UTF-8'
+  return BINARY.test(format) ? 'application/octet-stream' : 'text/plain; charset=UTF-8'
+}
+
+const BINARY =
+  /^(Native|RowBinary\w*|Parquet|Arrow|ArrowStream|ORC|Avro|AvroConfluent|MsgPack|BSONEachRow|Protobuf\w*|CapnProto|Npy|RawBLOB|Buffers)$/i
+
 type Encoding = 'gzip' | 'deflate' | 'br'
 
 const PACKERS: Record<Encoding, (bytes: Uint8Array) => Promise<Buffer>> = {
-  // Level 3 as the server's http_zlib_compression_level.
+  // Level 3 is the default of ClickHouse's http_zlib_compression_level.
   gzip: (bytes) => promisify(gzip)(bytes, { level: 3 }),
   deflate: (bytes) => promisify(deflate)(bytes, { level: 3 }),
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } }),
@@ -68,8 +86,8 @@ const send = (asked: IncomingMessage, response: ServerResponse, bytes: Uint8Arra
   response.end(asked.method === 'HEAD' ? undefined : bytes)
 }
 
-/** The engine tells the rows of a result and the rows of an INSERT, not the rows it read on the way. */
-const summaryOf = ({ rows, size, seconds, isInsert }: Answer) => ({
+/** The engine counts the rows of a result or of an INSERT, not the rows that it read for them: read_rows repeats the former. */
+const summaryOf = ({ rows, size, seconds, isInsert }: QueryAnswer) => ({
   read_rows: String(rows),
   read_bytes: String(size),
   written_rows: String(isInsert ? rows : 0),

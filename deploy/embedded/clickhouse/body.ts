@@ -1,16 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { refusal } from './errors.js'
 
 /** How far into a body a statement may reach before its data begins. */
 const HEAD_BYTES = 256 * 1024
-/** A statement without data must fit in memory; ClickHouse parses at most 256 KiB by default, inline data apart. */
+/** A statement without data must fit in memory. ClickHouse itself parses at most 256 KiB by default, not counting inline data. */
 const STATEMENT_BYTES = 64 * 1024 * 1024
 
-export type Body = { head: Buffer; all: () => AsyncGenerator<Buffer>; text: () => Promise<string> }
+/** A request's body: its beginning, all of it as a stream, or all of it as latin1 text. */
+export type QueryBody = { head: Buffer; all: () => AsyncGenerator<Buffer>; text: () => Promise<string> }
 
-/** Reads as much of a body as is needed to find the statement; the rest waits on its stream. */
-export const readBody = async (prefix: string, source: Readable): Promise<Body> => {
+/** Reads as much of `prefix` and body as is needed to find the statement; the rest stays in the stream until asked for. */
+export const readBody = async (prefix: string, source: Readable): Promise<QueryBody> => {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   const taken: Buffer[] = [Buffer.from(prefix, 'utf8')]
   let size = taken[0]?.length ?? 0
@@ -46,7 +52,7 @@ export async function* afterBytes(source: AsyncIterable<Buffer>, count: number):
   }
 }
 
-/** Unpacks what Node can unpack; undefined for the encodings that only the engine knows. */
+/** The body unpacked; undefined for an encoding that Node cannot unpack, only the engine. */
 export const decoded = (source: Readable, encoding: string): Readable | undefined => {
   if (encoding === 'identity') return source
   const unpack = UNPACKERS.get(encoding)?.()
@@ -62,3 +68,31 @@ const UNPACKERS = new Map<string, () => Transform>([
   ['deflate', createInflate],
   ['br', createBrotliDecompress],
 ])
+
+export type Spool = Awaited<ReturnType<typeof openSpool>>
+
+/**
+ * A folder of files from which the engine reads the data of requests. The chdb binding passes statements as UTF-8 text, which
+ * would break binary data; and a body of any size must not stand in memory.
+ */
+export const openSpool = async (folder: string) => {
+  // Files that an earlier process left belong to requests that nobody waits for any more.
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  const newPath = () => join(folder, randomUUID())
+  return {
+    newPath,
+    write: async (data: AsyncIterable<Buffer>): Promise<string> => {
+      const path = newPath()
+      try {
+        await pipeline(data, createWriteStream(path))
+        return path
+      } catch (error) {
+        await rm(path, { force: true })
+        throw error
+      }
+    },
+    read: (path: string): Readable => createReadStream(path),
+    remove: (path: string) => rm(path, { force: true }),
+  }
+}

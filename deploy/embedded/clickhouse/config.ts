@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-export type Config = Readonly<{
+export type EngineConfig = Readonly<{
   host: string
   port: number
   path: string
@@ -9,14 +9,14 @@ export type Config = Readonly<{
   logLevel: string
 }>
 
-/** Reads the environment, the only place here that does; throws with every problem at once. */
-export const readConfig = (env: NodeJS.ProcessEnv): Config => {
+/** Reads the environment of the ClickHouse process; throws one error that names every problem. */
+export const readConfig = (env: NodeJS.ProcessEnv): EngineConfig => {
   const problems: string[] = []
   const port = Number(env.CLICKHOUSE_PORT ?? 8123)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) problems.push('CLICKHOUSE_PORT must be a port number')
   if (!env.CLICKHOUSE_PATH) problems.push('CLICKHOUSE_PATH must name the data folder')
-  // libuv sizes its pool before any of our code runs: setting it here would be too late, and the engine's
-  // queries share that pool with file access.
+  // Queries run on the threads of libuv's pool, which file access needs too. libuv sizes the pool before any of our code runs, so
+  // the size must be in the environment already.
   const threads = Number(env.UV_THREADPOOL_SIZE)
   if (!Number.isInteger(threads) || threads < 4)
     problems.push('UV_THREADPOOL_SIZE must be set to 4 or more before Node starts (16 is a good value)')

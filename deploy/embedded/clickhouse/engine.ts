@@ -1,12 +1,13 @@
 import { Session } from 'chdb'
 import { toClickHouseError } from './errors.js'
-import { createTurnstile } from './turnstile.js'
+import { literal } from './statement-split.js'
 
 export type Engine = ReturnType<typeof openEngine>
 
-export type Outcome = { bytes: Uint8Array; rows: number; size: number; seconds: number }
+/** What a statement gave: its result in the format asked for, how many rows and bytes it had, how long it took. */
+export type StatementResult = { bytes: Uint8Array; rows: number; size: number; seconds: number }
 
-/** What a statement runs under. Given anew for each request: nothing of it outlives the request. */
+/** The database and the settings that a statement runs with. They hold for one request alone. */
 export type Surroundings = {
   database?: string | undefined
   settings: ReadonlyMap<string, string>
@@ -14,17 +15,17 @@ export type Surroundings = {
 }
 
 /**
- * The ClickHouse engine on one data folder. Settings stick to a connection, so each statement gets a
- * connection of its own (2 ms) beside the root one, which only keeps the engine loaded.
+ * The ClickHouse engine on one data folder. Settings stay with a connection, so each statement gets a connection of its own,
+ * which takes 2 ms. The root connection keeps the engine loaded between statements, and cancels them.
  */
 export const openEngine = (path: string, threads: number) => {
   const root = new Session(path)
   const version = root.query('SELECT version()', 'TabSeparatedRaw').trim()
-  // A running statement holds a thread of libuv's pool. Some are kept back, or no request could be
-  // written to disk while all of them compute.
+  // A running statement holds a thread of libuv's pool. A quarter of the threads, at least two, is kept for files: otherwise no
+  // request's data could be written to disk while all threads run statements.
   const turnstile = createTurnstile(threads - Math.max(2, threads >> 2))
 
-  const run = async (sql: string, format: string, under: Surroundings): Promise<Outcome> => {
+  const run = async (sql: string, format: string, under: Surroundings): Promise<StatementResult> => {
     const session = new Session(path)
     try {
       const result = await session.queryAsync(`${prelude(under)} ${sql}`, { format })
@@ -39,16 +40,33 @@ export const openEngine = (path: string, threads: number) => {
   return {
     version,
     run: (sql: string, format: string, under: Surroundings) => turnstile(() => run(sql, format, under)),
-    /** Ends what runs under this log_comment: the engine chooses query ids itself, so the comment is the handle. */
+    /** Ends the statement with this log_comment, its only name: the engine chooses query ids itself. */
     cancel: (comment: string) =>
       root.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(comment)} ASYNC`),
-    /** Ends whatever is running. Not through the turnstile, which may be full of what is to be ended. */
+    /** Ends every running statement. Does not queue behind them in the turnstile, which they may fill. */
     cancelAll: () => root.queryAsync('KILL QUERY WHERE query_id != queryID() ASYNC'),
     close: () => root.close(),
   }
 }
 
-/** Puts a request's surroundings before its statement; readonly comes last because it locks the rest. */
+/** Lets at most `places` tasks run at a time; the others wait in the order they came. */
+const createTurnstile = (places: number) => {
+  const waiting: (() => void)[] = []
+  let free = places
+  return async <T>(task: () => Promise<T>): Promise<T> => {
+    if (free > 0) free--
+    else await new Promise<void>((enter) => waiting.push(enter))
+    try {
+      return await task()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free++
+      else next()
+    }
+  }
+}
+
+/** The SQL that sets a request's surroundings before its statement; readonly comes last because it locks the other settings. */
 export const prelude = ({ database, settings, readonly }: Surroundings): string => {
   const assignments = [...LIKE_A_SERVER, ...settings].map(([name, value]) => `${identifier(name)}=${literal(value)}`)
   return [
@@ -58,11 +76,10 @@ export const prelude = ({ database, settings, readonly }: Surroundings): string 
   ].join(' ')
 }
 
-// The embedded engine is set up like the clickhouse-local tool; these are a server's defaults.
+// Where the embedded engine has the defaults of the clickhouse-local tool, these are a server's.
 const LIKE_A_SERVER: [string, string][] = [
   ['implicit_select', '0'],
   ['allow_introspection_functions', '0'],
 ]
 
-const literal = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 const identifier = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replace(/[\\`]/g, '\\$&')}\``)

@@ -1,4 +1,4 @@
-/** A failure as ClickHouse tells it: a code, its name, a sentence. */
+/** A failure in ClickHouse's form: a code, the code's name, a sentence. */
 export class ClickHouseError extends Error {
   readonly code: number
   readonly type: string
@@ -11,7 +11,7 @@ export class ClickHouseError extends Error {
 
 export const refusal = (code: number, type: string, message: string) => new ClickHouseError(code, type, message)
 
-/** Reads what the engine threw; anything without a ClickHouse code is a fault of ours. */
+/** The failure that the engine threw; an error without a ClickHouse code is a fault of our own code. */
 export const toClickHouseError = (error: unknown): ClickHouseError => {
   if (error instanceof ClickHouseError) return error
   const text = error instanceof Error ? error.message : String(error)
@@ -23,14 +23,14 @@ export const toClickHouseError = (error: unknown): ClickHouseError => {
 export const errorBody = (error: ClickHouseError, version: string): string =>
   `Code: ${error.code}. DB::Exception: ${error.message} (${error.type}) (version ${version} (official build))\n`
 
-/** As ClickHouse's own exceptionCodeToHTTPStatus has it. */
+/** The HTTP status for an error code, as in ClickHouse's own exceptionCodeToHTTPStatus. */
 export const statusOf = (code: number): number => {
   if (BAD_REQUEST.has(code)) return 400
   if (NOT_FOUND.has(code)) return 404
   return OTHERS.get(code) ?? 500
 }
 
-// The engine's client repeats "Code: …" around an error of its own, and names the file the data was spooled to.
+// The engine wraps some errors in a second "Code: …", and names the file from which it read the data; a server does neither.
 const withoutWrapping = (message: string): string =>
   message
     .replace(/^(?:Code: \d+\. DB::Exception: )+/, '')

@@ -1,14 +1,14 @@
-// The ClickHouse engine as a process of its own, spoken to as a ClickHouse server: HTTP in, chdb behind it.
+// The ClickHouse engine (chdb) as a process of its own, behind the HTTP interface of a ClickHouse server.
+
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { patientOutput } from '#platform/health/log.js'
+import { openSpool } from './body.js'
 import { readConfig } from './config.js'
 import { openEngine } from './engine.js'
 import { createRunner } from './runner.js'
-import { createClickHouseServer } from './server.js'
-import { listen, stopServing } from './serving.js'
-import { openSpool } from './spool.js'
+import { createClickHouseServer, listen, stopServing } from './server.js'
 
 const log = pino({ base: { part: 'clickhouse' } }, patientOutput())
 
@@ -17,7 +17,7 @@ const start = async () => {
   log.level = config.logLevel
   await mkdir(config.path, { recursive: true })
   const engine = openEngine(join(config.path, 'engine'), config.threads)
-  // After the engine: it holds the folder's lock, so nobody else's files are swept away.
+  // Only after the engine has locked the folder: the spool deletes what it finds, and another process may have put it there.
   const spool = await openSpool(join(config.path, 'spool'))
   const run = createRunner({ engine, spool })
   const server = createClickHouseServer({ run, version: engine.version, password: config.password, log })
@@ -28,7 +28,7 @@ const start = async () => {
     log.info({ signal }, 'clickhouse stopping')
     const isQuiet = await stopServing(server, 8_000, engine.cancelAll)
     log.info({ isQuiet }, 'clickhouse stopped')
-    // An orderly exit waits for what still computes, for ever if need be; the data stands a kill.
+    // An orderly exit would wait for the statements that still run, however long; the data on disk survives a kill.
     if (!isQuiet) process.kill(process.pid, 'SIGKILL')
     engine.close()
     process.exit(0)

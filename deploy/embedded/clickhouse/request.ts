@@ -1,5 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { readBody } from './body.js'
 import { refusal } from './errors.js'
 
 /** What the address and the headers of a request ask for. */
@@ -39,6 +41,64 @@ export const readRequest = (request: IncomingMessage, parameters: URLSearchParam
     bodyEncoding: readEncoding(header(request.headers, 'content-encoding')),
   }
 }
+
+/**
+ * Clients put long parameters into a form instead of the address (@clickhouse/client does so by itself). The form's fields are
+ * added to `parameters`; what is returned is the body without the form: empty, or the request itself where there was no form.
+ */
+export const readForm = async (asked: IncomingMessage, parameters: URLSearchParams): Promise<Readable> => {
+  const type = asked.headers['content-type'] ?? ''
+  if (!/^multipart\/form-data\b/i.test(type)) return asked
+  const { text } = await readBody('', asked)
+  const bytes = Buffer.from(await text(), 'latin1')
+  const form = await new Response(bytes, { headers: { 'content-type': type } }).formData().catch(() => {
+    throw refusal(36, 'BAD_ARGUMENTS', 'The form in the body cannot be read')
+  })
+  for (const [name, value] of form) {
+    if (typeof value !== 'string')
+      throw refusal(48, 'NOT_IMPLEMENTED', 'External data (a file in a form) is not supported here')
+    parameters.set(name, value)
+  }
+  return Readable.from([])
+}
+
+/** There is one user, `default`; throws ClickHouse's own refusal for anybody else. */
+export const checkCredentials = (headers: IncomingHttpHeaders, parameters: URLSearchParams, password: string): void => {
+  const given = fromHeaders(headers) ?? fromAuthorization(headers.authorization) ?? fromParameters(parameters)
+  if (given.user === 'default' && isSame(given.password, password)) return
+  throw refusal(
+    516,
+    'AUTHENTICATION_FAILED',
+    `${given.user}: Authentication failed: password is incorrect, or there is no user with such name.`,
+  )
+}
+
+type Credentials = { user: string; password: string }
+
+const fromHeaders = (headers: IncomingHttpHeaders): Credentials | undefined => {
+  const user = header(headers, 'x-clickhouse-user')
+  const password = header(headers, 'x-clickhouse-key')
+  return user === undefined && password === undefined
+    ? undefined
+    : { user: user || 'default', password: password ?? '' }
+}
+
+const fromAuthorization = (authorization: string | undefined): Credentials | undefined => {
+  if (authorization === undefined) return undefined
+  const encoded = /^Basic\s+(\S*)$/i.exec(authorization.trim())?.[1]
+  if (encoded === undefined) throw refusal(516, 'AUTHENTICATION_FAILED', 'Only Basic authorization is supported')
+  const [user = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
+  return { user: user || 'default', password: rest.join(':') }
+}
+
+const fromParameters = (parameters: URLSearchParams): Credentials => ({
+  user: parameters.get('user') || 'default',
+  password: parameters.get('password') ?? '',
+})
+
+// Digests have one length, so the comparison takes the same time for every guess.
+const isSame = (one: string, other: string) => timingSafeEqual(digest(one), digest(other))
+const digest = (text: string) => createHash('sha256').update(text).digest()
 
 export const header = (headers: IncomingHttpHeaders, name: string): string | undefined => {
   const value = headers[name]

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { afterBytes, decoded, readBody } from './body.js'
-import type { Engine, Outcome } from './engine.js'
+import { afterBytes, decoded, readBody, type Spool } from './body.js'
+import type { Engine, StatementResult } from './engine.js'
 import { ClickHouseError, refusal } from './errors.js'
 import type { QueryRequest } from './request.js'
-import type { Spool } from './spool.js'
 import { type InsertStatement, splitStatement } from './statement-split.js'
 
-export type Answer = Outcome & { format: string | undefined; isInsert: boolean }
+export type QueryAnswer = StatementResult & { format: string | undefined; isInsert: boolean }
 
-/** Takes a request and its body to the engine: a plain statement as text, an INSERT's data through a file. */
+/** Runs a request on the engine: a plain statement is passed as text, the data of an INSERT in a file. */
 export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }) => {
   const insertFromFile = async (insert: InsertStatement, path: string, compression: string, request: QueryRequest) => {
     try {
@@ -20,9 +19,9 @@ export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }
     }
   }
 
-  /** Nobody reads the answer once the client is gone: a forgotten query must not keep a thread for hours. */
+  /** Cancels the query when its client goes away: a query whose answer nobody reads could keep a thread for hours. */
   const cancellable = async (sql: string, request: QueryRequest) => {
-    // A comment of the client's own may stand on several queries, so it cannot name the one to end.
+    // A client's own comment may be on several queries; cancelling by it could end the wrong one.
     if (request.settings.has('log_comment')) return engine.run(sql, request.defaultFormat, request)
     const comment = randomUUID()
     const settings = new Map([...request.settings, ['log_comment', comment]])
@@ -35,7 +34,7 @@ export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }
     }
   }
 
-  const runDecoded = async (request: QueryRequest, body: Readable): Promise<Answer> => {
+  const runDecoded = async (request: QueryRequest, body: Readable): Promise<QueryAnswer> => {
     const { head, all, text } = await readBody(request.query === '' ? '' : `${request.query}\n`, body)
     const start = splitStatement(head.toString('latin1'))
     if (start.kind === 'insert')
@@ -51,8 +50,8 @@ export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }
     return { ...outcome, format, isInsert: false }
   }
 
-  /** Node 20 has no zstd or lz4: the engine unpacks such a body into another file, where it can be split. */
-  const runUnpacked = async (request: QueryRequest, body: Readable): Promise<Answer> => {
+  /** Node 20 cannot unpack zstd, lz4 and a few others: the engine unpacks such a body into a file, which is then read. */
+  const runUnpacked = async (request: QueryRequest, body: Readable): Promise<QueryAnswer> => {
     const packed = await spool.write(body)
     const unpacked = spool.newPath()
     try {
@@ -69,11 +68,11 @@ export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }
     }
   }
 
-  return async (request: QueryRequest, body: Readable): Promise<Answer> => {
+  return async (request: QueryRequest, body: Readable): Promise<QueryAnswer> => {
     if (request.bodyEncoding !== 'identity') {
       const named = Buffer.from(`${request.query}\n`, 'utf8').toString('latin1')
       const start = request.query === '' ? undefined : splitStatement(named)
-      // The whole body is data: it stays packed, and the engine unpacks it while it reads.
+      // The whole body is data: it stays packed, and the engine unpacks it while it inserts.
       if (start?.kind === 'insert' && named.slice(start.dataStart).trim() === '')
         return insertFromFile(start, await spool.write(body), request.bodyEncoding.replace('x-', ''), request)
     }

@@ -1,16 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { sendAnswer, sendError } from './answer.js'
-import { checkCredentials } from './credentials.js'
 import { toClickHouseError } from './errors.js'
-import { readForm } from './form.js'
-import { readRequest } from './request.js'
+import { checkCredentials, readForm, readRequest } from './request.js'
 import type { createRunner } from './runner.js'
 
 type Dependencies = { run: ReturnType<typeof createRunner>; version: string; password: string; log: Logger }
 
-/** ClickHouse's HTTP interface, without a port. */
+/** ClickHouse's HTTP interface; it has no port until `listen`. */
 export const createClickHouseServer = ({ run, version, password, log }: Dependencies): Server => {
   const query = async (asked: IncomingMessage, response: ServerResponse, parameters: URLSearchParams) => {
     try {
@@ -42,12 +41,36 @@ export const createClickHouseServer = ({ run, version, password, log }: Dependen
     return query(asked, response, searchParams)
   }
 
-  // As long as ClickHouse's http_max_uri_size: a GET carries its statement in the address.
+  // A GET carries its statement in the address, which may be as long as ClickHouse's http_max_uri_size allows.
   const server = createServer({ maxHeaderSize: 1_048_576 + 65_536, keepAliveTimeout: 30_000 }, route)
   // A body may take as long as its sender needs.
   server.requestTimeout = 0
   return server
 }
+
+/** Opens the port and returns its number, which the system chooses for port 0; explains a busy port in words. */
+export const listen = (server: Server, port: number, host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`port ${port} on ${host} is in use: stop what listens there or set CLICKHOUSE_PORT`)
+          : error,
+      ),
+    )
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+  })
+
+/** Takes no more requests, waits this long for those under way, then cancels them; false when even that did not end them. */
+export const stopServing = (server: Server, patienceMs: number, cancelAll: () => Promise<unknown>): Promise<boolean> =>
+  new Promise((resolve) => {
+    server.close(() => resolve(true))
+    server.closeIdleConnections()
+    setTimeout(() => {
+      setTimeout(() => resolve(false), 1_000)
+      cancelAll().catch(() => resolve(false))
+    }, patienceMs)
+  })
 
 const goneSignal = (response: ServerResponse): AbortSignal => {
   const gone = new AbortController()

@@ -1,7 +1,6 @@
 import { refusal } from './errors.js'
-import { isWord, type Token, tokensOf } from './tokens.js'
 
-/** A statement that carries no data: it goes to the engine as it is. */
+/** A statement that carries no data and goes to the engine as it is; `format` is the one that it names itself. */
 export type PlainStatement = { kind: 'plain'; sql: string; format: string | undefined; answersRows: boolean }
 
 /** An INSERT whose data starts at `dataStart`; `readingFrom` is the same INSERT with its data in a file. */
@@ -12,7 +11,7 @@ export type InsertStatement = {
 }
 
 /**
- * Says where a statement ends and its data begins. The text is latin1, a character for each byte,
+ * Finds where a statement ends and its data begins. The text is latin1, a character for each byte,
  * so that positions are byte positions even when binary data follows.
  */
 export const splitStatement = (text: string): PlainStatement | InsertStatement => {
@@ -41,7 +40,7 @@ const splitInsert = (text: string, tokens: Generator<Token>): PlainStatement | I
   return splitInsertSelect(text)
 }
 
-/** INSERT [INTO] [TABLE] [FUNCTION] name[.name]: a table may bear the name of a keyword. */
+/** The token after INSERT [INTO] [TABLE] [FUNCTION] name[.name]; the name is not looked at, since it may be a keyword too. */
 const afterTarget = (next: () => Token | undefined): Token | undefined => {
   let token = next()
   for (const word of ['INTO', 'TABLE', 'FUNCTION']) if (isWord(token, word)) token = next()
@@ -53,7 +52,7 @@ const afterTarget = (next: () => Token | undefined): Token | undefined => {
   return token
 }
 
-/** The engine takes FROM INFILE only before SETTINGS, which in turn stands before FORMAT. */
+/** Puts FROM INFILE where the engine takes it: before SETTINGS, which in turn stands before FORMAT. */
 const fromFile = (text: string, sourceAt: number, formatAt: number, format: string, end: number): InsertStatement => ({
   kind: 'insert',
   dataStart: end,
@@ -91,7 +90,7 @@ const splitInsertSelect = (text: string): PlainStatement | InsertStatement => {
   return plain(text)
 }
 
-/** Data starts after the first line break behind the format's name, or after the blanks when there is none. */
+/** Data starts after the line break behind the format's name, or after the blanks when no line break follows. */
 const dataAfterFormat = (text: string, end: number): number => {
   const blanks = /[ \t\f]*\r?\n?/y
   blanks.lastIndex = end
@@ -118,7 +117,10 @@ const plain = (text: string): PlainStatement => {
   }
 }
 
-/** KILL … SYNC would wait for a connection that the binding closes only when nothing runs, the KILL included. */
+/**
+ * KILL … SYNC would never end: it waits until the connection of the killed query is closed, which the chdb binding does
+ * only once no statement runs, the KILL included.
+ */
 const sqlOf = (text: string, tokens: Token[]): string => {
   const last = tokens.at(-1)
   return isWord(tokens[0], 'KILL') && last !== undefined && isWord(last, 'SYNC')
@@ -130,4 +132,55 @@ const ROW_WORDS = new Set('SELECT WITH SHOW DESCRIBE DESC EXPLAIN EXISTS CHECK K
 
 const utf8 = (latin1: string): string => Buffer.from(latin1, 'latin1').toString('utf8')
 
-const literal = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+/** A text as a literal of ClickHouse's SQL. */
+export const literal = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+
+/** One significant piece of a statement; `depth` counts the brackets around it. */
+type Token = {
+  kind: 'word' | 'quoted' | 'other'
+  text: string
+  start: number
+  end: number
+  depth: number
+}
+
+/**
+ * Reads ClickHouse SQL piece by piece, leaving out space and comments.
+ * Lazy on purpose: binary data may follow an INSERT, and only what is asked for is looked at.
+ */
+function* tokensOf(sql: string): Generator<Token> {
+  let at = 0
+  let depth = 0
+  while (at < sql.length) {
+    const skipped = matchAt(TRIVIA, sql, at)
+    if (skipped !== undefined) {
+      at += skipped.length
+      continue
+    }
+    const heredoc = matchAt(HEREDOC, sql, at)
+    const quoted = heredoc ?? matchAt(QUOTED, sql, at)
+    const word = quoted === undefined ? matchAt(WORD, sql, at) : undefined
+    const text = quoted ?? word ?? sql.charAt(at)
+    if (CLOSING.has(text)) depth--
+    const kind = quoted !== undefined ? 'quoted' : word !== undefined ? 'word' : 'other'
+    yield { kind, text, start: at, end: at + text.length, depth }
+    if (OPENING.has(text)) depth++
+    at += text.length
+  }
+}
+
+const isWord = (token: Token | undefined, word: string): boolean =>
+  token?.kind === 'word' && token.text.toUpperCase() === word
+
+const TRIVIA = /\s+|--[^\n]*|#[ !][^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y
+const HEREDOC = /(\$\w*\$)[\s\S]*?\1/y
+const QUOTED = /'(?:[^'\\]|\\[\s\S]|'')*(?:'|$)|"(?:[^"\\]|\\[\s\S]|"")*(?:"|$)|`(?:[^`\\]|\\[\s\S]|``)*(?:`|$)/y
+// Text arrives as latin1, a character for each byte: everything above ASCII belongs to a word.
+const WORD = /[\w$\u0080-\u{10ffff}]+/uy
+const OPENING = new Set(['(', '[', '{'])
+const CLOSING = new Set([')', ']', '}'])
+
+const matchAt = (pattern: RegExp, sql: string, at: number): string | undefined => {
+  pattern.lastIndex = at
+  return pattern.exec(sql)?.[0]
+}

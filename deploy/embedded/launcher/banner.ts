@@ -1,13 +1,13 @@
-import type { Config } from './config.js'
+import type { LauncherConfig } from './config.js'
 import { edgeUrl } from './services.js'
 
 const LABEL = 12
 const example = '{"records":[{"shop_id":"6f1a2f0e-5d0b-4b7e-9a63-0c8f5f1f7b11","name":"Corner Books","region":"GB"}]}'
 
-/** What a newcomer needs to go on, printed once when everything is ready. */
-export const banner = (config: Config, demoKey: string): string => {
+/** What a newcomer needs to know, printed once everything is ready. */
+export const banner = (config: LauncherConfig, demoKey: string): string => {
   const edge = edgeUrl(config)
-  // A certificate is made for a name, seldom for this machine's loopback.
+  // A certificate is made for a name and seldom holds for this machine's loopback address, so curl must not verify it.
   const unverified = config.edgeTls ? 'k' : ''
   const line = (label: string, text: string) => `  ${label.padEnd(LABEL)}${text}`
   return [
@@ -25,7 +25,7 @@ export const banner = (config: Config, demoKey: string): string => {
     '',
     '  Try it:',
     '',
-    // One line, however long: that is what pastes, from a terminal and from a log alike.
+    // One line, however long: only that can be pasted from a terminal and from a log alike.
     `curl -s${unverified} ${edge}/v1/data/shops -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' -d '${example}'`,
     '',
     '  Ctrl-C stops everything; what was uploaded is kept for the next start.',
@@ -33,7 +33,7 @@ export const banner = (config: Config, demoKey: string): string => {
   ].join('\n')
 }
 
-// The embedded Postgres has a password known to all; that of a server elsewhere is not for the screen.
+// Everybody knows the password of the embedded Postgres; the password of any other server must not be on the screen.
 const hidePassword = (address: string): string => {
   if (!URL.canParse(address)) return address
   const url = new URL(address)

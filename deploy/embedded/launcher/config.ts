@@ -1,5 +1,8 @@
 import { resolve } from 'node:path'
+import { readConfig as readVariables } from '#platform/process/config.js'
 import { packageRoot } from '#platform/process/package-root.js'
+import { openNetwork } from '../../../services/edge/network/open-network.js'
+import { networkVariables } from '../../../services/edge/network/variables.js'
 
 const defaultPorts = {
   EDGE_PORT: 8080,
@@ -13,19 +16,19 @@ const defaultPorts = {
 
 export type PortVariable = keyof typeof defaultPorts
 
-/** What the services are told about the parts; a part whose address is given is used, not started. */
+/** Where the services find the parts. A part whose address is in the environment is used, not started. */
 export type Addresses = Readonly<
   Record<'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'POSTGRES_URL' | 'CLICKHOUSE_URL', string>
 >
 
-export type Config = {
+export type LauncherConfig = {
   readonly dataDir: string
   readonly edgeHost: string
-  /** Whether the edge speaks TLS itself. */
+  /** Whether the edge itself speaks TLS, without a proxy before it. */
   readonly edgeTls: boolean
   readonly ports: Readonly<Record<PortVariable, number>>
   readonly addresses: Addresses
-  /** The ports this start needs for itself: those of the services, and of the parts that are not external. */
+  /** The ports that this start listens on: those of the services, and of the parts that it starts. */
   readonly ownPorts: readonly PortVariable[]
 }
 
@@ -34,7 +37,7 @@ export class ConfigProblems extends Error {
 }
 
 /** Reads the launcher's environment; throws one error that names every problem. */
-export const readConfig = (env: Readonly<Record<string, string | undefined>>): Config => {
+export const readConfig = (env: Readonly<Record<string, string | undefined>>): LauncherConfig => {
   const problems: string[] = []
   const ports = Object.fromEntries(
     Object.entries(defaultPorts).map(([name, fallback]) => [name, readPort(name, env[name], fallback, problems)]),
@@ -81,4 +84,13 @@ const readPort = (name: string, text: string | undefined, fallback: number, prob
   if (Number.isInteger(port) && port > 0 && port < 65_536) return port
   problems.push(`${name} must be a port from 1 to 65535, not ${JSON.stringify(text)}`)
   return fallback
+}
+
+/** Checks the edge's network settings now: the edge itself starts last, after half a minute and five other processes. */
+export const checkEdgeNetwork = (env: NodeJS.ProcessEnv): void => {
+  try {
+    openNetwork(readVariables({ type: 'object', properties: networkVariables }, env))
+  } catch (error) {
+    throw new ConfigProblems((error as Error).message)
+  }
 }

@@ -1,19 +1,17 @@
-// `npm start`, after the set-up: parts, then provisioning, then Weir's services, then the banner; and all of it back.
+// `npm start`, after the set-up: starts the parts, provisions them, starts Weir's services and prints the banner; stops all
+// of
+// them on a signal, in the opposite order.
+
 import { readFile } from 'node:fs/promises'
-import { embeddedParts } from '../parts/embedded-parts.js'
 import { refusalOf } from '../supervision/disk-refusal.js'
-import { endOrphans } from '../supervision/orphans.js'
-import type { Running } from '../supervision/spawn-noted.js'
-import { CannotStart } from '../supervision/supervised-process.js'
-import { createSupervisor } from '../supervision/supervisor.js'
+import { endOrphans, type RunningProcess } from '../supervision/noted-processes.js'
+import { CannotStart, createSupervisor } from '../supervision/supervisor.js'
 import { banner } from './banner.js'
 import { findBusyPorts } from './busy-ports.js'
-import { type Config, ConfigProblems, readConfig } from './config.js'
-import { claimDataFolder, DataFolderInUse } from './data-folder.js'
-import { checkEdgeNetwork } from './edge-network.js'
-import { demoKeyFile, provision } from './provision.js'
-import { noteAddresses } from './running-addresses.js'
-import { weirServices } from './services.js'
+import { ConfigProblems, checkEdgeNetwork, type LauncherConfig, readConfig } from './config.js'
+import { embeddedParts } from './embedded-parts.js'
+import { claimDataFolder, DataFolderInUse, noteAddresses } from './running-system.js'
+import { demoKeyFile, provision, weirServices } from './services.js'
 import { onStopSignal } from './stop-signals.js'
 
 export const launch = async (): Promise<void> => {
@@ -44,7 +42,7 @@ const explainRefusal = async (dataDir: string, work: () => Promise<void>): Promi
   }
 }
 
-const run = async (config: Config): Promise<void> => {
+const run = async (config: LauncherConfig): Promise<void> => {
   const orphans = await endOrphans(config.dataDir)
   if (orphans.length > 0) say(`ended what an earlier start had left running: ${orphans.join(', ')}`)
   const busy = await findBusyPorts(config)
@@ -55,7 +53,7 @@ const run = async (config: Config): Promise<void> => {
     report: say,
     onReady: ({ name, port }, tookMs) => say(`${name.padEnd(10)} ready on port ${port} after ${seconds(tookMs)}`),
   })
-  let provisioning: Running | undefined
+  let provisioning: RunningProcess | undefined
   let isStopping = false
   const stop = async () => {
     isStopping = true
@@ -86,7 +84,7 @@ const run = async (config: Config): Promise<void> => {
     process.stdout.write(`${banner(config, demoKey)}\n`)
     say(`up after ${seconds(Date.now() - begun)}`)
   } catch (error) {
-    // Stopped while starting: what fails now fails because of that, and the signal's handler ends the process.
+    // A signal came during the start, which is why it fails; the signal's handler ends the process.
     if (isStopping) return
     await stop()
     throw error
@@ -100,7 +98,7 @@ const say = (text: string) => process.stdout.write(`${new Date().toISOString().s
 const complain = (text: string) => process.stderr.write(`${text}\n`)
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
-// With `npm start | head` the reader goes away, with `npm start > file` the disk may be full: no reasons to stop.
+// With `npm start | head` the reader goes away, with `npm start > file` the disk may be full: neither is a reason to stop.
 const surviveLostOutput = () => {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

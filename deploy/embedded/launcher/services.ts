@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
-import { answersHttp } from '../parts/answers-http.js'
-import type { ProcessDefinition } from '../supervision/process-definition.js'
-import type { Config } from './config.js'
+import { answersHttp } from '../parts/ports.js'
+import { logFileOf, sizeOf, tailOf } from '../supervision/log-file.js'
+import { type RunningProcess, spawnNoted } from '../supervision/noted-processes.js'
+import { CannotStart, type ProcessDefinition } from '../supervision/supervisor.js'
+import type { LauncherConfig } from './config.js'
 
-// Named from the far end of the path to the near one: stopped in the opposite order, so the edge takes no new
-// records first, and what it waits for still arrives.
+// In the opposite order of a record's path, because services are stopped last to first: the edge stops first and takes no new
+// records, while the verdicts that it still waits for arrive.
 const services = [
   { name: 'sink', port: 'SINK_PORT' },
   { name: 'integrity', port: 'INTEGRITY_PORT' },
@@ -13,7 +15,7 @@ const services = [
 ] as const
 
 /** Weir's own processes, each as it runs in production. */
-export const weirServices = (config: Config): ProcessDefinition[] =>
+export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
   services.map(({ name, port }) => ({
     name,
     port: config.ports[port],
@@ -24,9 +26,35 @@ export const weirServices = (config: Config): ProcessDefinition[] =>
       answersHttp(`${name === 'edge' ? edgeUrl(config) : `http://127.0.0.1:${config.ports[port]}`}/readyz`),
   }))
 
+/**
+ * Makes what the services need: topics, subjects, tables, migrations, and the organisation demo, whose key is written to
+ * <dataDir>/demo-key. What exists already stays as it is.
+ */
+export const provision = (config: LauncherConfig): RunningProcess & { done: Promise<void> } => {
+  const logFile = logFileOf(config.dataDir, 'provision')
+  const logFrom = sizeOf(logFile) ?? 0
+  const running = spawnNoted(
+    {
+      name: 'provision',
+      command: process.execPath,
+      args: [mainOf('operator'), 'provision', '--demo-key-file', demoKeyFile(config)],
+      env: serviceEnvironment(config),
+    },
+    config.dataDir,
+  )
+  const done = running.ended.then(({ isClean, reason }) => {
+    if (isClean) return
+    const tail = tailOf(logFile, 12, logFrom).map((line) => `  ${line}`)
+    throw new CannotStart([`provisioning failed: ${reason}. Its log: ${logFile}`, ...tail].join('\n'))
+  })
+  return { ...running, done }
+}
+
+export const demoKeyFile = (config: LauncherConfig): string => join(config.dataDir, 'demo-key')
+
 export const mainOf = (service: string): string => join(packageRoot, 'dist/services', service, 'main.js')
 
-export const serviceEnvironment = (config: Config): Record<string, string> => ({
+export const serviceEnvironment = (config: LauncherConfig): Record<string, string> => ({
   ...config.addresses,
   EDGE_HOST: config.edgeHost,
   EDGE_PORT: String(config.ports.EDGE_PORT),
@@ -35,8 +63,12 @@ export const serviceEnvironment = (config: Config): Record<string, string> => ({
   PEERS: `integrity=http://127.0.0.1:${config.ports.INTEGRITY_PORT},sink=http://127.0.0.1:${config.ports.SINK_PORT}`,
 })
 
-/** Where this machine reaches the edge; an edge that listens everywhere is reached on loopback too. */
-export const edgeUrl = ({ edgeHost, edgeTls, ports }: Pick<Config, 'edgeHost' | 'edgeTls' | 'ports'>): string => {
+/** Where programs on this machine reach the edge; an edge that listens on every address is reached on loopback. */
+export const edgeUrl = ({
+  edgeHost,
+  edgeTls,
+  ports,
+}: Pick<LauncherConfig, 'edgeHost' | 'edgeTls' | 'ports'>): string => {
   const host = edgeHost === '0.0.0.0' || edgeHost === '::' ? '127.0.0.1' : edgeHost
   return `${edgeTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${ports.EDGE_PORT}`
 }

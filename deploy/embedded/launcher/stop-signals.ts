@@ -3,7 +3,7 @@ const PARENT_POLL_MS = 1_000
 
 /**
  * Calls `stop` on the first signal and `hurry` on a later one. Ctrl-C under npm arrives twice, from the terminal and
- * from npm: signals close together are one.
+ * from npm: signals within a second count as one.
  */
 export const onStopSignal = ({ stop, hurry }: { stop: () => void; hurry: () => void }): void => {
   let firstAt: number | undefined
@@ -17,8 +17,9 @@ export const onStopSignal = ({ stop, hurry }: { stop: () => void; hurry: () => v
   watchNpm(handle)
 }
 
-// npm passes on SIGINT and SIGTERM, but killed otherwise it just vanishes. Only npm's end means the user's:
-// a shell that put a start of our own in the background may go.
+// npm passes on SIGINT and SIGTERM; an npm that is killed passes on nothing, and then we stop by ourselves. This holds for
+// npm
+// alone: a shell that started us in the background may end without us.
 const watchNpm = (handle: () => void) => {
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid

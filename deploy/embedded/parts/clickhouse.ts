@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
-import type { ProcessDefinition } from '../supervision/process-definition.js'
-import { answersHttp } from './answers-http.js'
+import type { ProcessDefinition } from '../supervision/supervisor.js'
+import { answersHttp } from './ports.js'
 
 /** The ClickHouse engine with ClickHouse's HTTP interface, see ../clickhouse. Its data is in <dataDir>/clickhouse. */
 export const clickhousePart = ({ dataDir, port }: { dataDir: string; port: number }): ProcessDefinition => {
@@ -16,7 +16,7 @@ export const clickhousePart = ({ dataDir, port }: { dataDir: string; port: numbe
       CLICKHOUSE_HOST: '127.0.0.1',
       CLICKHOUSE_PORT: String(port),
       CLICKHOUSE_PATH: home,
-      // Queries run on libuv's threads, and Node reads their number before any code runs.
+      // Queries run on libuv's threads, whose number is fixed before any code runs.
       UV_THREADPOOL_SIZE: '16',
     },
     prepare: async () => {

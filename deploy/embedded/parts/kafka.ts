@@ -2,28 +2,13 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { packageRoot } from '#platform/process/package-root.js'
-import type { ProcessDefinition } from '../supervision/process-definition.js'
-import { answersKafka } from './answers-kafka.js'
-import { freePorts } from './free-port.js'
+import type { ProcessDefinition } from '../supervision/supervisor.js'
 import { jarsDir, javaCommand } from './java.js'
-import { type Behind, kafkaProperties } from './kafka-properties.js'
-
-/**
- * Kafka writes its indexes through memory. Where a full disk has no room for a page of one, Java throws an InternalError, which
- * Kafka takes for the fault of that one request: every later write to the partition fails, yet lands in the log with an offset
- * that is there already, and a Kafka that is started again deletes such a log. So Java's debugger agent, which is there at no
- * cost until that error is thrown, ends Kafka in the middle of the first such write.
- */
-const endAtDiskFault = `-agentlib:jdwp=${[
-  'transport=dt_socket',
-  'address=127.0.0.1:0',
-  'server=y',
-  'onthrow=java.lang.InternalError',
-  'launch=end-kafka.sh',
-].join(',')}`
+import { freePorts } from './ports.js'
 
 /** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
 export const kafkaPart = (options: { dataDir: string; port: number; behind?: Behind }): ProcessDefinition => {
@@ -42,7 +27,7 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
     name: 'kafka',
     port,
     command: java,
-    // Idle it takes 350 MB; the bound leaves room for a few requests of the largest size.
+    // An idle Kafka takes 350 MB; -Xmx leaves room for a few requests of the largest size.
     args: [
       '-Xms256m',
       '-Xmx768m',
@@ -58,7 +43,7 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
       const [controllerPort = 0] = await freePorts(1)
       await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind }))
       if (existsSync(join(logDir, 'meta.properties'))) return
-      // With `=`: one id in 64 begins with a hyphen, and would be taken for an option.
+      // With `=`, because one id in 64 begins with a hyphen and would be taken for an option.
       const format = ['format', '--ignore-formatted', `--cluster-id=${await clusterId(home)}`, '-c', propertiesFile]
       await promisify(execFile)(java, [...classes, 'kafka.tools.StorageTool', ...format], { maxBuffer: 16 << 20 })
     },
@@ -66,9 +51,125 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
   }
 }
 
-/** Made once: formatting that was interrupted goes on with the same id. */
+/**
+ * Kafka writes its indexes through memory-mapped files. When a full disk has no room for a page of such a file, Java throws an
+ * InternalError, which Kafka takes for the fault of that one request. From then on every write to the partition fails, yet lands
+ * in the log with an offset that is there already; and a Kafka that is started again deletes such a log. So Java's debugger
+ * agent, which costs nothing until that error is thrown, ends Kafka in the middle of the first such write.
+ */
+const endAtDiskFault = `-agentlib:jdwp=${[
+  'transport=dt_socket',
+  'address=127.0.0.1:0',
+  'server=y',
+  'onthrow=java.lang.InternalError',
+  'launch=end-kafka.sh',
+].join(',')}`
+
+/** Made once and kept: a formatting that was interrupted is repeated with the same id. */
 const clusterId = async (home: string): Promise<string> => {
   const file = join(home, 'cluster-id')
   if (!existsSync(file)) await writeFile(file, randomBytes(16).toString('base64url'))
   return (await readFile(file, 'utf8')).trim()
 }
+
+/**
+ * A second listener, for clients that reach the broker through a proxy: Kafka listens on `port`, and sends these clients back to
+ * `advertisedPort`, which is the proxy's.
+ */
+export type Behind = { port: number; advertisedPort: number }
+
+/** server.properties of one KRaft node that is its own controller and listens on loopback only. */
+export const kafkaProperties = (options: {
+  port: number
+  controllerPort: number
+  logDir: string
+  behind?: Behind | undefined
+}): string => {
+  const { behind } = options
+  const listen = (name: string, port: number | undefined) => (port === undefined ? [] : [`${name}://127.0.0.1:${port}`])
+  const properties: Record<string, string | number | boolean> = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    // Named here, not stored when the log is formatted, so that every start may use another port for the controller.
+    'controller.quorum.voters': `1@127.0.0.1:${options.controllerPort}`,
+    listeners: [
+      ...listen('BROKER', options.port),
+      ...listen('BEHIND', behind?.port),
+      ...listen('CONTROLLER', options.controllerPort),
+    ].join(','),
+    'advertised.listeners': [...listen('BROKER', options.port), ...listen('BEHIND', behind?.advertisedPort)].join(','),
+    'listener.security.protocol.map': 'BROKER:PLAINTEXT,BEHIND:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'inter.broker.listener.name': 'BROKER',
+    'controller.listener.names': 'CONTROLLER',
+    // A backslash would be read as an escape.
+    'log.dirs': options.logDir.replaceAll('\\', '/'),
+    'auto.create.topics.enable': false,
+    // One broker, so no replica has a copy: a message is on the disk before it is acknowledged. Clusters leave that to the
+    // system.
+    'log.flush.interval.messages': 1,
+    // One broker: every internal topic has one replica. Few partitions keep the start and the recovery short.
+    'min.insync.replicas': 1,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 8,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': 4,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    'share.coordinator.state.topic.num.partitions': 4,
+    // A broker that was killed and started again is let in only when its old session has expired, by default after 9 s.
+    'broker.heartbeat.interval.ms': 1_000,
+    'broker.session.timeout.ms': 4_000,
+    // By default a new group waits 3 s for further members before it assigns partitions.
+    'group.initial.rebalance.delay.ms': 0,
+    // A submitted batch is one message; the edge bounds it far below this.
+    'message.max.bytes': 32 * 1024 * 1024,
+    'replica.fetch.max.bytes': 32 * 1024 * 1024,
+  }
+  const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}`)
+  return `${lines.join('\n')}\n`
+}
+
+const WITHIN_MS = 2_000
+
+/**
+ * Whether a broker answers on this port and has finished starting. Asked in Kafka's own protocol, in 30 bytes, because a client
+ * library logs errors when it is used this early, and then waits longer than the start takes.
+ */
+const answersKafka = (port: number, host = '127.0.0.1'): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ port, host })
+    const finish = (isReady: boolean) => {
+      socket.destroy()
+      resolve(isReady)
+    }
+    let received = Buffer.alloc(0)
+    socket.setTimeout(WITHIN_MS, () => finish(false))
+    socket.once('error', () => finish(false))
+    socket.once('close', () => finish(false))
+    socket.once('connect', () => socket.write(metadataRequest()))
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk])
+      if (received.length >= 12) finish(brokerCount(received) > 0)
+    })
+  })
+
+// A metadata request, version 1, for no topic at all: length, API key 3, version 1, correlation id, client id, an empty
+// array.
+const metadataRequest = (): Buffer => {
+  const clientId = Buffer.from('weir-launcher')
+  const request = Buffer.alloc(4 + 2 + 2 + 4 + 2 + clientId.length + 4)
+  let at = request.writeInt32BE(request.length - 4)
+  at = request.writeInt16BE(3, at)
+  at = request.writeInt16BE(1, at)
+  at = request.writeInt32BE(1, at)
+  at = request.writeInt16BE(clientId.length, at)
+  at += clientId.copy(request, at)
+  request.writeInt32BE(0, at)
+  return request
+}
+
+// The answer begins with its length, the correlation id and the number of live brokers. A broker that is still starting is
+// not
+// counted.
+const brokerCount = (response: Buffer): number => response.readInt32BE(8)

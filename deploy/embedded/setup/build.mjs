@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './paths.mjs'
-import { runTool } from './tool.mjs'
+import { root, runTool } from './tool.mjs'
 
 const folders = ['schemas', 'services', 'deploy']
 const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
@@ -10,7 +9,7 @@ const dist = join(root, 'dist')
 const next = join(root, 'dist.next')
 const stamp = join(dist, '.built-from')
 
-/** TypeScript into dist/, and beside it the files that the code reads when it runs (SQL, pages, schemas). */
+/** Compiles TypeScript into dist/, and copies there the files that the code reads when it runs (SQL, pages, schemas). */
 export const build = {
   title: 'build',
   isNeeded: () => !existsSync(stamp) || readFileSync(stamp, 'utf8') !== sourcesHash(),
@@ -27,7 +26,7 @@ export const build = {
       cpSync(join(root, folder), join(next, folder), { recursive: true, filter: (from) => !/\.m?ts$/.test(from) })
     }
     writeFileSync(join(next, '.built-from'), hash)
-    // Swapped whole: a running system never sees a half-built dist, and no file of a removed source stays.
+    // Replaced as a whole: a running system never sees a half-built dist, and nothing of a removed source stays.
     rmSync(dist, { recursive: true, force: true })
     renameSync(next, dist)
   },

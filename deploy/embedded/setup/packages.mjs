@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './paths.mjs'
-import { runTool } from './tool.mjs'
+import { root, runTool } from './tool.mjs'
 
-/** The npm packages. `npm ci` is needed when what npm recorded as installed is not what the lockfile asks for. */
+/** The npm packages. `npm ci` is needed when the packages that npm recorded as installed are not those of the lockfile. */
 export const packages = {
   title: 'npm packages',
   isNeeded: () => {

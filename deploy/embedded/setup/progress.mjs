@@ -1,5 +1,5 @@
 // One line per step with its time. On a terminal the running step's line is redrawn; in a pipe a long step is
-// mentioned again now and then, so that nobody takes a slow download for a hang.
+// mentioned again every 15 s, so that nobody takes a slow download for a hang.
 const REDRAW_MS = 100
 const REMIND_MS = 15_000
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']

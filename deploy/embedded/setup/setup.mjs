@@ -1,13 +1,17 @@
 // Makes a bare clone ready to run. Plain Node: nothing is installed yet when this runs.
-// Each step says whether it is needed, so a second run only looks, and takes milliseconds.
+// Each step knows whether it is needed, so a second run only checks, which takes milliseconds.
 
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { claimFile } from '../supervision/claim-file.mjs'
 import { build } from './build.mjs'
-import { SetUpFailure } from './failure.mjs'
-import { jars } from './jars.mjs'
-import { java, maven } from './java.mjs'
-import { withLock } from './lock.mjs'
+import { jars, java, maven } from './java.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
+import { partsDir, SetUpFailure } from './tool.mjs'
+
+const POLL_MS = 300
 
 /** @param {{ output?: NodeJS.WriteStream }} options where the progress goes */
 export async function setUp({ output = process.stdout } = {}) {
@@ -17,7 +21,7 @@ export async function setUp({ output = process.stdout } = {}) {
     if (!steps.some((step) => step.isNeeded())) return
     const progress = createProgress(output)
     await withLock(progress, async () => {
-      // Asked again inside the lock: another set-up may have done it while this one waited.
+      // Asked again under the lock: another set-up may have done the step while this one waited.
       for (const step of steps) if (step.isNeeded()) await progress.step(step.title, step.run)
     })
     progress.say('set up')
@@ -36,8 +40,25 @@ function refuseOldNode() {
   }
 }
 
-// Kafka and the registry are the Java parts; where both come from elsewhere nothing of Java is needed.
+// Kafka and the registry are the parts written in Java; where both run elsewhere, Java is not needed.
 function needsJava(env) {
   const isGiven = Boolean(env.KAFKA_BROKERS && env.SCHEMA_REGISTRY_URL)
   return !isGiven && env.WEIR_TEST_STACK !== 'docker'
+}
+
+/** Runs `work` while no other set-up works in this clone; waits for another that does. */
+async function withLock(progress, work) {
+  mkdirSync(partsDir, { recursive: true })
+  const lockFile = join(partsDir, 'set-up.lock')
+  let claim = claimFile(lockFile)
+  if (claim.holder) progress.say('another set-up is at work in this folder; waiting for it')
+  for (; claim.holder; claim = claimFile(lockFile)) await delay(POLL_MS)
+  // On exit too: a failing step and a signal both end the process.
+  process.once('exit', claim.release)
+  try {
+    await work()
+  } finally {
+    claim.release()
+    process.off('exit', claim.release)
+  }
 }

@@ -1,8 +1,15 @@
 import { spawn } from 'node:child_process'
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { SetUpFailure } from './failure.mjs'
-import { partsDir, root } from './paths.mjs'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url))
+export const partsDir = join(root, '.parts')
+
+/** What stopped the set-up and what to do about it, as text for the terminal. */
+export class SetUpFailure extends Error {
+  name = 'SetUpFailure'
+}
 
 const TAIL_LINES = 15
 

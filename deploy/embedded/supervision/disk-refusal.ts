@@ -11,10 +11,10 @@ const refusals: Readonly<Record<string, string>> = {
   EIO: 'the disk has an error',
 }
 
-/** In words, why a disk did not take what was written; undefined where the error is another one. */
+/** In words, why a disk refused a write; undefined for any other error. */
 export const refusalOf = (error: unknown): string | undefined => refusals[(error as NodeJS.ErrnoException).code ?? '']
 
-/** Does what is good to have, but not worth stopping for. */
+/** Does `work`, and goes on without it when the disk refuses: for files that are good to have but not worth stopping for. */
 export const unlessDiskRefuses = (work: () => void): void => {
   try {
     work()
@@ -23,7 +23,10 @@ export const unlessDiskRefuses = (work: () => void): void => {
   }
 }
 
-/** Tries to write a little into a folder (less than that is no room at all), and tells in words why its disk refuses. */
+/**
+ * Writes 1 MiB into a folder and removes it again (a disk with less room is as good as full). Returns in words why the disk
+ * refused.
+ */
 export const tryToWrite = (folder: string): string | undefined => {
   const file = join(folder, `tried.${process.pid}`)
   try {

@@ -6,14 +6,14 @@ const TAIL_BYTES = 64 * 1024
 
 export const logFileOf = (dataDir: string, name: string): string => join(dataDir, 'logs', `${name}.log`)
 
-/** Opens a log for appending; one that has grown large becomes `.1`, in place of the `.1` before it. */
+/** Opens a log for appending. A log that has grown large is first renamed to `.1`, which replaces the previous `.1`. */
 export const openLog = (file: string): number => {
   mkdirSync(dirname(file), { recursive: true })
   if ((sizeOf(file) ?? 0) > ROTATE_BYTES) renameSync(file, `${file}.1`)
   return openSync(file, 'a')
 }
 
-/** The last lines of a log, of what was written after `from` bytes. */
+/** The last lines of a log, counting only what was written after its first `from` bytes. */
 export const tailOf = (file: string, lines = 12, from = 0): string[] => {
   const size = sizeOf(file) ?? 0
   const start = Math.max(from <= size ? from : 0, size - TAIL_BYTES)

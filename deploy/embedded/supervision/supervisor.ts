@@ -1,13 +1,28 @@
-import type { ProcessDefinition } from './process-definition.js'
-import { type SupervisedProcess, superviseProcess } from './supervised-process.js'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { tryToWrite } from './disk-refusal.js'
+import { logFileOf, sizeOf, tailOf } from './log-file.js'
+import { type Ending, type RunningProcess, type Startable, spawnNoted } from './noted-processes.js'
+
+/** One process that the supervisor keeps running: a part (Kafka, Postgres, …) or one of Weir's services. */
+export type ProcessDefinition = Startable & {
+  readonly port: number
+  /** Run before every start, also before a restart: formatting, clearing what a killed predecessor left. */
+  readonly prepare?: () => Promise<void>
+  readonly isReady: () => Promise<boolean>
+}
 
 export type Supervisor = {
   /** Starts these side by side; resolves when all are ready, rejects with the first that cannot start. */
   start: (definitions: readonly ProcessDefinition[]) => Promise<void>
   /** Stops everything, the last named first, each in good order. */
   stop: () => Promise<void>
-  /** Ends everything at once; whoever waits for `stop` then has it. */
+  /** Ends everything at once; a `stop` that is under way then finishes. */
   kill: () => void
+}
+
+export class CannotStart extends Error {
+  override name = 'CannotStart'
 }
 
 export const createSupervisor = (options: {
@@ -43,4 +58,129 @@ export const createSupervisor = (options: {
       for (const supervised of processes) supervised.kill()
     },
   }
+}
+
+export type SupervisedProcess = {
+  /** Resolves when the process is ready for the first time, rejects when it cannot get there. Once ready, it is kept running. */
+  start: () => Promise<void>
+  stop: () => Promise<void>
+  /** Ends the process at once, without the chance to end in good order. */
+  kill: () => void
+}
+
+const POLL_MS = 50
+const READY_WITHIN_MS = 120_000
+const FIRST_ATTEMPTS = 3
+const HEALTHY_MS = 30_000
+const STOP_WITHIN_MS = 20_000
+const BACKOFF_MS = [100, 500, 1_000, 2_000, 5_000, 10_000]
+
+export const superviseProcess = (
+  definition: ProcessDefinition,
+  { dataDir, report }: { dataDir: string; report: (line: string) => void },
+): SupervisedProcess => {
+  const { name } = definition
+  const stopping = new AbortController()
+  let running: RunningProcess | undefined
+  let lives = 0
+  let starting: Promise<void> | undefined
+  let watch: Promise<void> | undefined
+
+  const run = async (): Promise<{ readiness: Promise<boolean>; ended: Promise<Ending> }> => {
+    try {
+      await definition.prepare?.()
+    } catch (error) {
+      throw new CannotStart(`${name} cannot be prepared: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    if (stopping.signal.aborted) throw new CannotStart(`${name} was stopped before it was up`)
+    const life = spawnNoted(definition, dataDir, { isAgain: lives++ > 0 })
+    running = life
+    return { readiness: untilReady(definition, life.ended), ended: life.ended }
+  }
+
+  const firstStart = async () => {
+    const logFrom = sizeOf(logFileOf(dataDir, name)) ?? 0
+    const failed = (why: string) => {
+      const tail = tailOf(logFileOf(dataDir, name), 12, logFrom).map((line) => `  ${line}`)
+      return new CannotStart([`${name} cannot start: ${why}. Its log: ${logFileOf(dataDir, name)}`, ...tail].join('\n'))
+    }
+    for (let attempt = 1; ; attempt++) {
+      const { readiness, ended } = await run()
+      if (await readiness) {
+        watch = keepRunning(ended)
+        return
+      }
+      if (stopping.signal.aborted) throw new CannotStart(`${name} was stopped before it was up`)
+      const ending = await Promise.race([ended, undefined])
+      if (ending === undefined) throw failed(`not ready after ${READY_WITHIN_MS / 1000} s`)
+      if (attempt === FIRST_ATTEMPTS) throw failed(ending.reason)
+      await pause(BACKOFF_MS[attempt] ?? 0, stopping.signal)
+    }
+  }
+
+  const keepRunning = async (firstLife: Promise<Ending>) => {
+    let ended = firstLife
+    let failures = 0
+    let upSince = Date.now()
+    while (true) {
+      const { reason } = await ended
+      if (stopping.signal.aborted) return
+      failures = Date.now() - upSince > HEALTHY_MS ? 0 : failures
+      const why = [reason, tryToWrite(join(dataDir, 'run'))].filter(Boolean).join(', ')
+      report(`${name} ended (${why}); starting it again`)
+      await pause(BACKOFF_MS[Math.min(failures++, BACKOFF_MS.length - 1)] ?? 0, stopping.signal)
+      if (stopping.signal.aborted) return
+      upSince = Date.now()
+      try {
+        const life = await run()
+        const startedAt = Date.now()
+        void life.readiness.then((isReady) => {
+          if (isReady) report(`${name} is ready again after ${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
+        })
+        ended = life.ended
+      } catch (error) {
+        ended = Promise.resolve({ isClean: false, reason: error instanceof Error ? error.message : String(error) })
+      }
+    }
+  }
+
+  return {
+    start: () => {
+      starting = firstStart()
+      return starting
+    },
+    stop: async () => {
+      stopping.abort()
+      if (running) {
+        const { ended, end, kill } = running
+        end()
+        const timer = setTimeout(kill, STOP_WITHIN_MS)
+        await ended
+        clearTimeout(timer)
+      }
+      // A preparation that is under way (making a database, say) is left to finish; the process is then not started.
+      await Promise.allSettled([starting, watch])
+    },
+    kill: () => {
+      stopping.abort()
+      running?.kill()
+    },
+  }
+}
+
+/** False when the process ended first, or was not ready in time. */
+const untilReady = async (definition: ProcessDefinition, ended: Promise<Ending>): Promise<boolean> => {
+  let hasEnded = false
+  void ended.then(() => {
+    hasEnded = true
+  })
+  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end && !hasEnded; await delay(POLL_MS)) {
+    if ((await definition.isReady()) && !hasEnded) return true
+  }
+  return false
+}
+
+const pause = async (ms: number, signal: AbortSignal) => {
+  // Aborted by a stop: the caller looks at the signal.
+  await delay(ms, undefined, { signal }).catch(() => undefined)
 }

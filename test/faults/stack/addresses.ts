@@ -1,10 +1,10 @@
-import { type Config, readConfig } from '../../../deploy/embedded/launcher/config.js'
-import { freePorts } from '../../../deploy/embedded/parts/free-port.js'
+import { type LauncherConfig, readConfig } from '../../../deploy/embedded/launcher/config.js'
+import { freePorts } from '../../../deploy/embedded/parts/ports.js'
 import { openLink } from '../../support/link.js'
 
-export type Addresses = Awaited<ReturnType<typeof openAddresses>>
+export type StackAddresses = Awaited<ReturnType<typeof openAddresses>>
 
-/** Where everything is: directly, for provisioning and for whoever checks, and through links, for the services. */
+/** Every address twice: the part's own, for provisioning and for the checks, and that of a link before it, for the services. */
 export const openAddresses = async (dataDir: string) => {
   const [kafka = 0, kafkaBehind = 0, registry = 0, postgres = 0, clickhouse = 0, ...own] = await freePorts(10)
   const linkTo = (port: number) => openLink({ host: '127.0.0.1', port })
@@ -27,7 +27,7 @@ export const openAddresses = async (dataDir: string) => {
     'integrity-2': integrity2,
     sink,
   }
-  const configOf = (to: Record<keyof typeof links, number>): Config =>
+  const configOf = (to: Record<keyof typeof links, number>): LauncherConfig =>
     readConfig({
       DATA_DIR: dataDir,
       EDGE_PORT: String(edge1),

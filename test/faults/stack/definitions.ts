@@ -1,19 +1,19 @@
 import { mainOf, serviceEnvironment } from '../../../deploy/embedded/launcher/services.js'
-import { answersHttp } from '../../../deploy/embedded/parts/answers-http.js'
 import { clickhousePart } from '../../../deploy/embedded/parts/clickhouse.js'
 import { kafkaPart } from '../../../deploy/embedded/parts/kafka.js'
+import { answersHttp } from '../../../deploy/embedded/parts/ports.js'
 import { postgresPart } from '../../../deploy/embedded/parts/postgres.js'
 import { registryPart } from '../../../deploy/embedded/parts/registry.js'
-import type { ProcessDefinition } from '../../../deploy/embedded/supervision/process-definition.js'
-import type { Addresses } from './addresses.js'
+import type { ProcessDefinition } from '../../../deploy/embedded/supervision/supervisor.js'
+import type { StackAddresses } from './addresses.js'
 
-/** Few records in a batch, so that small requests have several; clients that wait for a dead one soon try again. */
+/** Few records in a batch, so that a small request has several; a short timeout, so that a client without a verdict soon tries again. */
 export const recordsInBatch = 4
 const serviceSettings = { BATCH_RECORDS: String(recordsInBatch), VERDICT_TIMEOUT_MS: '5000' }
 
 export const partDefinitions = async (
   dataDir: string,
-  { ports, links }: Addresses,
+  { ports, links }: StackAddresses,
 ): Promise<Record<'kafka' | 'registry' | 'postgres' | 'clickhouse', ProcessDefinition>> => ({
   kafka: kafkaPart({
     dataDir,
@@ -26,7 +26,7 @@ export const partDefinitions = async (
 })
 
 /** The services as they run in production, two of those that may be several; they reach the parts through the links. */
-export const serviceDefinitions = ({ ports, linked }: Addresses): Record<ServiceName, ProcessDefinition> => {
+export const serviceDefinitions = ({ ports, linked }: StackAddresses): Record<ServiceName, ProcessDefinition> => {
   const url = (name: ServiceName) => `http://127.0.0.1:${ports[name]}`
   const define = (name: ServiceName, service: 'edge' | 'integrity' | 'sink'): ProcessDefinition => ({
     name,

@@ -1,9 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { provision } from '../../../deploy/embedded/launcher/provision.js'
-import type { ProcessDefinition } from '../../../deploy/embedded/supervision/process-definition.js'
-import { type SupervisedProcess, superviseProcess } from '../../../deploy/embedded/supervision/supervised-process.js'
+import { provision } from '../../../deploy/embedded/launcher/services.js'
+import {
+  type ProcessDefinition,
+  type SupervisedProcess,
+  superviseProcess,
+} from '../../../deploy/embedded/supervision/supervisor.js'
 import { eventually } from '../../support/eventually.js'
 import { endProcessesWith } from '../../support/left-behind.js'
 import { openAddresses } from './addresses.js'

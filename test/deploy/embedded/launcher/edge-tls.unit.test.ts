@@ -2,10 +2,9 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { banner } from '../../../../deploy/embedded/launcher/banner.js'
-import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
-import { checkEdgeNetwork } from '../../../../deploy/embedded/launcher/edge-network.js'
+import { checkEdgeNetwork, readConfig } from '../../../../deploy/embedded/launcher/config.js'
 import { edgeUrl } from '../../../../deploy/embedded/launcher/services.js'
-import { answersHttp } from '../../../../deploy/embedded/parts/answers-http.js'
+import { answersHttp } from '../../../../deploy/embedded/parts/ports.js'
 import { makeCertificate } from '../../../services/edge/network/certificates.js'
 
 it('reaches an edge that speaks TLS by https', () => {

@@ -3,11 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { answersHttp } from '../../../../deploy/embedded/parts/answers-http.js'
-import { freePorts } from '../../../../deploy/embedded/parts/free-port.js'
-import type { ProcessDefinition } from '../../../../deploy/embedded/supervision/process-definition.js'
-import { identityOf } from '../../../../deploy/embedded/supervision/process-identity.js'
-import { createSupervisor, type Supervisor } from '../../../../deploy/embedded/supervision/supervisor.js'
+import { answersHttp, freePorts } from '../../../../deploy/embedded/parts/ports.js'
+import { identityOf } from '../../../../deploy/embedded/supervision/process-identity.mjs'
+import {
+  createSupervisor,
+  type ProcessDefinition,
+  type Supervisor,
+} from '../../../../deploy/embedded/supervision/supervisor.js'
 import { eventually } from '../../../support/eventually.js'
 
 let dataDir: string

@@ -1,24 +1,43 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { claimFile } from '../supervision/claim-file.mjs'
 import { unlessDiskRefuses } from '../supervision/disk-refusal.js'
-import { type Addresses, type Config, readConfig } from './config.js'
+import { type Addresses, type LauncherConfig, readConfig } from './config.js'
 import { edgeUrl } from './services.js'
 
-/** What an operator's command is told: where the parts are, and the edge. */
+export class DataFolderInUse extends Error {
+  override name = 'DataFolderInUse'
+}
+
+/** Claims the data folder for this launcher; throws when a living one has it. Returns how to give it back. */
+export const claimDataFolder = (dataDir: string): (() => void) => {
+  mkdirSync(join(dataDir, 'run'), { recursive: true })
+  mkdirSync(join(dataDir, 'logs'), { recursive: true })
+  const claim = claimFile(join(dataDir, 'run', 'launcher.json'))
+  if (claim.holder) {
+    throw new DataFolderInUse(`Weir already runs with the data folder ${dataDir} (process ${claim.holder.pid}).`)
+  }
+  return () => unlessDiskRefuses(claim.release)
+}
+
+/** Where an operator's command finds the parts and the edge. */
 export type OperatorAddresses = Addresses & { EDGE_URL: string }
 
 const fileOf = (dataDir: string): string => join(dataDir, 'run', 'addresses.json')
 
-/** Notes where this system's parts are, so that an operator need not say it again in another shell. */
-export const noteAddresses = (config: Config): (() => void) => {
+/**
+ * Notes in the data folder where this system's parts are, so that an operator's command in another shell finds them.
+ * Returns how to remove the note.
+ */
+export const noteAddresses = (config: LauncherConfig): (() => void) => {
   const { dataDir } = config
   mkdirSync(join(dataDir, 'run'), { recursive: true })
-  // An address elsewhere may hold a password.
+  // Only its owner may read the file: the address of a part elsewhere may hold a password.
   writeFileSync(fileOf(dataDir), JSON.stringify(addressesOf(config)), { mode: 0o600 })
   return () => unlessDiskRefuses(() => rmSync(fileOf(dataDir), { force: true }))
 }
 
-const addressesOf = (config: Config): OperatorAddresses => ({ ...config.addresses, EDGE_URL: edgeUrl(config) })
+const addressesOf = (config: LauncherConfig): OperatorAddresses => ({ ...config.addresses, EDGE_URL: edgeUrl(config) })
 
 const portOf = {
   KAFKA_BROKERS: 'KAFKA_PORT',
@@ -28,7 +47,7 @@ const portOf = {
   EDGE_URL: 'EDGE_PORT',
 } as const
 
-/** The addresses for an operator's command: those in the environment, else those of the system that runs in DATA_DIR. */
+/** The addresses for an operator's command: from the environment, else from the system that runs in DATA_DIR, else defaults. */
 export const operatorAddresses = (env: Readonly<Record<string, string | undefined>>): OperatorAddresses => {
   const config = readConfig(env)
   const addresses = { ...addressesOf(config), ...(env.EDGE_URL && { EDGE_URL: env.EDGE_URL }) }

@@ -1,12 +1,37 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
-import { noteAddresses, operatorAddresses } from '../../../../deploy/embedded/launcher/running-addresses.js'
+import {
+  claimDataFolder,
+  noteAddresses,
+  operatorAddresses,
+} from '../../../../deploy/embedded/launcher/running-system.js'
+
+let dataDir: string
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'weir-running-'))
+})
+
+afterEach(() => rmSync(dataDir, { recursive: true }))
+
+it('gives a data folder to one launcher at a time', () => {
+  const release = claimDataFolder(dataDir)
+  expect(() => claimDataFolder(dataDir)).toThrow(`Weir already runs with the data folder ${dataDir}`)
+  release()
+  claimDataFolder(dataDir)()
+})
+
+it('takes over the data folder of a launcher that is gone', () => {
+  claimDataFolder(dataDir)()
+  writeFileSync(join(dataDir, 'run', 'launcher.json'), JSON.stringify({ pid: process.pid, identity: 'long ago' }))
+  claimDataFolder(dataDir)()
+})
 
 it('finds the system that runs in the data folder, unless the environment says otherwise', () => {
-  const DATA_DIR = mkdtempSync(join(tmpdir(), 'weir-addresses-'))
+  const DATA_DIR = dataDir
   expect(operatorAddresses({ DATA_DIR }).POSTGRES_URL).toContain(':5432/')
 
   const forget = noteAddresses(

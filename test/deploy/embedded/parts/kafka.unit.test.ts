@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { kafkaProperties } from '../../../../deploy/embedded/parts/kafka-properties.js'
+import { kafkaProperties } from '../../../../deploy/embedded/parts/kafka.js'
 
 const read = (options: Parameters<typeof kafkaProperties>[0]) =>
   new Map(

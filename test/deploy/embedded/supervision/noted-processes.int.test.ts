@@ -5,9 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { claimDataFolder } from '../../../../deploy/embedded/launcher/data-folder.js'
-import { endOrphans, noteProcess } from '../../../../deploy/embedded/supervision/orphans.js'
-import { identityOf } from '../../../../deploy/embedded/supervision/process-identity.js'
+import { endOrphans, noteProcess } from '../../../../deploy/embedded/supervision/noted-processes.js'
+import { identityOf } from '../../../../deploy/embedded/supervision/process-identity.mjs'
 import { eventually } from '../../../support/eventually.js'
 
 let dataDir: string
@@ -67,17 +66,4 @@ it('leaves alone a process that only has the same id', async () => {
   expect(identityOf(pid)).toBeDefined()
   expect(existsSync(file)).toBe(false)
   stranger.kill()
-})
-
-it('gives a data folder to one launcher at a time', () => {
-  const release = claimDataFolder(dataDir)
-  expect(() => claimDataFolder(dataDir)).toThrow(`Weir already runs with the data folder ${dataDir}`)
-  release()
-  claimDataFolder(dataDir)()
-})
-
-it('takes over the data folder of a launcher that is gone', () => {
-  claimDataFolder(dataDir)()
-  writeFileSync(join(dataDir, 'run', 'launcher.json'), JSON.stringify({ pid: process.pid, identity: 'long ago' }))
-  claimDataFolder(dataDir)()
 })

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { chooseEncoding } from '../../../../deploy/embedded/clickhouse/answer.js'
+import { chooseEncoding, contentTypeOf } from '../../../../deploy/embedded/clickhouse/answer.js'
 import { readConfig } from '../../../../deploy/embedded/clickhouse/config.js'
 import { prelude } from '../../../../deploy/embedded/clickhouse/engine.js'
 import { errorBody, statusOf, toClickHouseError } from '../../../../deploy/embedded/clickhouse/errors.js'
-import { contentTypeOf } from '../../../../deploy/embedded/clickhouse/formats.js'
 
 describe('what goes back to the client', () => {
   it('is an error without the wrapping of the engine and without our file', () => {

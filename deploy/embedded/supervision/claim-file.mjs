@@ -1,0 +1,85 @@
+// @ts-check
+// Plain Node, not TypeScript: the set-up uses this file too, before anything is compiled.
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { identityOf, isAlive } from './process-identity.mjs'
+
+/** @typedef {{ pid: number, identity: string }} Holder the process that a claim names */
+
+/**
+ * Claims `file` for this process. While a living process holds the file, or is just taking it over, that process is returned
+ * instead. The claim of a process that is gone is stale, and is taken over.
+ * @param {string} file
+ * @returns {{ holder?: undefined, release: () => void } | { holder: Holder }}
+ */
+export const claimFile = (file) => {
+  const mine = JSON.stringify({ pid: process.pid, identity: identityOf(process.pid) })
+  // Written aside and linked when whole: nobody ever reads half a claim, and of two links only one succeeds.
+  const draft = `${file}.${process.pid}`
+  try {
+    writeFileSync(draft, mine)
+    while (!link(draft, file)) {
+      const found = read(file)
+      if (found === undefined) continue
+      const holder = holderOf(found)
+      if (holder !== undefined && isAlive(holder)) return { holder }
+      // Only one process at a time removes a stale claim: a second one would remove the claim that the first then makes.
+      const removal = claimFile(`${file}.removal`)
+      if (removal.holder) return removal
+      if (read(file) === found) rmSync(file, { force: true })
+      removal.release()
+    }
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return {
+    release: () => {
+      if (read(file) === mine) rmSync(file, { force: true })
+    },
+  }
+}
+
+/**
+ * Undefined for a file that names no process: one that a power failure left empty, after which its process is gone as well.
+ * @param {string} text
+ * @returns {Holder | undefined}
+ */
+const holderOf = (text) => {
+  try {
+    const claim = JSON.parse(text)
+    return typeof claim?.pid === 'number' && typeof claim.identity === 'string' ? claim : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/**
+ * False when the file `to` is there already.
+ * @param {string} from
+ * @param {string} to
+ */
+const link = (from, to) => {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  }
+}
+
+/** @param {string} file */
+const read = (file) => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+/**
+ * @param {unknown} error
+ * @param {string} code
+ */
+const hasCode = (error, code) => error instanceof Error && 'code' in error && error.code === code
