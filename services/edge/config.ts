@@ -3,7 +3,7 @@ import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/proce
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
 import { limitVariables } from './limits/variables.js'
-import { networkVariables } from './network/variables.js'
+import { networkVariables } from './network/network.js'
 
 export const configSchema = {
   type: 'object',

@@ -1,6 +1,5 @@
 import { readConfig } from '#platform/process/config.js'
-import { openNetwork } from '../../../services/edge/network/open-network.js'
-import { networkVariables } from '../../../services/edge/network/variables.js'
+import { networkVariables, openNetwork } from '../../../services/edge/network/network.js'
 import { ConfigProblems } from './config.js'
 
 /** Asks what the edge will ask when it starts, which is last, half a minute and five processes later. */

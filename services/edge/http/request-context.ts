@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Caller } from './caller.js'
+import type { OrgRates } from '../limits/rates.js'
 
 /** What the hooks before a handler found out about a request, and what its log line will say. */
 declare module 'fastify' {
@@ -23,4 +23,15 @@ export const contextFields = ['caller', 'idempotencyKey', 'recordCount', 'failur
 export const callerOf = (request: FastifyRequest): Caller => {
   if (!request.caller) throw new Error(`${request.routeOptions.url} is not behind a key`)
   return request.caller
+}
+
+/** Who is calling, as their key says. */
+export type Caller = {
+  orgId: string
+  /** null where no key was needed. */
+  keyId: string | null
+  /** null: all of them */
+  scopes: readonly string[] | null
+  /** Its organisation's own; where there are none, everybody's. */
+  rates?: OrgRates | undefined
 }

@@ -1,6 +1,8 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { requestError, sendError } from './request-error.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { nearest } from '#schemas/derive/nearest-name.js'
+import { type RequestError, requestError, sendError } from './request-error.js'
 
 export type Method = 'GET' | 'POST'
 type Route = Pick<RouteOptions, 'handler' | 'onRequest' | 'config'>
@@ -24,4 +26,16 @@ export const addResource = (app: FastifyInstance, url: string, routes: Partial<R
     onRequest: async (_request, reply) => sendError(reply, refusal),
     handler: (_request, reply) => sendError(reply, refusal),
   })
+}
+
+const uploadPath = /^\/v1\/data\/([^/?#]*)/
+
+/** Why there is nothing at this address, with what the caller may have meant. */
+export const notFound = (url: string, catalogue: Catalogue): RequestError => {
+  const type = uploadPath.exec(url)?.[1]
+  if (type === undefined) return requestError(404, 'there is nothing at this address; /docs shows what there is')
+  const types = [...catalogue.uploads.keys()]
+  const close = nearest(type, types)
+  const known = `the types are ${types.join(', ')}`
+  return requestError(404, `there is no such type; ${close ? `did you mean ${close}? ` : ''}${known}`)
 }

@@ -3,7 +3,7 @@ import { database, viewOf } from '#schemas/derive/names.js'
 import type { Field } from '#schemas/field.js'
 import { columnsOf, type RecordType } from '#schemas/record.js'
 import { Unavailable } from '../http/request-error.js'
-import type { InteractionQuery } from './query.js'
+import type { InteractionQuery } from './list-interactions.js'
 
 /** An interaction under its spec names; times are ISO, in UTC. */
 export type InteractionRow = { interaction_id: string; event_timestamp: string; [field: string]: unknown }

@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { allows } from '#schemas/derive/scopes.js'
-import type { Caller } from '../http/caller.js'
+import type { Caller } from '../http/request-context.js'
 import { type RequestError, requestError, sendError } from '../http/request-error.js'
-import { bearerOf } from './bearer.js'
 
 /** Who a key belongs to; undefined where it is no key, or no longer one. Throws where that cannot be told. */
 export type FindCaller = (key: string) => Promise<Caller | undefined>
@@ -31,3 +30,9 @@ const unauthorized: RequestError = {
   message: 'the API key is invalid or missing; send it as Authorization: Bearer <key>',
   headers: { 'www-authenticate': 'Bearer' },
 }
+
+const bearerPattern = /^Bearer +([\x21-\x7e]{1,512}) *$/i
+
+/** The key that a request shows, if it shows one. */
+export const bearerOf = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : bearerPattern.exec(authorization)?.[1]

@@ -2,6 +2,11 @@ import type { Log } from '#platform/health/log.js'
 import type { Message, Producer } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import type { FailAt } from '#platform/process/fail-point.js'
+import type { Registry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { submittedSchema } from '#schemas/derive/avro.js'
+import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { partitionsOf } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 
 /** Appends a request's batches in order; resolves to how many of them, from the first on, are known to be written. */
@@ -53,4 +58,19 @@ function* sends(batches: readonly SubmittedBatch[], encode: Lane['encode']): Gen
     bytes += value.length
   }
   if (send) yield send
+}
+
+/** The submitted topic of each type. Schemas were registered when the topics were made; here they must be known. */
+export const openLanes = async (catalogue: Catalogue, registry: Registry): Promise<(type: string) => Lane> => {
+  const lanes = new Map<string, Lane>()
+  for (const [name, type] of catalogue.all) {
+    const topic = submittedTopic(name)
+    const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(type))
+    lanes.set(name, { topic, encode, partitions: partitionsOf(catalogue, topic) })
+  }
+  return (type) => {
+    const lane = lanes.get(type)
+    if (!lane) throw new Error(`nothing is called ${type}`)
+    return lane
+  }
 }

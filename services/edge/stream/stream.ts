@@ -7,10 +7,8 @@ import type { Patience } from '#platform/process/patience.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { Unavailable } from '../http/request-error.js'
-import { openLanes } from './lanes.js'
-import { createPublish, type Publish } from './publisher.js'
-import { followVerdicts } from './verdict-feed.js'
-import type { Verdicts } from './verdicts.js'
+import { createPublish, openLanes, type Publish } from './publisher.js'
+import { followVerdicts, type Verdicts } from './verdicts.js'
 
 export type Stream = {
   publish: Publish

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createKeyText, hashKey } from '#ledger/key-text.js'
 import type { StoredKey } from '#ledger/keys.js'
-import { bearerOf } from '../../../../services/edge/keys/bearer.js'
-import { createFindCaller } from '../../../../services/edge/keys/key-cache.js'
+import { bearerOf } from '../../../../services/edge/keys/authenticate.js'
+import { createCheckKeys, createFindCaller } from '../../../../services/edge/keys/find-caller.js'
 import { createKeyMemory } from '../../../../services/edge/keys/key-memory.js'
 import { createLastUse } from '../../../../services/edge/keys/last-use.js'
-import { createCheckKeys } from '../../../../services/edge/keys/readiness.js'
 import { silent } from '../edge.js'
 
 const { keyId, key } = createKeyText()

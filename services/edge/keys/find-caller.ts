@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import { hashKey, keyIdOf } from '#ledger/key-text.js'
 import type { StoredKey } from '#ledger/keys.js'
+import type { Check } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
 import { within } from '#platform/process/patience.js'
 import { Unavailable } from '../http/request-error.js'
 import type { FindCaller } from './authenticate.js'
-import type { KeyMemory } from './key-memory.js'
+import { type KeyMemory, usableFor } from './key-memory.js'
 
 // A key that was seen lately need not wait longer for a Postgres that hangs.
 const patience = 1_000
@@ -80,3 +81,19 @@ const nobody = Buffer.alloc(32)
 
 const verify = (key: StoredKey | undefined, shown: Buffer): StoredKey | undefined =>
   timingSafeEqual(key?.hash ?? nobody, shown) ? key : undefined
+
+// Below the time that readiness gives a check: the operator is to read this sentence, not "no answer".
+const answerWithin = 2_000
+
+/** Whether Postgres answers; where it does not, what that means for those who hold a key. */
+export const createCheckKeys =
+  (ask: () => Promise<unknown>): Check =>
+  async () => {
+    try {
+      await within(answerWithin, ask())
+    } catch (cause) {
+      throw new Error(`keys seen in the last ${usableFor / 60_000} minutes still work, others cannot be checked`, {
+        cause,
+      })
+    }
+  }

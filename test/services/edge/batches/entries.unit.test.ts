@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { toStoredRecord } from '../../../../services/edge/batches/stored-record.js'
+import { toStoredRecord } from '../../../../services/edge/batches/entries.js'
 
 const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
 

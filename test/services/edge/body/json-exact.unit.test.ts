@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readBody } from '../../../../services/edge/body/body.js'
-import { countTokens } from '../../../../services/edge/body/json-counts.js'
-import { describeLoss, findLoss } from '../../../../services/edge/body/json-exact.js'
+import { countTokens, describeLoss, findLoss } from '../../../../services/edge/body/json-exact.js'
 
 /** JSON as it is written: an object is its pairs, in order, with names that may come twice. */
 type Written = string | { list: Written[] } | { pairs: [string, Written][] }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readPrefer } from '../../../../services/edge/uploads/prefer.js'
+import { readPrefer } from '../../../../services/edge/uploads/envelope.js'
 
 const asks = (header: string | string[] | undefined) => readPrefer(header).respondAsync
 

@@ -2,8 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { SecureContextOptions } from 'node:tls'
 import { pino } from 'pino'
 import { afterAll, expect, it } from 'vitest'
-import { checkCertificate, readFiles } from '../../../../services/edge/network/certificate.js'
-import { createRenewal } from '../../../../services/edge/network/certificate-renewal.js'
+import { checkCertificate, createRenewal, readFiles } from '../../../../services/edge/network/certificate.js'
 import { certificateFolder, makeCertificate } from './certificates.js'
 
 const [first, second] = await Promise.all([makeCertificate('first'), makeCertificate('second')])

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { interaction } from '#schemas/records/interaction.js'
-import { readCursor, writeCursor } from '../../../../services/edge/interactions/cursor.js'
-import { createQueryReader } from '../../../../services/edge/interactions/query.js'
+import { createQueryReader, readCursor, writeCursor } from '../../../../services/edge/interactions/list-interactions.js'
 import { createReadInteractions, toSelect } from '../../../../services/edge/interactions/reader.js'
 
 const read = createQueryReader(interaction)

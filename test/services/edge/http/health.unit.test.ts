@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createReadiness } from '#platform/health/health.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { createFigures } from '../../../../services/edge/figures.js'
-import { peerChecks, readPeerMetrics } from '../../../../services/edge/http/peers.js'
+import { peerChecks, readPeerMetrics } from '../../../../services/edge/http/health.js'
 
 const broken = { status: 'not_ready', parts: { clickhouse: { ok: false, problem: 'refused' }, kafka: { ok: true } } }
 let peer: Server
