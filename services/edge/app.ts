@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Log } from '#platform/health/log.js'
 import { addBodyParser } from './body/body.js'
-import type { Figures } from './figures.js'
+import type { EdgeFigures } from './figures.js'
 import { addDocs } from './http/docs.js'
 import { addHealth, type HealthDeps } from './http/health.js'
 import { newId } from './http/ids.js'
@@ -37,7 +37,7 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     network: Omit<Network, 'host' | 'certificate'>
     /** What the edge speaks TLS with, if it does. */
     certificate?: Certificate | undefined
-    figures: Figures
+    figures: EdgeFigures
     log: Log
   }
 

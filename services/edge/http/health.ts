@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Check, Readiness } from '#platform/health/health.js'
 import { metricsType } from '#platform/health/metrics.js'
-import type { Figures } from '../figures.js'
+import type { EdgeFigures } from '../figures.js'
 import { requestError, sendError } from './request-error.js'
 import { addResource } from './resource.js'
 
@@ -50,7 +50,7 @@ export const peerChecks = (peers: Peers, overlooked: readonly string[] = []): Re
   Object.fromEntries([...peers].map(([name, address]) => [name, () => checkPeer(address, overlooked)]))
 
 /** The peers' texts; one that does not answer is left out, and a gauge says so. */
-export const readPeerMetrics = async (peers: Peers, figures: Pick<Figures, 'peerUp'>): Promise<string[]> => {
+export const readPeerMetrics = async (peers: Peers, figures: Pick<EdgeFigures, 'peerUp'>): Promise<string[]> => {
   const texts = await Promise.all(
     [...peers].map(async ([peer, address]) => {
       const text = await ask(`${address}/metrics`).then(

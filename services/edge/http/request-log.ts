@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '#platform/health/log.js'
-import type { Figures } from '../figures.js'
+import type { EdgeFigures } from '../figures.js'
 
 /** One line and one count for each request: its route's pattern, never its address, body or key. */
-export const addRequestLog = (app: FastifyInstance, { log, figures }: { log: Log; figures: Figures }): void => {
+export const addRequestLog = (app: FastifyInstance, { log, figures }: { log: Log; figures: EdgeFigures }): void => {
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request
     const route = request.routeOptions.url ?? 'unknown'

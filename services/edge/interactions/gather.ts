@@ -3,10 +3,11 @@ import type { Log } from '#platform/health/log.js'
 import type { Problem } from '#schemas/problem.js'
 import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
 import type { Entry } from '../batches/entries.js'
-import type { Figures } from '../figures.js'
+import type { BatchOutcome } from '../batches/outcome.js'
+import type { EdgeFigures } from '../figures.js'
 import { newId } from '../http/ids.js'
 import { Unavailable } from '../http/request-error.js'
-import type { Outcome, Submit } from '../stream/submit.js'
+import type { Submit } from '../stream/submit.js'
 
 /** An interaction on its way: validated, with the SHA-256 of the body that it came in. */
 export type Interaction = { entry: Entry; bodySha256: Buffer }
@@ -26,7 +27,7 @@ export const createGather = (deps: {
   limits: BatchLimits
   /** Calls back when it is time to send what was gathered. */
   later: (send: () => void) => void
-  figures: Figures
+  figures: EdgeFigures
   now: () => number
   log: Log
 }): Gather => {
@@ -78,7 +79,7 @@ const hashOf = (waiting: readonly Waiting[]): Buffer => {
   return hash.digest()
 }
 
-const outcomesOf = (outcome: Outcome | undefined): ((index: number) => InteractionOutcome) => {
+const outcomesOf = (outcome: BatchOutcome | undefined): ((index: number) => InteractionOutcome) => {
   if (!outcome || 'unknown' in outcome) return () => 'unknown'
   const refused = new Map(outcome.verdict.refused.map(({ index, problems }) => [index, { problems }]))
   return (index) => refused.get(index) ?? 'accepted'

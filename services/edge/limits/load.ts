@@ -1,4 +1,4 @@
-import type { Figures } from '../figures.js'
+import type { EdgeFigures } from '../figures.js'
 import type { Submit } from '../stream/submit.js'
 import type { LimitConfig } from './variables.js'
 
@@ -24,7 +24,7 @@ export type Load = {
 
 type Reason = 'batches' | 'bytes' | 'org_bytes'
 
-export const createLoad = (bounds: Bounds, figures: Pick<Figures, 'shed' | 'bytesInFlight'>): Load => {
+export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | 'bytesInFlight'>): Load => {
   let bytes = 0
   let batches = 0
   const bytesOf = new Map<string, number>()

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { Figures } from '../figures.js'
+import type { EdgeFigures } from '../figures.js'
 import { type Caller, callerOf } from '../http/request-context.js'
 import { type RequestError, sendError } from '../http/request-error.js'
 import type { LimitConfig } from './variables.js'
@@ -37,7 +37,7 @@ export type RateLimits = {
 /** Counts what each key sends, in this process: several edges allow several times as much. */
 export const createRateLimits = (deps: {
   defaults: Rates
-  figures: Pick<Figures, 'rateLimited'>
+  figures: Pick<EdgeFigures, 'rateLimited'>
   now: () => number
 }): RateLimits => {
   const buckets = { requests: createBuckets(), records: createBuckets() }

@@ -1,6 +1,6 @@
 import { batchIdsOf, type NotedRequest, type StoredRequest } from '#ledger/requests.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import type { Part } from './answer.js'
+import type { BatchResult } from '../batches/outcome.js'
 
 // kafkajs gives up on a send after some 5 minutes. Who published for longer was killed over it.
 export const publishedWithin = 600_000
@@ -9,16 +9,16 @@ export const publishedWithin = 600_000
  * The batches of a request as far as they are decided. A keyed request sent again after BATCH_RECORDS was changed is cut
  * anew, so that two cuts of it may be known: the fuller one is told.
  */
-export const partsOfStored = ({ verdicts, noted }: StoredRequest, now: number): Part[] => {
-  const cuts = [...(noted ? [partsOfNoted(noted, verdicts, now)] : []), ...cutsOf(verdicts).map(partsOfCut)]
+export const resultsOfStored = ({ verdicts, noted }: StoredRequest, now: number): BatchResult[] => {
+  const cuts = [...(noted ? [resultsOfNoted(noted, verdicts, now)] : []), ...cutsOf(verdicts).map(resultsOfCut)]
   const [fullest = []] = cuts.sort((a, b) => undecidedIn(a) - undecidedIn(b))
   return fullest
 }
 
-export const isDecided = (parts: readonly Part[]): boolean => parts.length > 0 && undecidedIn(parts) === 0
+export const isDecided = (results: readonly BatchResult[]): boolean => results.length > 0 && undecidedIn(results) === 0
 
 /** What Kafka has will be decided. Of the rest nobody knows, once it is no longer being published. */
-const partsOfNoted = (noted: NotedRequest, verdicts: readonly VerdictEvent[], now: number): Part[] => {
+const resultsOfNoted = (noted: NotedRequest, verdicts: readonly VerdictEvent[], now: number): BatchResult[] => {
   const found = new Map(verdicts.map((verdict) => [verdict.batch_id, verdict]))
   const isPublishing = noted.written === null && now - noted.submittedAt < publishedWithin
   return batchIdsOf(noted).map((batchId, i) => {
@@ -28,7 +28,7 @@ const partsOfNoted = (noted: NotedRequest, verdicts: readonly VerdictEvent[], no
   })
 }
 
-const partsOfCut = (cut: readonly VerdictEvent[]): Part[] => {
+const resultsOfCut = (cut: readonly VerdictEvent[]): BatchResult[] => {
   const found = new Map(cut.map((verdict) => [verdict.batch, verdict]))
   return Array.from({ length: cut[0]?.batches ?? 0 }, (_, i) => {
     const verdict = found.get(i + 1)
@@ -41,5 +41,5 @@ const cutsOf = (verdicts: readonly VerdictEvent[]): VerdictEvent[][] =>
     verdicts.filter(({ batches }) => batches === count),
   )
 
-const undecidedIn = (parts: readonly Part[]): number =>
-  parts.filter(({ outcome }) => outcome === 'pending' || 'unknown' in outcome).length
+const undecidedIn = (results: readonly BatchResult[]): number =>
+  results.filter(({ outcome }) => outcome === 'pending' || 'unknown' in outcome).length

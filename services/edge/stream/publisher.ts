@@ -13,14 +13,19 @@ import type { SubmittedBatch } from '#schemas/events.js'
 export type Publish = (type: string, batches: readonly SubmittedBatch[]) => Promise<number>
 
 /** Where a type's batches go, and how they are written. */
-export type Lane = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
+export type SubmittedTopic = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
 
 const bytesPerSend = 1024 * 1024
 
 export const createPublish =
-  (deps: { producer: Pick<Producer, 'send'>; laneOf: (type: string) => Lane; failAt: FailAt; log: Log }): Publish =>
+  (deps: {
+    producer: Pick<Producer, 'send'>
+    topicOf: (type: string) => SubmittedTopic
+    failAt: FailAt
+    log: Log
+  }): Publish =>
   async (type, batches) => {
-    const { topic, partitions, encode } = deps.laneOf(type)
+    const { topic, partitions, encode } = deps.topicOf(type)
     let written = 0
     try {
       for (const batch of sends(batches, encode)) {
@@ -43,7 +48,7 @@ export const createPublish =
 type Send = { orgId: string; messages: Message[] }
 
 // Encoded as they are sent: a large request is never held twice over.
-function* sends(batches: readonly SubmittedBatch[], encode: Lane['encode']): Generator<Send> {
+function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['encode']): Generator<Send> {
   let send: Send | undefined
   let bytes = 0
   for (const batch of batches) {
@@ -61,8 +66,11 @@ function* sends(batches: readonly SubmittedBatch[], encode: Lane['encode']): Gen
 }
 
 /** The submitted topic of each type. Schemas were registered when the topics were made; here they must be known. */
-export const openLanes = async (catalogue: Catalogue, registry: Registry): Promise<(type: string) => Lane> => {
-  const lanes = new Map<string, Lane>()
+export const openSubmittedTopics = async (
+  catalogue: Catalogue,
+  registry: Registry,
+): Promise<(type: string) => SubmittedTopic> => {
+  const lanes = new Map<string, SubmittedTopic>()
   for (const [name, type] of catalogue.all) {
     const topic = submittedTopic(name)
     const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(type))

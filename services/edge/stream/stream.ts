@@ -7,7 +7,7 @@ import type { Patience } from '#platform/process/patience.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { Unavailable } from '../http/request-error.js'
-import { createPublish, openLanes, type Publish } from './publisher.js'
+import { createPublish, openSubmittedTopics, type Publish } from './publisher.js'
 import { followVerdicts, type Verdicts } from './verdicts.js'
 
 export type Stream = {
@@ -46,11 +46,11 @@ export const openStream = (deps: {
   const open = async (): Promise<void> => {
     const { send, close } = await patience.until('kafka', kafka.createProducer)
     closeProducer = close
-    const laneOf = await patience.until('registry', () => openLanes(deps.catalogue, registry))
+    const topicOf = await patience.until('registry', () => openSubmittedTopics(deps.catalogue, registry))
     feed = await patience.until('registry', () => followVerdicts(deps))
     const watched: Producer['send'] = (topic, partition, messages) =>
       writes.watch({ topic, partition }, () => send(topic, partition, messages))
-    publish = createPublish({ producer: { send: watched }, laneOf, failAt: deps.failAt, log: deps.log })
+    publish = createPublish({ producer: { send: watched }, topicOf, failAt: deps.failAt, log: deps.log })
   }
 
   return {

@@ -1,10 +1,8 @@
-import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
-import type { Figures } from '../figures.js'
+import type { SubmittedBatch } from '#schemas/events.js'
+import type { BatchOutcome } from '../batches/outcome.js'
+import type { EdgeFigures } from '../figures.js'
 import type { Publish } from './publisher.js'
 import type { Expected, Verdicts } from './verdicts.js'
-
-/** What became of a batch, as far as we can tell by now. */
-export type Outcome = { verdict: VerdictEvent } | { unknown: 'no verdict yet' | 'not published' }
 
 export type SubmitOptions = {
   /** How long, from now on, verdicts are waited for once the batches are written; without it, until the time-out. */
@@ -14,10 +12,14 @@ export type SubmitOptions = {
 }
 
 /** Publishes batches of one request and waits for their verdicts: an outcome for each, in the same order. */
-export type Submit = (type: string, batches: readonly SubmittedBatch[], options?: SubmitOptions) => Promise<Outcome[]>
+export type Submit = (
+  type: string,
+  batches: readonly SubmittedBatch[],
+  options?: SubmitOptions,
+) => Promise<BatchOutcome[]>
 
 export const createSubmit =
-  (deps: { publish: Publish; verdicts: Verdicts; figures: Figures; now: () => number }): Submit =>
+  (deps: { publish: Publish; verdicts: Verdicts; figures: EdgeFigures; now: () => number }): Submit =>
   async (type, batches, { patience, onWritten } = {}) => {
     const { publish, verdicts, figures, now } = deps
     const since = now()
@@ -25,7 +27,7 @@ export const createSubmit =
     const abandonFrom = (first: number) => {
       for (const { abandon } of expected.slice(first)) abandon()
     }
-    const outcomeOf = async ({ verdict }: Expected, i: number): Promise<Outcome> => {
+    const outcomeOf = async ({ verdict }: Expected, i: number): Promise<BatchOutcome> => {
       const found = await verdict
       if (!found) return { unknown: i < written ? 'no verdict yet' : 'not published' }
       figures.verdictWait.observe({ type }, (now() - since) / 1000)

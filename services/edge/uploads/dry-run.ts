@@ -23,7 +23,7 @@ export const createDryRun = (
 
   return async (upload: Upload): Promise<UploadResult> => {
     const before = await answeredBefore(upload, deps)
-    if ('error' in before || 'parts' in before) return before
+    if ('error' in before || 'results' in before) return before
     const references = upload.batches.flatMap(({ records }) =>
       records.flatMap((record) => referencesOf(record as Values)),
     )
@@ -32,7 +32,7 @@ export const createDryRun = (
     // Only interactions are keyed one by one, and they have no dry run.
     const world = { isKnown, takenBefore: () => undefined }
     return {
-      parts: upload.batches.map((batch) => ({
+      results: upload.batches.map((batch) => ({
         batch: batch.batch,
         batchId: batch.batch_id,
         outcome: { verdict: decide(batch, world, deps.now()) },

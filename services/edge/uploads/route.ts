@@ -7,7 +7,7 @@ import type { RecordType } from '#schemas/record.js'
 import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
 import { toEntry } from '../batches/entries.js'
 import { bodyOf } from '../body/body.js'
-import type { Figures } from '../figures.js'
+import type { EdgeFigures } from '../figures.js'
 import { takeIdempotencyKey } from '../http/ids.js'
 import { callerOf } from '../http/request-context.js'
 import { retryLater, sendError } from '../http/request-error.js'
@@ -29,7 +29,7 @@ export type UploadDeps = {
   findKnown: FindKnown
   batchLimits: BatchLimits
   rateLimits: RateLimits
-  figures: Figures
+  figures: EdgeFigures
   now: () => number
 }
 
@@ -76,11 +76,11 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
         const result = await (query.dryRun ? dryRun(given) : upload(given, patience))
         if ('error' in result) return sendError(reply, result.error)
 
-        result.parts.forEach(({ outcome }, i) => {
+        result.results.forEach(({ outcome }, i) => {
           const batch = batches[i]
           if (batch) deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, recordsIn(batch))
         })
-        const answer = answerOf(given, result.parts)
+        const answer = answerOf(given, result.results)
         return reply.code(overallStatus(answer.batches)).headers(headersOf(answer, prefer)).send(answer)
       },
     },

@@ -1,12 +1,12 @@
 import type { StoredRequest } from '#ledger/requests.js'
 import { toNoted } from '#ledger/requests.js'
 import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
+import type { BatchOutcome, BatchResult } from '../batches/outcome.js'
 import { type RequestError, requestError } from '../http/request-error.js'
-import type { Part } from '../requests/answer.js'
 import type { Note, RequestNotes } from '../requests/notes.js'
-import { isDecided, partsOfStored } from '../requests/stored-request.js'
+import { isDecided, resultsOfStored } from '../requests/stored-request.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
-import type { Outcome, Submit } from '../stream/submit.js'
+import type { Submit } from '../stream/submit.js'
 
 /** The batches of one request; `keyed` where it came with an Idempotency-Key. */
 export type Upload = {
@@ -19,7 +19,7 @@ export type Upload = {
   batches: SubmittedBatch[]
 }
 
-export type UploadResult = { parts: Part[] } | { error: RequestError }
+export type UploadResult = { results: BatchResult[] } | { error: RequestError }
 
 /**
  * Submits a request's batches, each once only, and tells what became of them. With `patience`, in milliseconds, no longer
@@ -49,7 +49,7 @@ export const createUploader = (deps: {
 
     const submitted = new Map(missing.map(({ batch_id }, i) => [batch_id, outcomes[i]]))
     return {
-      parts: upload.batches.map(({ batch, batch_id }) => ({
+      results: upload.batches.map(({ batch, batch_id }) => ({
         batch,
         batchId: batch_id,
         outcome: outcomeOf(decided.get(batch_id), submitted.get(batch_id), patience !== undefined),
@@ -59,14 +59,14 @@ export const createUploader = (deps: {
 
   return async (upload: Upload, patience?: number): Promise<UploadResult> => {
     const before = await answeredBefore(upload, deps)
-    if ('error' in before || 'parts' in before) return before
+    if ('error' in before || 'results' in before) return before
     const note = deps.notes.open(toNoted(upload, upload.batches))
     let result: UploadResult | undefined
     try {
       result = await submitNoted(upload, before.decided, note, patience)
       return result
     } finally {
-      note.close(result !== undefined && ('error' in result || isDecided(result.parts)))
+      note.close(result !== undefined && ('error' in result || isDecided(result.results)))
     }
   }
 }
@@ -81,8 +81,8 @@ export const answeredBefore = async (
   if (!upload.keyed) return { decided: new Map() }
   const stored = await deps.store.ofRequest(upload.orgId, upload.requestId)
   if (!isSame(stored, upload)) return { error: conflict }
-  const parts = partsOfStored(stored, deps.now())
-  if (isDecided(parts)) return { parts }
+  const results = resultsOfStored(stored, deps.now())
+  if (isDecided(results)) return { results }
   return { decided: new Map(stored.verdicts.map((verdict) => [verdict.batch_id, verdict])) }
 }
 
@@ -102,9 +102,9 @@ const isOf =
 
 const outcomeOf = (
   stored: VerdictEvent | undefined,
-  submitted: Outcome = { unknown: 'not published' },
+  submitted: BatchOutcome = { unknown: 'not published' },
   isImpatient: boolean,
-): Part['outcome'] => {
+): BatchResult['outcome'] => {
   if (stored) return { verdict: stored }
   return isImpatient && 'unknown' in submitted && submitted.unknown === 'no verdict yet' ? 'pending' : submitted
 }

@@ -1,18 +1,19 @@
 import type { SubmittedBatch, SubmittedRecord, VerdictEvent } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
-import type { Outcome, Submit } from '../../../../services/edge/stream/submit.js'
+import type { BatchOutcome } from '../../../../services/edge/batches/outcome.js'
+import type { Submit } from '../../../../services/edge/stream/submit.js'
 
 export type FakeSubmit = Submit & {
   submitted: { type: string; batch: SubmittedBatch }[]
   /** What is wrong with a record that the edge let pass; nothing unless a test says so. */
   problemsOf: (record: SubmittedRecord) => Problem[]
   /** When set, what becomes of every batch, or of each. */
-  outcome: Outcome | ((batch: SubmittedBatch) => Outcome) | undefined
+  outcome: BatchOutcome | ((batch: SubmittedBatch) => BatchOutcome) | undefined
 }
 
 /** Decides at once, as integrity would in a world where every reference is known. */
 export const createFakeSubmit = (): FakeSubmit => {
-  const outcomeOf = (type: string, batch: SubmittedBatch): Outcome => {
+  const outcomeOf = (type: string, batch: SubmittedBatch): BatchOutcome => {
     if (!fake.outcome) return { verdict: verdictOn(type, batch, fake.problemsOf) }
     return typeof fake.outcome === 'function' ? fake.outcome(batch) : fake.outcome
   }

@@ -29,7 +29,7 @@ const create = (failsAt = Number.POSITIVE_INFINITY) => {
       },
     },
     // 400 KiB each: two to a send.
-    laneOf: () => ({ topic: 't', partitions: 4, encode: ({ batch }) => Buffer.alloc(400 * 1024, batch) }),
+    topicOf: () => ({ topic: 't', partitions: 4, encode: ({ batch }) => Buffer.alloc(400 * 1024, batch) }),
     log: silent,
   })
   return { sends, publish }
