@@ -10,8 +10,8 @@ import { contextFields } from './http/request-context.js'
 import { sendError, toRequestError } from './http/request-error.js'
 import { addRequestLog } from './http/request-log.js'
 import { addResource, notFound } from './http/resource.js'
-import { createListInteractions } from './interactions/list-interactions.js'
-import type { ReadInteractions } from './interactions/reader.js'
+import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
+
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
 import { addAdmission } from './limits/admission.js'
@@ -35,7 +35,7 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     /** The longest that an answer may take to begin. */
     answerWithin: number
     network: Omit<Network, 'host' | 'certificate'>
-    /** What the edge speaks TLS with, if it does. */
+    /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
     figures: EdgeFigures
     log: Log
@@ -46,18 +46,19 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   const { catalogue, log } = deps
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // One line for each request is ours to write.
+    // http/request-log.ts writes one line for each request.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newId,
     bodyLimit: deps.bodyLimit,
     ...serverOptionsOf(deps.network, deps.certificate),
-    // A socket is silent while its request waits for verdicts.
+    // Longer than an answer takes: a socket is silent while its request waits for verdicts.
     connectionTimeout: deps.answerWithin + 30_000,
     keepAliveTimeout: 65_000,
     routerOptions: { maxParamLength: 100 },
-    // While it stops, what comes on a connection that is still open is answered like any other; then that is closed.
+    // While the edge stops, a request on a connection that is still open is answered like any other; addGoodbye then
+    // closes the connection.
     return503OnClosing: false,
-    // Before any hook.
+    // These errors come before any hook, so the headers that addNetwork would set are set here.
     frameworkErrors: (error, request, reply) =>
       void sendError(reply.headers(securityHeaders(request.protocol === 'https')), toRequestError(error)),
     clientErrorHandler: (error, socket) => socketError(error, socket as Socket),
@@ -75,7 +76,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   })
   app.setNotFoundHandler((request, reply) => sendError(reply, notFound(request.url, catalogue)))
   app.addHook('onRequest', async (request, reply) =>
-    // Here, because Fastify would first read the body, and complain about that.
+    // In a hook, because Fastify reads the body before it calls the not-found handler, and might complain about the body.
     request.is404 ? sendError(reply, notFound(request.url, catalogue)) : undefined,
   )
   app.addHook('onSend', async (request, reply) => {

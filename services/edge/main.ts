@@ -39,8 +39,9 @@ const config = readConfigOrExit(configSchema)
 const { network, certificate } = openNetworkOrExit(config)
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now
+// How long the edge waits for Kafka before it listens without it.
 const listenAfter = 5_000
-// Of the 9 s that a stop may take.
+// A stop may take 9 s in all; requests that wait for verdicts have this much of it.
 const stopWaitingAfter = 5_000
 
 await runService(log, async (onStop, crash) => {
@@ -100,10 +101,11 @@ await runService(log, async (onStop, crash) => {
   const parts = {
     kafka: stream.check,
     postgres: createCheckKeys(() => ping(pool)),
-    // Once started, uploads do without it.
+    // Uploads need the registry only until its schemas are fetched, so it is not asked again here.
     registry: () => patience.check('registry'),
   }
-  // One partition that stands still is the operator's to see to; a load balancer would take away all that still goes.
+  // Without integrity's part `decisions`, which is down when a single partition stands still: that is for the operator
+  // to see, and a load balancer that took the edge away for it would stop all other partitions too.
   const { integrity } = peerChecks(peers, ['decisions'])
   const forUploads = { ...parts, ...(integrity && { integrity }) }
   const kafkaWithWrites = () => {
@@ -158,13 +160,13 @@ await runService(log, async (onStop, crash) => {
     every(1_000, async () => renew())
     process.on('SIGHUP', renew)
   }
-  // Last, so that it is closed first: requests in flight still find everything open.
+  // Registered last, so that it is closed first: requests in flight still find everything else open.
   onStop('http', () => app.close())
   onStop('requests that wait', () => {
     verdicts.giveUpAt(now() + stopWaitingAfter)
     abandonAfter(stopWaitingAfter, pool)
   })
-  // Whoever connects is to be served; while a part is away, to be told so.
+  // Clients that connect should be served; where a part stays away, they should read that instead of being refused.
   await Promise.race([stream.opened, sleep(listenAfter, undefined, { ref: false })])
   await app.listen({ host: network.host, port: config.EDGE_PORT })
 })

@@ -6,7 +6,7 @@ import { requestError, sendError } from './request-error.js'
 import { addResource } from './resource.js'
 
 export type HealthDeps = {
-  /** Of every part, or of those alone that uploads need. */
+  /** Readiness of every part, or only of those that uploads need. */
   readiness: { everything: () => Promise<Readiness>; uploads: () => Promise<Readiness> }
   metricsText: () => Promise<string>
 }
@@ -30,7 +30,7 @@ export const addHealth = (app: FastifyInstance, { readiness, metricsText }: Heal
   })
 }
 
-/** The services behind the edge, by name: their health and their figures are shown with its own. */
+/** Addresses of the services behind the edge, by name: the edge shows their health and their metrics with its own. */
 export type Peers = ReadonlyMap<string, string>
 
 export const readPeers = (text: string): Peers =>
@@ -45,11 +45,11 @@ export const readPeers = (text: string): Peers =>
       }),
   )
 
-/** `overlooked`: parts of theirs that do not count. */
+/** A readiness check for each peer. A peer of which only `overlooked` parts are down counts as ready. */
 export const peerChecks = (peers: Peers, overlooked: readonly string[] = []): Record<string, Check> =>
   Object.fromEntries([...peers].map(([name, address]) => [name, () => checkPeer(address, overlooked)]))
 
-/** The peers' texts; one that does not answer is left out, and a gauge says so. */
+/** The metrics of each peer; one that does not answer is left out, and a gauge says so. */
 export const readPeerMetrics = async (peers: Peers, figures: Pick<EdgeFigures, 'peerUp'>): Promise<string[]> => {
   const texts = await Promise.all(
     [...peers].map(async ([peer, address]) => {
@@ -74,5 +74,5 @@ const checkPeer = async (address: string, overlooked: readonly string[]): Promis
   throw new Error(counting.map(({ name, problem }) => `${name}: ${problem}`).join('; ') || `answers ${answer.status}`)
 }
 
-// Less than the readiness check waits, so that it is the peer which is named.
+// Readiness waits 3 s for a check; a peer that hangs is given up on before that, so that the problem names the peer.
 const ask = (address: string): Promise<Response> => fetch(address, { signal: AbortSignal.timeout(2_500) })

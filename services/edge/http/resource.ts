@@ -7,12 +7,12 @@ import { type RequestError, requestError, sendError } from './request-error.js'
 export type Method = 'GET' | 'POST'
 type Route = Pick<RouteOptions, 'handler' | 'onRequest' | 'config'>
 
-// Node hands us no CONNECT.
+// CONNECT never reaches Fastify: Node treats it apart.
 const allMethods = METHODS.filter((method) => method !== 'CONNECT')
 
 /** One address with its methods; every other method is answered 405. */
 export const addResource = (app: FastifyInstance, url: string, routes: Partial<Record<Method, Route>>): void => {
-  // PURGE, PROPFIND and the like reach us too: unless Fastify knows them, the address would not be found.
+  // Fastify answers 404 to methods that it does not know, like PURGE and PROPFIND; here they are to be answered 405.
   for (const method of allMethods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const given = Object.keys(routes)
   // Fastify answers HEAD wherever there is a GET.
@@ -22,7 +22,7 @@ export const addResource = (app: FastifyInstance, url: string, routes: Partial<R
   app.route({
     url,
     method: allMethods.filter((method) => !allowed.includes(method)),
-    // Before the body is read: its type and size do not matter here.
+    // Answered before the body is read, so that its type and size do not matter.
     onRequest: async (_request, reply) => sendError(reply, refusal),
     handler: (_request, reply) => sendError(reply, refusal),
   })

@@ -12,7 +12,10 @@ import type { Submit } from '../stream/submit.js'
 /** An interaction on its way: validated, with the SHA-256 of the body that it came in. */
 export type Interaction = { entry: Entry; bodySha256: Buffer }
 export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] }
-/** Resolves once the interaction's verdict is known, or will not be; rejects where nothing can be sent at the moment. */
+/**
+ * Collects the interactions of an organisation that arrive within a few milliseconds into one batch. Resolves once the
+ * verdict is known or was given up on; rejects where nothing can be sent at the moment.
+ */
 export type Gather = (orgId: string, interaction: Interaction) => Promise<InteractionOutcome>
 
 type Waiting = Interaction & {
@@ -25,7 +28,7 @@ export const createGather = (deps: {
   type: string
   submit: Submit
   limits: BatchLimits
-  /** Calls back when it is time to send what was gathered. */
+  /** Calls `send` when it is time to send what was gathered. */
   later: (send: () => void) => void
   figures: EdgeFigures
   now: () => number
@@ -54,7 +57,8 @@ export const createGather = (deps: {
       send(orgId, slice).catch((error) => {
         deps.log.error({ err: error, interactions: slice.length }, 'interactions not submitted')
         for (const { entry, resolve, reject } of slice) {
-          // Nobody waits for one that was refused already.
+          // An interaction that the edge itself refused is answered already: nobody waits for it, and nobody would
+          // catch this.
           if (error instanceof Unavailable && !('refusal' in entry)) reject(error)
           else resolve('unknown')
         }

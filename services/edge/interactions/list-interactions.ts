@@ -10,7 +10,21 @@ import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import { callerOf } from '../http/request-context.js'
 import { sendError } from '../http/request-error.js'
-import type { InteractionRow, ReadInteractions } from './reader.js'
+
+/** At most `limit` interactions of one organisation, newest first. */
+export type ReadInteractions = (orgId: string, query: InteractionQuery) => Promise<InteractionRow[]>
+
+export type InteractionQuery = {
+  /** Field names and the values that they must have. */
+  filters: Record<string, Value>
+  /** The first moment that is included, and the first after it that is not. */
+  from?: number
+  to?: number
+  after?: Cursor
+  limit: number
+}
+/** An interaction under its spec names; times are ISO, in UTC. */
+export type InteractionRow = { interaction_id: string; event_timestamp: string; [field: string]: unknown }
 
 /** GET /user-interactions: an organisation's own, newest first, a page at a time. */
 export const createListInteractions = (deps: { catalogue: Catalogue; readInteractions: ReadInteractions }) => {
@@ -23,7 +37,7 @@ export const createListInteractions = (deps: { catalogue: Catalogue; readInterac
       return sendError(reply, { status: 400, message, problems: read.problems })
     }
     const { limit } = read.query
-    // One more than asked for tells whether there is a next page.
+    // One row more than asked for shows whether there is a next page.
     const rows = await deps.readInteractions(callerOf(request).orgId, { ...read.query, limit: limit + 1 })
     const page = rows.slice(0, limit)
     return reply.send({ interactions: page, next_cursor: rows.length > limit ? cursorAfter(page.at(-1)) : null })
@@ -35,20 +49,14 @@ export const createListInteractions = (deps: { catalogue: Catalogue; readInterac
 const cursorAfter = (row: InteractionRow | undefined): string | null =>
   row ? writeCursor({ timestamp: Date.parse(row.event_timestamp), id: row.interaction_id }) : null
 
-export type InteractionQuery = {
-  /** Field names and the values that they must have. */
-  filters: Record<string, Value>
-  from?: number
-  to?: number
-  after?: Cursor
-  limit: number
-}
-
 const filterNames = ['student_id', 'user_id', 'item_type', 'item_id', 'interaction_type', 'platform', 'source']
 const mostRows = 1000
 const defaultRows = 100
 
-/** Reads the query string with the same readers as the body: what could never match is refused, not answered with nothing. */
+/**
+ * Reads the query string with the same readers as the body: a value that could never match is refused, not answered
+ * with nothing.
+ */
 export const createQueryReader = (type: RecordType) => {
   const fields = filterNames.flatMap((name): [string, Field][] =>
     type.fields[name] ? [[name, type.fields[name]]] : [],
@@ -100,13 +108,16 @@ export type Cursor = { timestamp: number; id: string }
 export const writeCursor = ({ timestamp, id }: Cursor): string =>
   Buffer.from(JSON.stringify([timestamp, id])).toString('base64url')
 
-/** undefined where the text is no cursor of ours. A forged one can only choose a place in the caller's own interactions. */
+/**
+ * Undefined where the text is no cursor of ours. A forged cursor can only choose a place in the caller's own
+ * interactions.
+ */
 export const readCursor = (text: string): Cursor | undefined => {
   const parsed = /^[\w-]{1,200}$/.test(text) ? parse(Buffer.from(text, 'base64url').toString()) : undefined
   if (!Array.isArray(parsed) || parsed.length !== 2) return undefined
   const [timestamp, id] = parsed
   if (!isInstant(timestamp) || typeof id !== 'string' || !isUuid(id)) return undefined
-  // One text for one place: anything else was not written by us.
+  // A place is written in one way only: any other text was not written by us.
   return writeCursor({ timestamp, id }) === text ? { timestamp, id } : undefined
 }
 

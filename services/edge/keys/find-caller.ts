@@ -8,29 +8,29 @@ import { Unavailable } from '../http/request-error.js'
 import type { FindCaller } from './authenticate.js'
 import { type KeyMemory, usableFor } from './key-memory.js'
 
-// A key that was seen lately need not wait longer for a Postgres that hangs.
+// While Postgres hangs, a request whose key was seen lately waits this long, and is then let in by what was seen.
 const patience = 1_000
-// After a question that failed, keys are taken as they were last seen for so long before the next one.
+// After a query that failed, keys that were seen lately are let in for this long without asking Postgres again.
 const restFor = 1_000
 
 export type FindCallerDeps = {
   findKey: (hash: Buffer) => Promise<StoredKey | undefined>
   memory: KeyMemory
-  /** The one key that need not have our form. */
+  /** The one key that need not have the form of keys that are issued. */
   demoKey: string | undefined
   noteUse: (keyId: string) => void
   now: () => number
   log: Log
 }
 
-/** Who a key belongs to: from memory where that is certain, from Postgres where it is not. */
+/** Finds out who a key belongs to: from memory where that is certain, from Postgres where it is not. */
 export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
   const { findKey, memory, noteUse, now, log } = deps
   const demoHash = deps.demoKey === undefined ? nobody : hashKey(deps.demoKey)
   const asked = new Map<string, { changes: number; answer: Promise<StoredKey | undefined> }>()
   let restUntil = Number.NEGATIVE_INFINITY
 
-  // However many requests show a key at once, it is one question; but never one from before a change.
+  // Requests that show the same key at once share one query, unless some key has changed since that query began.
   const ask = (name: string, hash: Buffer): Promise<StoredKey | undefined> => {
     const moment = memory.begin()
     const underWay = asked.get(name)
@@ -57,7 +57,7 @@ export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
       return await (memory.lastSeen(name) ? within(patience, ask(name, hash)) : ask(name, hash))
     } catch (cause) {
       restUntil = now() + restFor
-      // Looked for only now: a revocation may have come in while Postgres was asked.
+      // Looked up only now: the key may have been revoked while Postgres was asked.
       const seen = memory.lastSeen(name)
       if (!seen) throw new Unavailable('API keys cannot be checked at the moment', { cause })
       log.warn({ err: cause, key_id: seen.keyId }, 'key taken as it was last seen')
@@ -67,7 +67,7 @@ export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
 
   return async (text) => {
     const hash = hashKey(text)
-    // A mistyped or made-up key costs nobody a query.
+    // A text that does not have the form of a key costs no query.
     if (keyIdOf(text) === undefined && !timingSafeEqual(hash, demoHash)) return undefined
     const key = await find(hash)
     if (!key || (key.expiresAt !== null && key.expiresAt <= now())) return undefined
@@ -76,16 +76,16 @@ export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
   }
 }
 
-// No text has this hash; it stands in where there is none, so that a miss is compared just like a hit.
+// Stands in where there is no key, so that a miss takes the same comparison as a hit; no text has this hash.
 const nobody = Buffer.alloc(32)
 
 const verify = (key: StoredKey | undefined, shown: Buffer): StoredKey | undefined =>
   timingSafeEqual(key?.hash ?? nobody, shown) ? key : undefined
 
-// Below the time that readiness gives a check: the operator is to read this sentence, not "no answer".
+// Less than readiness waits for a check, so that the operator reads the sentence below instead of "no answer".
 const answerWithin = 2_000
 
-/** Whether Postgres answers; where it does not, what that means for those who hold a key. */
+/** Whether Postgres answers; where it does not, the problem says what that means for clients with a key. */
 export const createCheckKeys =
   (ask: () => Promise<unknown>): Check =>
   async () => {

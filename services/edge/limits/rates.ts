@@ -1,40 +1,45 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
 import type { EdgeFigures } from '../figures.js'
-import { type Caller, callerOf } from '../http/request-context.js'
+import { type Caller, callerOf, type OrgRates } from '../http/request-context.js'
 import { type RequestError, sendError } from '../http/request-error.js'
-import type { LimitConfig } from './variables.js'
+
+/** How much one key may send. */
+export const rateVariables = {
+  RATE_REQUESTS_PER_SECOND: {
+    type: 'integer',
+    minimum: 0,
+    // More than an edge with one core can answer in a second: tests and benchmarks do not reach it, a client in an
+    // endless loop does.
+    default: 2000,
+    description: 'most requests of one key in a second, unless its organisation has a limit of its own; 0: no limit',
+  },
+  RATE_RECORDS_PER_SECOND: {
+    type: 'integer',
+    minimum: 0,
+    default: 100_000,
+    description: 'most records of one key in a second, unless its organisation has a limit of its own; 0: no limit',
+  },
+} as const satisfies ConfigSchema['properties']
 
 /** How much a key may send in a second; 0: as much as it likes. */
 export type Rates = { requests: number; records: number }
-/** What an organisation has of its own; null: what everybody has. */
-export type OrgRates = { requests: number | null; records: number | null }
-export type Limit = keyof Rates
+type Limit = keyof Rates
 
-const burstSeconds = 5
-// The largest upload of any type: however low the rate, a client that waits gets one through.
-const fullUpload = 5000
-
-export const ratesOf = (config: Pick<LimitConfig, 'RATE_REQUESTS_PER_SECOND' | 'RATE_RECORDS_PER_SECOND'>): Rates => ({
+export const ratesOf = (config: ValuesOf<typeof rateVariables>): Rates => ({
   requests: config.RATE_REQUESTS_PER_SECOND,
   records: config.RATE_RECORDS_PER_SECOND,
 })
 
-/** The rate that holds for a key; undefined where there is none. */
-export const rateOf = (limit: Limit, defaults: Rates, own: OrgRates | undefined): Rate | undefined => {
-  const perSecond = own?.[limit] ?? defaults[limit]
-  const least = limit === 'records' ? fullUpload : 1
-  return perSecond > 0 ? { perSecond, burst: Math.max(perSecond * burstSeconds, least) } : undefined
-}
-
 export type RateLimits = {
   /** A hook for after authentication, before the body is read. */
   takeRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>
-  /** Why a request with so many records is not taken, if it is not. */
+  /** Why a request with this many records is not taken, if it is not. */
   takeRecords: (request: FastifyRequest, count: number) => RequestError | undefined
 }
 
-/** Counts what each key sends, in this process: several edges allow several times as much. */
+/** Counts what each key sends to this process: two edges together allow twice as much. */
 export const createRateLimits = (deps: {
   defaults: Rates
   figures: Pick<EdgeFigures, 'rateLimited'>
@@ -66,10 +71,10 @@ export const createRateLimits = (deps: {
   }
 }
 
-/** Who is counted: the key, and nothing that a client could make up; all who need no key are one. */
+// Counted by the key, and by nothing that a client could make up. All clients without a key count as one.
 const nameOf = ({ keyId, orgId }: Caller): string => keyId ?? `anyone of ${orgId}`
 
-// Bounded; a key that is pushed out has been silent for longer than ten thousand others.
+// Bounded. A key whose bucket was dropped starts with a full one; it has been silent for longer than ten thousand others.
 const createBuckets = () => new LRUCache<string, Bucket>({ max: 10_000 })
 
 const refusal = (limit: Limit, rate: Rate, taken: Taken): RequestError => {
@@ -87,23 +92,34 @@ const headersOf = (rate: Rate, { bucket, fullAfter }: Taken) => ({
   'ratelimit-reset': String(Math.ceil(fullAfter)),
 })
 
+const burstSeconds = 5
+// The largest upload of any type: however low the rate, a client that waits gets one through.
+const fullUpload = 5000
+
+/** The rate that holds for a key; undefined where none does. */
+export const rateOf = (limit: Limit, defaults: Rates, own: OrgRates | undefined): Rate | undefined => {
+  const perSecond = own?.[limit] ?? defaults[limit]
+  const least = limit === 'records' ? fullUpload : 1
+  return perSecond > 0 ? { perSecond, burst: Math.max(perSecond * burstSeconds, least) } : undefined
+}
+
 /** How fast a bucket fills, and how much it holds. */
 export type Rate = { perSecond: number; burst: number }
 /** What was in a bucket at a time in milliseconds. */
 export type Bucket = { tokens: number; at: number }
-export type Taken = {
+type Taken = {
   allowed: boolean
   bucket: Bucket
-  /** Seconds until the same would be allowed; 0 where it was. */
+  /** Seconds until the same cost would be allowed; 0 where it was. */
   retryAfter: number
   /** Seconds until the bucket is full again. */
   fullAfter: number
 }
 
-/** Takes `cost` out of a bucket; one that nobody has used yet is full. */
+/** Takes `cost` out of a bucket; one that was not used before is full. */
 export const take = (before: Bucket | undefined, rate: Rate, now: number, cost: number): Taken => {
   const filled = before ? fill(before, rate, now) : rate.burst
-  // More than a bucket holds is let through by a full one, which is then in debt: refused for ever helps nobody.
+  // A full bucket lets through more than it holds, and is then in debt: otherwise a large request would never be allowed.
   const needed = Math.min(cost, rate.burst)
   const allowed = filled >= needed
   const tokens = allowed ? filled - cost : filled

@@ -40,7 +40,10 @@ export const answerOf = (request: { requestId: string; type: string }, results: 
   }),
 })
 
-/** The HTTP status of the whole: that of its batches where they agree; 202 while nothing is wrong but not all is decided. */
+/**
+ * The HTTP status of the whole: that of its batches where they agree; 202 while nothing is wrong but not all is
+ * decided.
+ */
 export const overallStatus = (batches: readonly Pick<BatchAnswer, 'status'>[]): number => {
   const [first] = batches
   const has = (wanted: number) => batches.some(({ status }) => status === wanted)

@@ -8,7 +8,7 @@ import { answerOf } from './answer.js'
 import { resultsOfStored } from './stored-request.js'
 import type { VerdictStore } from './verdict-store.js'
 
-/** GET /v1/requests/{request_id}: what became of a request, told again at any time after. */
+/** GET /v1/requests/{request_id}: what became of a request, as its uploader was or would have been answered. */
 export const addRequests = (
   app: FastifyInstance,
   deps: { store: Pick<VerdictStore, 'ofRequest'>; now: () => number },

@@ -2,12 +2,13 @@ import { batchIdsOf, type NotedRequest, type StoredRequest } from '#ledger/reque
 import type { VerdictEvent } from '#schemas/events.js'
 import type { BatchResult } from '../batches/outcome.js'
 
-// kafkajs gives up on a send after some 5 minutes. Who published for longer was killed over it.
+/** After this long a request is no longer being published: kafkajs gives up on a send after some 5 minutes. */
 export const publishedWithin = 600_000
 
 /**
- * The batches of a request as far as they are decided. A keyed request sent again after BATCH_RECORDS was changed is cut
- * anew, so that two cuts of it may be known: the fuller one is told.
+ * What became of the batches of a request, as far as Postgres knows. A keyed request that is sent again after
+ * BATCH_RECORDS was changed is cut anew, so that two cuts of it may be known: the one with fewer undecided batches
+ * counts.
  */
 export const resultsOfStored = ({ verdicts, noted }: StoredRequest, now: number): BatchResult[] => {
   const cuts = [...(noted ? [resultsOfNoted(noted, verdicts, now)] : []), ...cutsOf(verdicts).map(resultsOfCut)]
@@ -17,7 +18,9 @@ export const resultsOfStored = ({ verdicts, noted }: StoredRequest, now: number)
 
 export const isDecided = (results: readonly BatchResult[]): boolean => results.length > 0 && undecidedIn(results) === 0
 
-/** What Kafka has will be decided. Of the rest nobody knows, once it is no longer being published. */
+/**
+ * Batches that Kafka has will be decided. Of the others nothing is known once the request is no longer being published.
+ */
 const resultsOfNoted = (noted: NotedRequest, verdicts: readonly VerdictEvent[], now: number): BatchResult[] => {
   const found = new Map(verdicts.map((verdict) => [verdict.batch_id, verdict]))
   const isPublishing = noted.written === null && now - noted.submittedAt < publishedWithin
@@ -36,6 +39,7 @@ const resultsOfCut = (cut: readonly VerdictEvent[]): BatchResult[] => {
   })
 }
 
+/** Verdicts that say the same number of batches belong to the same cut. */
 const cutsOf = (verdicts: readonly VerdictEvent[]): VerdictEvent[][] =>
   [...new Set(verdicts.map(({ batches }) => batches))].map((count) =>
     verdicts.filter(({ batches }) => batches === count),

@@ -12,7 +12,7 @@ import type { SubmittedBatch } from '#schemas/events.js'
 /** Appends a request's batches in order; resolves to how many of them, from the first on, are known to be written. */
 export type Publish = (type: string, batches: readonly SubmittedBatch[]) => Promise<number>
 
-/** Where a type's batches go, and how they are written. */
+/** The topic that a type's batches go to, and how they are encoded for it. */
 export type SubmittedTopic = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
 
 const bytesPerSend = 1024 * 1024
@@ -28,14 +28,13 @@ export const createPublish =
     const { topic, partitions, encode } = deps.topicOf(type)
     let written = 0
     try {
-      for (const batch of sends(batches, encode)) {
-        const partition = partitionOf(batch.orgId, partitions)
-        await deps.producer.send(topic, partition, batch.messages)
+      for (const { orgId, messages } of sends(batches, encode)) {
+        await deps.producer.send(topic, partitionOf(orgId, partitions), messages)
         deps.failAt('after-submit-acked')
-        written += batch.messages.length
+        written += messages.length
       }
     } catch (error) {
-      // The send may have been written all the same: what it carried is unknown, and what follows must not overtake it.
+      // Kafka may have written the failed send all the same. Later batches must not overtake it, so none of them is sent.
       const requestId = batches[0]?.request_id
       deps.log.error(
         { err: error, topic, request_id: requestId, written, batches: batches.length },
@@ -47,7 +46,7 @@ export const createPublish =
 
 type Send = { orgId: string; messages: Message[] }
 
-// Encoded as they are sent: a large request is never held twice over.
+// Each send is encoded when its turn comes: a large request is never held twice over, as records and as bytes.
 function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['encode']): Generator<Send> {
   let send: Send | undefined
   let bytes = 0
@@ -65,20 +64,23 @@ function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['enco
   if (send) yield send
 }
 
-/** The submitted topic of each type. Schemas were registered when the topics were made; here they must be known. */
+/**
+ * The submitted topic of each type. Their schemas were registered when the topics were made; it is an error if one is
+ * not known.
+ */
 export const openSubmittedTopics = async (
   catalogue: Catalogue,
   registry: Registry,
 ): Promise<(type: string) => SubmittedTopic> => {
-  const lanes = new Map<string, SubmittedTopic>()
+  const topics = new Map<string, SubmittedTopic>()
   for (const [name, type] of catalogue.all) {
     const topic = submittedTopic(name)
     const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(type))
-    lanes.set(name, { topic, encode, partitions: partitionsOf(catalogue, topic) })
+    topics.set(name, { topic, encode, partitions: partitionsOf(catalogue, topic) })
   }
   return (type) => {
-    const lane = lanes.get(type)
-    if (!lane) throw new Error(`nothing is called ${type}`)
-    return lane
+    const topic = topics.get(type)
+    if (!topic) throw new Error(`nothing is called ${type}`)
+    return topic
   }
 }

@@ -16,14 +16,14 @@ export type Stream = {
   opened: Promise<void>
   /** Throws, saying why, while nothing can be sent or no verdict comes. */
   check: () => void
-  /** Throws while Kafka, though it is there, does not take batches for some partition. */
+  /** Throws while Kafka answers but does not take batches for some partition. */
   checkWrites: () => void
   close: () => Promise<void>
 }
 
 /**
- * Batches out, verdicts back. Opened behind the caller's back: an edge that starts while Kafka or the registry is away says
- * so, to operators and to uploaders, instead of refusing connections.
+ * Batches out, verdicts back. Returns at once and connects meanwhile: an edge that starts while Kafka or the registry
+ * is away already listens, and answers operators and uploaders that it cannot take anything yet.
  */
 export const openStream = (deps: {
   catalogue: Catalogue

@@ -5,9 +5,12 @@ import type { Publish } from './publisher.js'
 import type { Expected, Verdicts } from './verdicts.js'
 
 export type SubmitOptions = {
-  /** How long, from now on, verdicts are waited for once the batches are written; without it, until the time-out. */
+  /**
+   * Milliseconds after the call that verdicts are waited for, but at least until the batches are written; without it,
+   * until the time-out.
+   */
   patience?: number | undefined
-  /** Told once, how many batches, from the first on, are known to be written; maybe long after the outcomes. */
+  /** Called once with how many batches, from the first on, are known to be written; maybe long after the outcomes. */
   onWritten?: (batches: number) => void
 }
 
@@ -46,7 +49,7 @@ export const createSubmit =
       leaving = setTimeout(abandonFrom, Math.max(0, since + patience - now()), 0)
     }
     figures.batchesInFlight.inc(batches.length)
-    // Not awaited: while a broker is away a send tries for minutes, and a client is promised an answer before that.
+    // Not awaited: while a broker is away kafkajs retries a send for minutes, and a client is promised an answer sooner.
     publish(type, batches).then(settle, (error: Error) => {
       failure = error
       settle(0)

@@ -1,4 +1,4 @@
-import type { InteractionRow, ReadInteractions } from '../../../../services/edge/interactions/reader.js'
+import type { InteractionRow, ReadInteractions } from '../../../../services/edge/interactions/list-interactions.js'
 
 export type FakeInteractions = ReadInteractions & { rows: (InteractionRow & { org_id: string })[] }
 
