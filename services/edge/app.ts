@@ -10,6 +10,7 @@ import { contextFields } from './http/request-context.js'
 import { sendError, toRequestError } from './http/request-error.js'
 import { addRequestLog } from './http/request-log.js'
 import { addResource, notFound } from './http/resource.js'
+import { createGather } from './interactions/gather.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
@@ -25,11 +26,13 @@ import type { VerdictStore } from './requests/verdict-store.js'
 import { addUploads, type UploadDeps } from './uploads/route.js'
 
 export type AppDeps = Omit<UploadDeps, 'store'> &
-  Omit<RecordInteractionDeps, 'store'> &
+  Omit<RecordInteractionDeps, 'store' | 'gather'> &
   HealthDeps & {
     findCaller: FindCaller
     readInteractions: ReadInteractions
     store: Pick<VerdictStore, 'ofRequest' | 'keyedInteraction'>
+    /** Calls `send` when interactions have been gathered for long enough. */
+    sendLater: (send: () => void) => void
     bodyLimit: number
     load: Load
     /** The longest that an answer may take to begin. */
@@ -44,6 +47,7 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
 /** The edge without a port: every request's way from its first byte to its answer. */
 export const createApp = (deps: AppDeps): FastifyInstance => {
   const { catalogue, log } = deps
+  const gather = createGather({ ...deps, type: catalogue.interaction.type })
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // http/request-log.ts writes one line for each request.
@@ -94,7 +98,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addUploads(guarded, deps)
     addRequests(guarded, deps)
     addResource(guarded, '/user-interactions', {
-      POST: createRecordInteraction(deps),
+      POST: createRecordInteraction({ ...deps, gather }),
       GET: createListInteractions(deps),
     })
   })

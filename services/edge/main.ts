@@ -19,7 +19,6 @@ import { createApp } from './app.js'
 import { configSchema, openOrgOf, withCoursesLimit } from './config.js'
 import { createFigures } from './figures.js'
 import { peerChecks, readPeerMetrics, readPeers } from './http/health.js'
-import { createGather } from './interactions/gather.js'
 import { createReadInteractions } from './interactions/reader.js'
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
 import { createKeyMemory } from './keys/key-memory.js'
@@ -88,15 +87,6 @@ await runService(log, async (onStop, crash) => {
 
   const load = createLoad(boundsOf(config), figures)
   const submit = load.counting(createSubmit({ publish: stream.publish, verdicts, figures, now }))
-  const gather = createGather({
-    type: catalogue.interaction.type,
-    submit,
-    limits: { records: 500, bytes: config.BATCH_BYTES },
-    later: (send) => setTimeout(send, config.INTERACTION_GATHER_MS),
-    figures,
-    now,
-    log,
-  })
 
   const parts = {
     kafka: stream.check,
@@ -123,7 +113,7 @@ await runService(log, async (onStop, crash) => {
       log,
     }),
     submit,
-    gather,
+    sendLater: (send) => setTimeout(send, config.INTERACTION_GATHER_MS),
     store,
     notes,
     findKnown: createFindKnown(pool),

@@ -27,9 +27,9 @@ type Waiting = Interaction & {
 export const createGather = (deps: {
   type: string
   submit: Submit
-  limits: BatchLimits
+  batchLimits: BatchLimits
   /** Calls `send` when it is time to send what was gathered. */
-  later: (send: () => void) => void
+  sendLater: (send: () => void) => void
   figures: EdgeFigures
   now: () => number
   log: Log
@@ -53,7 +53,7 @@ export const createGather = (deps: {
   const sendGathered = (orgId: string): void => {
     const waiting = gathered.get(orgId) ?? []
     gathered.delete(orgId)
-    for (const slice of cut(waiting, deps.limits)) {
+    for (const slice of cut(waiting, deps.batchLimits)) {
       send(orgId, slice).catch((error) => {
         deps.log.error({ err: error, interactions: slice.length }, 'interactions not submitted')
         for (const { entry, resolve, reject } of slice) {
@@ -72,8 +72,9 @@ export const createGather = (deps: {
       waiting.push({ ...interaction, size: interaction.entry.size, resolve, reject })
       if (waiting.length === 1) {
         gathered.set(orgId, waiting)
-        deps.later(() => sendGathered(orgId))
-      } else if (waiting.length === deps.limits.records) sendGathered(orgId)
+        deps.sendLater(() => sendGathered(orgId))
+      }
+      if (waiting.length === deps.batchLimits.records) sendGathered(orgId)
     })
 }
 

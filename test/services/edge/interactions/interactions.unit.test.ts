@@ -54,6 +54,21 @@ describe('recording', () => {
     expect(orgs.length).toBeLessThan(9)
   })
 
+  it('cuts at the limits that hold for uploads', async () => {
+    const sends: (() => void)[] = []
+    const { send, submit } = createEdge({
+      batchLimits: { records: 3, bytes: 524_288 },
+      sendLater: (sendNow) => void sends.push(sendNow),
+    })
+    const sizes = () => submit.submitted.map(({ batch }) => batch.records.length)
+    const answers = Array.from({ length: 7 }, () => send('POST', '/user-interactions', given()))
+    // Two batches are full, and sent without waiting; the seventh interaction waits for others.
+    await expect.poll(() => [sizes(), sends.length]).toEqual([[3, 3], 3])
+    sends.at(-1)?.()
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(7).fill(201))
+    expect(sizes()).toEqual([3, 3, 1])
+  })
+
   it('answers what is not valid at once, and lets it travel to the rejections', async () => {
     const { send, submit } = createEdge()
     const { status, body } = await send('POST', '/user-interactions', given({ platfrom: 'WEB' }))
