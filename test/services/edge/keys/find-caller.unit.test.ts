@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createKeyText, hashKey } from '#ledger/key-text.js'
 import type { StoredKey } from '#ledger/keys.js'
-import { bearerOf } from '../../../../services/edge/keys/authenticate.js'
 import { createCheckKeys, createFindCaller } from '../../../../services/edge/keys/find-caller.js'
 import { createKeyMemory } from '../../../../services/edge/keys/key-memory.js'
-import { createLastUse } from '../../../../services/edge/keys/last-use.js'
 import { silent } from '../edge.js'
 
 const { keyId, key } = createKeyText()
@@ -193,34 +191,4 @@ describe('while Postgres is away', () => {
     const check = createCheckKeys(() => Promise.reject(new Error('connection refused')))
     await expect(check()).rejects.toThrow('keys seen in the last 5 minutes still work')
   })
-})
-
-it('reads a key from the Authorization header', () => {
-  expect([bearerOf('Bearer abc'), bearerOf('bearer  abc ')]).toEqual(['abc', 'abc'])
-  for (const bad of [undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', `Bearer ${'x'.repeat(513)}`]) {
-    expect(bearerOf(bad)).toBeUndefined()
-  }
-})
-
-it('writes the last use of keys down once a minute, all at once, and never fails', async () => {
-  const written: string[][] = []
-  const clock = { ms: 0 }
-  const postgres = { isAway: false }
-  const { note, flush } = createLastUse({
-    write: async (ids) => {
-      if (postgres.isAway) throw new Error('connection refused')
-      written.push([...ids])
-    },
-    now: () => clock.ms,
-    log: silent,
-  })
-  for (const id of ['a', 'b', 'a']) note(id)
-  await flush()
-  note('a')
-  await flush()
-  expect(written).toEqual([['a', 'b']])
-  clock.ms = 60_000
-  note('a')
-  postgres.isAway = true
-  await flush()
 })

@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
+import { bearerOf } from '../../../../services/edge/keys/authenticate.js'
 import { createEdge } from '../edge.js'
+
+it('reads a key from the Authorization header', () => {
+  expect([bearerOf('Bearer abc'), bearerOf('bearer  abc ')]).toEqual(['abc', 'abc'])
+  for (const bad of [undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', `Bearer ${'x'.repeat(513)}`]) {
+    expect(bearerOf(bad)).toBeUndefined()
+  }
+})
 
 // The walk of two organisations goes by the document (test/journeys/tenancy.e2e.test.ts): what is not in it is not walked.
 it('documents every route that asks for a scope', async () => {
