@@ -3,11 +3,10 @@ import type { Log } from '#platform/health/log.js'
 import type { Problem } from '#schemas/problem.js'
 import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
 import type { Entry } from '../batches/entries.js'
-import type { BatchOutcome } from '../batches/outcome.js'
+import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
 import { newId } from '../http/ids.js'
 import { Unavailable } from '../http/request-error.js'
-import type { Submit } from '../stream/submit.js'
 
 /** An interaction on its way: validated, with the SHA-256 of the body that it came in. */
 export type Interaction = { entry: Entry; bodySha256: Buffer }

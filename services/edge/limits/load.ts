@@ -1,6 +1,6 @@
 import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import type { Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
-import type { Submit } from '../stream/submit.js'
 
 /** How much may be in flight at once. */
 export const loadVariables = {

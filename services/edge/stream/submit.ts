@@ -1,25 +1,7 @@
-import type { SubmittedBatch } from '#schemas/events.js'
-import type { BatchOutcome } from '../batches/outcome.js'
+import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
 import type { Publish } from './publisher.js'
 import type { Expected, Verdicts } from './verdicts.js'
-
-export type SubmitOptions = {
-  /**
-   * Milliseconds after the call that verdicts are waited for, but at least until the batches are written; without it,
-   * until the time-out.
-   */
-  patience?: number | undefined
-  /** Called once with how many batches, from the first on, are known to be written; maybe long after the outcomes. */
-  onWritten?: (batches: number) => void
-}
-
-/** Publishes batches of one request and waits for their verdicts: an outcome for each, in the same order. */
-export type Submit = (
-  type: string,
-  batches: readonly SubmittedBatch[],
-  options?: SubmitOptions,
-) => Promise<BatchOutcome[]>
 
 export const createSubmit =
   (deps: { publish: Publish; verdicts: Verdicts; figures: EdgeFigures; now: () => number }): Submit =>

@@ -1,12 +1,11 @@
 import { type StoredRequest, toNoted } from '#ledger/requests.js'
 import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
-import type { BatchOutcome, BatchResult } from '../batches/outcome.js'
+import type { BatchOutcome, BatchResult, Submit } from '../batches/outcome.js'
 import { keyConflict } from '../http/ids.js'
 import type { RequestError } from '../http/request-error.js'
 import type { Note, RequestNotes } from '../requests/notes.js'
 import { isDecided, resultsOfStored } from '../requests/stored-request.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
-import type { Submit } from '../stream/submit.js'
 
 /** The batches of one request; `keyed` where it came with an Idempotency-Key. */
 export type Upload = {

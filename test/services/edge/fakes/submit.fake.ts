@@ -1,8 +1,7 @@
 import { catalogue } from '#schemas/catalogue.js'
 import type { SubmittedBatch, SubmittedRecord, VerdictEvent } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
-import type { BatchOutcome } from '../../../../services/edge/batches/outcome.js'
-import type { Submit } from '../../../../services/edge/stream/submit.js'
+import type { BatchOutcome, Submit } from '../../../../services/edge/batches/outcome.js'
 
 export type FakeSubmit = Submit & {
   submitted: { type: string; batch: SubmittedBatch }[]
