@@ -12,7 +12,6 @@ import { addRequestLog } from './http/request-log.js'
 import { addResource, notFound } from './http/resource.js'
 import { createGather } from './interactions/gather.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
-
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
 import { addAdmission } from './limits/admission.js'

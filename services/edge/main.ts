@@ -156,7 +156,7 @@ await runService(log, async (onStop, crash) => {
     verdicts.giveUpAt(now() + stopWaitingAfter)
     abandonAfter(stopWaitingAfter, pool)
   })
-  // Clients that connect should be served; where a part stays away, they should read that instead of being refused.
+  // Kafka is waited for first, so that clients that connect are served; if it stays away they are answered that.
   await Promise.race([stream.opened, sleep(listenAfter, undefined, { ref: false })])
   await app.listen({ host: network.host, port: config.EDGE_PORT })
 })

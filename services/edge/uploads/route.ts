@@ -73,14 +73,14 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
         const given: Upload = { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
         const prefer = readPrefer(request.headers.prefer)
         const patience = prefer.respondAsync ? (prefer.wait ?? 0) * 1000 : undefined
-        const result = await (query.dryRun ? dryRun(given) : upload(given, patience))
-        if ('error' in result) return sendError(reply, result.error)
+        const answered = await (query.dryRun ? dryRun(given) : upload(given, patience))
+        if ('error' in answered) return sendError(reply, answered.error)
 
-        result.results.forEach(({ outcome }, i) => {
+        answered.results.forEach(({ outcome }, i) => {
           const batch = batches[i]
           if (batch) deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, recordsIn(batch))
         })
-        const answer = answerOf(given, result.results)
+        const answer = answerOf(given, answered.results)
         return reply.code(overallStatus(answer.batches)).headers(headersOf(answer, prefer)).send(answer)
       },
     },
