@@ -2,67 +2,66 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Log } from '#platform/health/log.js'
 import { addBodyParser } from './body/body.js'
-import type { Figures } from './figures.js'
+import type { EdgeFigures } from './figures.js'
 import { addDocs } from './http/docs.js'
 import { addHealth, type HealthDeps } from './http/health.js'
 import { newId } from './http/ids.js'
-import { notFound } from './http/not-found.js'
 import { contextFields } from './http/request-context.js'
 import { sendError, toRequestError } from './http/request-error.js'
 import { addRequestLog } from './http/request-log.js'
-import { addResource } from './http/resource.js'
-import { createListInteractions } from './interactions/list-interactions.js'
-import type { ReadInteractions } from './interactions/reader.js'
+import { addResource, notFound } from './http/resource.js'
+import { createGather } from './interactions/gather.js'
+import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
 import { addAdmission } from './limits/admission.js'
 import type { Load } from './limits/load.js'
-import { addNetwork } from './network/add-network.js'
 import type { Certificate } from './network/certificate.js'
-import { socketError } from './network/connections.js'
-import { addGoodbye } from './network/goodbye.js'
-import { readOn } from './network/late-body.js'
+import { addGoodbye, readOn, serverOptionsOf, socketError } from './network/connections.js'
 import type { Network } from './network/network.js'
-import { securityHeaders } from './network/security-headers.js'
-import { serverOptionsOf } from './network/server-options.js'
+import { addNetwork, securityHeaders } from './network/security.js'
 import { addRequests } from './requests/route.js'
 import type { VerdictStore } from './requests/verdict-store.js'
 import { addUploads, type UploadDeps } from './uploads/route.js'
 
 export type AppDeps = Omit<UploadDeps, 'store'> &
-  Omit<RecordInteractionDeps, 'store'> &
+  Omit<RecordInteractionDeps, 'store' | 'gather'> &
   HealthDeps & {
     findCaller: FindCaller
     readInteractions: ReadInteractions
     store: Pick<VerdictStore, 'ofRequest' | 'keyedInteraction'>
+    /** Calls `send` when interactions have been gathered for long enough. */
+    sendLater: (send: () => void) => void
     bodyLimit: number
     load: Load
     /** The longest that an answer may take to begin. */
     answerWithin: number
     network: Omit<Network, 'host' | 'certificate'>
-    /** What the edge speaks TLS with, if it does. */
+    /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
-    figures: Figures
+    figures: EdgeFigures
     log: Log
   }
 
 /** The edge without a port: every request's way from its first byte to its answer. */
 export const createApp = (deps: AppDeps): FastifyInstance => {
   const { catalogue, log } = deps
+  const gather = createGather({ ...deps, type: catalogue.interaction.type })
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // One line for each request is ours to write.
+    // http/request-log.ts writes one line for each request.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newId,
     bodyLimit: deps.bodyLimit,
     ...serverOptionsOf(deps.network, deps.certificate),
-    // A socket is silent while its request waits for verdicts.
+    // Longer than an answer takes: a socket is silent while its request waits for verdicts.
     connectionTimeout: deps.answerWithin + 30_000,
     keepAliveTimeout: 65_000,
     routerOptions: { maxParamLength: 100 },
-    // While it stops, what comes on a connection that is still open is answered like any other; then that is closed.
+    // While the edge stops, a request on a connection that is still open is answered like any other; addGoodbye then
+    // closes the connection.
     return503OnClosing: false,
-    // Before any hook.
+    // These errors come before any hook, so the headers that addNetwork would set are set here.
     frameworkErrors: (error, request, reply) =>
       void sendError(reply.headers(securityHeaders(request.protocol === 'https')), toRequestError(error)),
     clientErrorHandler: (error, socket) => socketError(error, socket as Socket),
@@ -80,7 +79,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   })
   app.setNotFoundHandler((request, reply) => sendError(reply, notFound(request.url, catalogue)))
   app.addHook('onRequest', async (request, reply) =>
-    // Here, because Fastify would first read the body, and complain about that.
+    // In a hook, because Fastify reads the body before it calls the not-found handler, and might complain about the body.
     request.is404 ? sendError(reply, notFound(request.url, catalogue)) : undefined,
   )
   app.addHook('onSend', async (request, reply) => {
@@ -98,7 +97,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addUploads(guarded, deps)
     addRequests(guarded, deps)
     addResource(guarded, '/user-interactions', {
-      POST: createRecordInteraction(deps),
+      POST: createRecordInteraction({ ...deps, gather }),
       GET: createListInteractions(deps),
     })
   })

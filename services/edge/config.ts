@@ -2,8 +2,9 @@ import { retentionVariables } from '#ledger/cutoffs.js'
 import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
-import { limitVariables } from './limits/variables.js'
-import { networkVariables } from './network/variables.js'
+import { loadVariables } from './limits/load.js'
+import { rateVariables } from './limits/rates.js'
+import { networkVariables } from './network/network.js'
 
 export const configSchema = {
   type: 'object',
@@ -11,7 +12,8 @@ export const configSchema = {
     ...partVariables,
     ...failPointVariables,
     ...networkVariables,
-    ...limitVariables,
+    ...rateVariables,
+    ...loadVariables,
     EDGE_PORT: {
       type: 'integer',
       minimum: 0,
@@ -91,11 +93,11 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = ConfigOf<typeof configSchema>
+export type EdgeConfig = ConfigOf<typeof configSchema>
 
 /** The organisation that may record interactions without a key, if any may. */
 export const openOrgOf = (
-  config: Pick<Config, 'INTERACTIONS_REQUIRE_KEY' | 'INTERACTIONS_ORG'>,
+  config: Pick<EdgeConfig, 'INTERACTIONS_REQUIRE_KEY' | 'INTERACTIONS_ORG'>,
 ): string | undefined => {
   if (config.INTERACTIONS_REQUIRE_KEY) return undefined
   if (config.INTERACTIONS_ORG) return config.INTERACTIONS_ORG

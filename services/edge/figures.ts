@@ -1,7 +1,7 @@
 import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
-import type { Part } from './requests/answer.js'
+import type { BatchResult } from './batches/outcome.js'
 
-export type Figures = ReturnType<typeof createFigures>
+export type EdgeFigures = ReturnType<typeof createFigures>
 
 /** What the edge counts. */
 export const createFigures = (metrics: Metrics) => {
@@ -27,7 +27,7 @@ export const createFigures = (metrics: Metrics) => {
     peerUp: metrics.gauge('peer_up', 'whether a peer gave its metrics', ['peer']),
 
     /** `count` is how many records the batch carries. */
-    countRecords: (type: string, outcome: Part['outcome'] | 'dry_run', count: number): void => {
+    countRecords: (type: string, outcome: BatchResult['outcome'] | 'dry_run', count: number): void => {
       if (typeof outcome === 'string') records.inc({ type, outcome }, count)
       else if ('unknown' in outcome) records.inc({ type, outcome: 'unknown' }, count)
       else {

@@ -18,20 +18,16 @@ import { catalogue as published } from '#schemas/catalogue.js'
 import { createApp } from './app.js'
 import { configSchema, openOrgOf, withCoursesLimit } from './config.js'
 import { createFigures } from './figures.js'
-import { peerChecks, readPeerMetrics, readPeers } from './http/peers.js'
-import { createGather } from './interactions/gather.js'
+import { peerChecks, readPeerMetrics, readPeers } from './http/health.js'
 import { createReadInteractions } from './interactions/reader.js'
-import { createFindCaller } from './keys/key-cache.js'
+import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
 import { createKeyMemory } from './keys/key-memory.js'
 import { createLastUse } from './keys/last-use.js'
-import { createCheckKeys } from './keys/readiness.js'
 import { boundsOf, createLoad } from './limits/load.js'
-import { createRateLimits } from './limits/rate-limits.js'
-import { ratesOf } from './limits/rates.js'
-import { createRenewal, type TlsServer } from './network/certificate-renewal.js'
-import { openNetworkOrExit } from './network/open-network.js'
-import { createRequestNotes } from './requests/notes.js'
-import { startPruning } from './requests/pruning.js'
+import { createRateLimits, ratesOf } from './limits/rates.js'
+import { createRenewal, type TlsServer } from './network/certificate.js'
+import { openNetworkOrExit } from './network/network.js'
+import { createRequestNotes, startPruning } from './requests/notes.js'
 import { createVerdictStore } from './requests/verdict-store.js'
 import { openStream } from './stream/stream.js'
 import { createSubmit } from './stream/submit.js'
@@ -42,8 +38,9 @@ const config = readConfigOrExit(configSchema)
 const { network, certificate } = openNetworkOrExit(config)
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now
+// How long the edge waits for Kafka before it listens without it.
 const listenAfter = 5_000
-// Of the 9 s that a stop may take.
+// A stop may take 9 s in all; requests that wait for verdicts have this much of it.
 const stopWaitingAfter = 5_000
 
 await runService(log, async (onStop, crash) => {
@@ -90,23 +87,15 @@ await runService(log, async (onStop, crash) => {
 
   const load = createLoad(boundsOf(config), figures)
   const submit = load.counting(createSubmit({ publish: stream.publish, verdicts, figures, now }))
-  const gather = createGather({
-    type: catalogue.interaction.type,
-    submit,
-    limits: { records: 500, bytes: config.BATCH_BYTES },
-    later: (send) => setTimeout(send, config.INTERACTION_GATHER_MS),
-    figures,
-    now,
-    log,
-  })
 
   const parts = {
     kafka: stream.check,
     postgres: createCheckKeys(() => ping(pool)),
-    // Once started, uploads do without it.
+    // Uploads need the registry only until its schemas are fetched, so it is not asked again here.
     registry: () => patience.check('registry'),
   }
-  // One partition that stands still is the operator's to see to; a load balancer would take away all that still goes.
+  // Without integrity's part `decisions`, which is down when a single partition stands still: that is for the operator
+  // to see, and a load balancer that took the edge away for it would stop all other partitions too.
   const { integrity } = peerChecks(peers, ['decisions'])
   const forUploads = { ...parts, ...(integrity && { integrity }) }
   const kafkaWithWrites = () => {
@@ -124,7 +113,7 @@ await runService(log, async (onStop, crash) => {
       log,
     }),
     submit,
-    gather,
+    sendLater: (send) => setTimeout(send, config.INTERACTION_GATHER_MS),
     store,
     notes,
     findKnown: createFindKnown(pool),
@@ -161,13 +150,13 @@ await runService(log, async (onStop, crash) => {
     every(1_000, async () => renew())
     process.on('SIGHUP', renew)
   }
-  // Last, so that it is closed first: requests in flight still find everything open.
+  // Registered last, so that it is closed first: requests in flight still find everything else open.
   onStop('http', () => app.close())
   onStop('requests that wait', () => {
     verdicts.giveUpAt(now() + stopWaitingAfter)
     abandonAfter(stopWaitingAfter, pool)
   })
-  // Whoever connects is to be served; while a part is away, to be told so.
+  // Kafka is waited for first, so that clients that connect are served; if it stays away they are answered that.
   await Promise.race([stream.opened, sleep(listenAfter, undefined, { ref: false })])
   await app.listen({ host: network.host, port: config.EDGE_PORT })
 })

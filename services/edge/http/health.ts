@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import type { Readiness } from '#platform/health/health.js'
+import type { Check, Readiness } from '#platform/health/health.js'
 import { metricsType } from '#platform/health/metrics.js'
+import type { EdgeFigures } from '../figures.js'
 import { requestError, sendError } from './request-error.js'
 import { addResource } from './resource.js'
 
 export type HealthDeps = {
-  /** Of every part, or of those alone that uploads need. */
+  /** Readiness of every part, or only of those that uploads need. */
   readiness: { everything: () => Promise<Readiness>; uploads: () => Promise<Readiness> }
   metricsText: () => Promise<string>
 }
@@ -28,3 +29,50 @@ export const addHealth = (app: FastifyInstance, { readiness, metricsText }: Heal
     GET: { handler: async (_request, reply) => reply.type(metricsType).send(await metricsText()) },
   })
 }
+
+/** Addresses of the services behind the edge, by name: the edge shows their health and their metrics with its own. */
+export type Peers = ReadonlyMap<string, string>
+
+export const readPeers = (text: string): Peers =>
+  new Map(
+    text
+      .split(',')
+      .filter(Boolean)
+      .map((peer): [string, string] => {
+        const [, name, address] = /^\s*([\w-]+)=(https?:\/\/\S+?)\/?\s*$/.exec(peer) ?? []
+        if (!name || !address) throw new Error(`PEERS must be like name=http://host:port, not ${peer}`)
+        return [name, address]
+      }),
+  )
+
+/** A readiness check for each peer. A peer of which only `overlooked` parts are down counts as ready. */
+export const peerChecks = (peers: Peers, overlooked: readonly string[] = []): Record<string, Check> =>
+  Object.fromEntries([...peers].map(([name, address]) => [name, () => checkPeer(address, overlooked)]))
+
+/** The metrics of each peer; one that does not answer is left out, and a gauge says so. */
+export const readPeerMetrics = async (peers: Peers, figures: Pick<EdgeFigures, 'peerUp'>): Promise<string[]> => {
+  const texts = await Promise.all(
+    [...peers].map(async ([peer, address]) => {
+      const text = await ask(`${address}/metrics`).then(
+        (answer) => (answer.ok ? answer.text() : undefined),
+        () => undefined,
+      )
+      figures.peerUp.set({ peer }, text === undefined ? 0 : 1)
+      return text
+    }),
+  )
+  return texts.filter((text) => text !== undefined)
+}
+
+const checkPeer = async (address: string, overlooked: readonly string[]): Promise<void> => {
+  const answer = await ask(`${address}/readyz`)
+  if (answer.ok) return
+  const { parts = {} } = (await answer.json()) as Partial<Readiness>
+  const down = Object.entries(parts).flatMap(([name, part]) => (part.ok ? [] : [{ name, problem: part.problem }]))
+  const counting = down.filter(({ name }) => !overlooked.includes(name))
+  if (down.length > 0 && counting.length === 0) return
+  throw new Error(counting.map(({ name, problem }) => `${name}: ${problem}`).join('; ') || `answers ${answer.status}`)
+}
+
+// Readiness waits 3 s for a check; a peer that hangs is given up on before that, so that the problem names the peer.
+const ask = (address: string): Promise<Response> => fetch(address, { signal: AbortSignal.timeout(2_500) })

@@ -1,5 +1,18 @@
 import type { FastifyRequest } from 'fastify'
-import type { Caller } from './caller.js'
+
+/** Who is calling, as their key says. */
+export type Caller = {
+  orgId: string
+  /** null where no key was needed. */
+  keyId: string | null
+  /** null: all of them */
+  scopes: readonly string[] | null
+  /** The limits that the organisation has of its own. */
+  rates?: OrgRates | undefined
+}
+
+/** How much each key of an organisation may send in a second; null: as much as the edge allows by default. */
+export type OrgRates = { requests: number | null; records: number | null }
 
 /** What the hooks before a handler found out about a request, and what its log line will say. */
 declare module 'fastify' {
@@ -12,7 +25,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What a key must allow. */
     scope?: string
-    /** The organisation that the route belongs to when no key is shown. */
+    /** The organisation that a request without a key belongs to; without this the route needs a key. */
     openOrg?: string | undefined
   }
 }

@@ -2,15 +2,15 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Problem } from '#schemas/problem.js'
 
-/** Why a request as a whole was not taken: a value, sent by `sendError` in the one shape that all of them have. */
+/** Why a request as a whole was not taken: a value, which `sendError` sends in the one shape that all errors have. */
 export type RequestError = { status: number; message: string; headers?: Record<string, string>; problems?: Problem[] }
 
-/** What is away may be back in a moment; told to every client that it concerns. */
+/** A header for every answer to a request that may succeed in a moment. */
 export const retryLater = { 'retry-after': '5' }
 
 export const requestError = (status: number, message: string): RequestError => ({ status, message })
 
-/** A part that we need is away; what it is needed for may work again in a moment. */
+/** Thrown where a part that a request needs is away; the same request may succeed in a moment. */
 export class Unavailable extends Error {}
 
 export const sendError = (reply: FastifyReply, { status, message, headers, problems }: RequestError): FastifyReply =>
@@ -19,7 +19,7 @@ export const sendError = (reply: FastifyReply, { status, message, headers, probl
     .headers({ 'x-request-id': reply.request.id, ...headers })
     .send({ error: STATUS_CODES[status], message, request_id: reply.request.id, ...(problems && { problems }) })
 
-/** What a client is told of an exception: never its text, except where it was written for the client. */
+/** What a client reads about an exception: never the exception's text, unless that was written for clients. */
 export const toRequestError = (error: unknown): RequestError => {
   if (error instanceof Unavailable)
     return { status: 503, message: `${error.message}; retrying is safe`, headers: retryLater }

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '#platform/health/log.js'
-import type { Figures } from '../figures.js'
+import type { EdgeFigures } from '../figures.js'
 
 /** One line and one count for each request: its route's pattern, never its address, body or key. */
-export const addRequestLog = (app: FastifyInstance, { log, figures }: { log: Log; figures: Figures }): void => {
+export const addRequestLog = (app: FastifyInstance, { log, figures }: { log: Log; figures: EdgeFigures }): void => {
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request
     const route = request.routeOptions.url ?? 'unknown'
@@ -11,7 +11,7 @@ export const addRequestLog = (app: FastifyInstance, { log, figures }: { log: Log
     figures.requests.inc({ route, method, status })
     figures.duration.observe({ route, method }, reply.elapsedTime / 1000)
     const facts = factsOf(request, reply, route)
-    // Turned away without a failure behind it: under overload there are thousands of these, and a figure counts them.
+    // A 503 without an exception is the edge shedding load: there are thousands of these, and a metric counts them.
     if (status === 503 && !request.failure) log.warn(facts, 'request turned away')
     else if (status >= 500) log.error({ ...facts, err: request.failure ?? undefined }, 'request failed')
     else log.info(facts, 'request answered')

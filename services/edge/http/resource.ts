@@ -1,16 +1,18 @@
 import { METHODS } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { requestError, sendError } from './request-error.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { nearest } from '#schemas/derive/nearest-name.js'
+import { type RequestError, requestError, sendError } from './request-error.js'
 
 export type Method = 'GET' | 'POST'
 type Route = Pick<RouteOptions, 'handler' | 'onRequest' | 'config'>
 
-// Node hands us no CONNECT.
+// CONNECT never reaches Fastify: Node treats it apart.
 const allMethods = METHODS.filter((method) => method !== 'CONNECT')
 
 /** One address with its methods; every other method is answered 405. */
 export const addResource = (app: FastifyInstance, url: string, routes: Partial<Record<Method, Route>>): void => {
-  // PURGE, PROPFIND and the like reach us too: unless Fastify knows them, the address would not be found.
+  // Fastify answers 404 to methods that it does not know, like PURGE and PROPFIND; here they are to be answered 405.
   for (const method of allMethods) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const given = Object.keys(routes)
   // Fastify answers HEAD wherever there is a GET.
@@ -20,8 +22,20 @@ export const addResource = (app: FastifyInstance, url: string, routes: Partial<R
   app.route({
     url,
     method: allMethods.filter((method) => !allowed.includes(method)),
-    // Before the body is read: its type and size do not matter here.
+    // Answered before the body is read, so that its type and size do not matter.
     onRequest: async (_request, reply) => sendError(reply, refusal),
     handler: (_request, reply) => sendError(reply, refusal),
   })
+}
+
+const uploadPath = /^\/v1\/data\/([^/?#]*)/
+
+/** Why there is nothing at this address, with what the caller may have meant. */
+export const notFound = (url: string, catalogue: Catalogue): RequestError => {
+  const type = uploadPath.exec(url)?.[1]
+  if (type === undefined) return requestError(404, 'there is nothing at this address; /docs shows what there is')
+  const types = [...catalogue.uploads.keys()]
+  const close = nearest(type, types)
+  const known = `the types are ${types.join(', ')}`
+  return requestError(404, `there is no such type; ${close ? `did you mean ${close}? ` : ''}${known}`)
 }

@@ -3,15 +3,18 @@ import type { Log } from '#platform/health/log.js'
 import type { Problem } from '#schemas/problem.js'
 import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
 import type { Entry } from '../batches/entries.js'
-import type { Figures } from '../figures.js'
+import type { BatchOutcome, Submit } from '../batches/outcome.js'
+import type { EdgeFigures } from '../figures.js'
 import { newId } from '../http/ids.js'
 import { Unavailable } from '../http/request-error.js'
-import type { Outcome, Submit } from '../stream/submit.js'
 
 /** An interaction on its way: validated, with the SHA-256 of the body that it came in. */
 export type Interaction = { entry: Entry; bodySha256: Buffer }
 export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] }
-/** Resolves once the interaction's verdict is known, or will not be; rejects where nothing can be sent at the moment. */
+/**
+ * Collects the interactions of an organisation that arrive within a few milliseconds into one batch. Resolves once the
+ * verdict is known or was given up on; rejects where nothing can be sent at the moment.
+ */
 export type Gather = (orgId: string, interaction: Interaction) => Promise<InteractionOutcome>
 
 type Waiting = Interaction & {
@@ -23,10 +26,10 @@ type Waiting = Interaction & {
 export const createGather = (deps: {
   type: string
   submit: Submit
-  limits: BatchLimits
-  /** Calls back when it is time to send what was gathered. */
-  later: (send: () => void) => void
-  figures: Figures
+  batchLimits: BatchLimits
+  /** Calls `send` when it is time to send what was gathered. */
+  sendLater: (send: () => void) => void
+  figures: EdgeFigures
   now: () => number
   log: Log
 }): Gather => {
@@ -49,11 +52,12 @@ export const createGather = (deps: {
   const sendGathered = (orgId: string): void => {
     const waiting = gathered.get(orgId) ?? []
     gathered.delete(orgId)
-    for (const slice of cut(waiting, deps.limits)) {
+    for (const slice of cut(waiting, deps.batchLimits)) {
       send(orgId, slice).catch((error) => {
         deps.log.error({ err: error, interactions: slice.length }, 'interactions not submitted')
         for (const { entry, resolve, reject } of slice) {
-          // Nobody waits for one that was refused already.
+          // An interaction that the edge itself refused is answered already: nobody waits for it, and nobody would
+          // catch this.
           if (error instanceof Unavailable && !('refusal' in entry)) reject(error)
           else resolve('unknown')
         }
@@ -67,8 +71,9 @@ export const createGather = (deps: {
       waiting.push({ ...interaction, size: interaction.entry.size, resolve, reject })
       if (waiting.length === 1) {
         gathered.set(orgId, waiting)
-        deps.later(() => sendGathered(orgId))
-      } else if (waiting.length === deps.limits.records) sendGathered(orgId)
+        deps.sendLater(() => sendGathered(orgId))
+      }
+      if (waiting.length === deps.batchLimits.records) sendGathered(orgId)
     })
 }
 
@@ -78,7 +83,7 @@ const hashOf = (waiting: readonly Waiting[]): Buffer => {
   return hash.digest()
 }
 
-const outcomesOf = (outcome: Outcome | undefined): ((index: number) => InteractionOutcome) => {
+const outcomesOf = (outcome: BatchOutcome | undefined): ((index: number) => InteractionOutcome) => {
   if (!outcome || 'unknown' in outcome) return () => 'unknown'
   const refused = new Map(outcome.verdict.refused.map(({ index, problems }) => [index, { problems }]))
   return (index) => refused.get(index) ?? 'accepted'

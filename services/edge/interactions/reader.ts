@@ -3,13 +3,9 @@ import { database, viewOf } from '#schemas/derive/names.js'
 import type { Field } from '#schemas/field.js'
 import { columnsOf, type RecordType } from '#schemas/record.js'
 import { Unavailable } from '../http/request-error.js'
-import type { InteractionQuery } from './query.js'
+import type { InteractionQuery, InteractionRow, ReadInteractions } from './list-interactions.js'
 
-/** An interaction under its spec names; times are ISO, in UTC. */
-export type InteractionRow = { interaction_id: string; event_timestamp: string; [field: string]: unknown }
-/** At most `limit` rows, newest first, of one organisation. */
-export type ReadInteractions = (orgId: string, query: InteractionQuery) => Promise<InteractionRow[]>
-
+/** Reads interactions from the ClickHouse view, a moment after they were accepted. */
 export const createReadInteractions = (clickhouse: Pick<ClickHouse, 'query'>, type: RecordType): ReadInteractions => {
   return async (orgId, query) => {
     const { sql, values } = toSelect(type, orgId, query)
@@ -38,13 +34,13 @@ export const toSelect = (type: RecordType, orgId: string, query: InteractionQuer
     values.to = query.to
   }
   if (query.after) {
-    // The first condition alone is what the sorting key can serve; the second settles ties within a millisecond.
+    // ClickHouse can use its sorting key for the first condition alone; the second settles ties within a millisecond.
     conditions.push(`event_timestamp <= ${instant('after')}`)
     conditions.push(`(event_timestamp < ${instant('after')} or toString(interaction_id) < {after_id:String})`)
     values.after = query.after.timestamp
     values.after_id = query.after.id
   }
-  // As text on both sides: ClickHouse orders UUIDs by their second half, which no client would guess.
+  // Compared and ordered as text: ClickHouse orders UUIDs by their second half, which no client would guess.
   const sql = `select ${Object.keys(columnsOf(type)).join(', ')}
 from ${database}.${viewOf(type.type)}
 where ${conditions.join(' and ')}

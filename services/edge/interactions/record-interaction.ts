@@ -2,20 +2,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { keyedInteractionId } from '#ledger/ids.js'
 import type { Log } from '#platform/health/log.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { nearest } from '#schemas/derive/nearest-name.js'
 import { writeScope } from '#schemas/derive/scopes.js'
-import { createValidator } from '#schemas/derive/validator.js'
+import { createValidator, shorten } from '#schemas/derive/validator.js'
 import type { Problem } from '#schemas/problem.js'
 import { writeInstant } from '#schemas/read-instant.js'
 import { toEntry } from '../batches/entries.js'
 import { bodyOf } from '../body/body.js'
-import { takeIdempotencyKey } from '../http/idempotency.js'
-import { newId } from '../http/ids.js'
+import { keyConflict, newId, takeIdempotencyKey } from '../http/ids.js'
 import { callerOf } from '../http/request-context.js'
 import { type RequestError, requestError, retryLater, sendError } from '../http/request-error.js'
-import type { RateLimits } from '../limits/rate-limits.js'
+import type { RateLimits } from '../limits/rates.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
-import { refuseQuery } from '../uploads/query.js'
-import { conflict } from '../uploads/upload.js'
 import type { Gather } from './gather.js'
 
 export type RecordInteractionDeps = {
@@ -23,7 +21,7 @@ export type RecordInteractionDeps = {
   gather: Gather
   rateLimits: RateLimits
   store: Pick<VerdictStore, 'keyedInteraction'>
-  /** Whose interactions they are when no key is shown; undefined where a key is needed. */
+  /** The organisation that interactions without a key belong to; undefined where a key is needed. */
   openOrg: string | undefined
   now: () => number
   log: Log
@@ -45,7 +43,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     const { orgId } = callerOf(request)
     const entry = toEntry(validate, body.json)
     if ('refusal' in entry) {
-      // Answered at once; it travels to the rejections with the next event, and nobody waits for that.
+      // Answered at once. It still goes out with the next batch, to be published as a rejection; the client does not
+      // wait for that.
       void deps.gather(orgId, { entry, bodySha256: body.sha256 })
       return sendError(reply, refused(entry.refusal.problems))
     }
@@ -56,7 +55,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
       reply.code(201).send({ ...(body.json as object), interaction_id: id, recorded_at: writeInstant(recordedAt) })
 
     const before = key === null ? undefined : await deps.store.keyedInteraction(orgId, id)
-    if (before) return before.bodySha256.equals(body.sha256) ? created(before.recordedAt) : sendError(reply, conflict)
+    if (before)
+      return before.bodySha256.equals(body.sha256) ? created(before.recordedAt) : sendError(reply, keyConflict)
 
     const recordedAt = deps.now()
     const values = { interaction_id: id, recorded_at: recordedAt, ...entry.values }
@@ -67,7 +67,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     return created(key === null ? recordedAt : await storedTime(orgId, id, recordedAt))
   }
 
-  // Of two requests with one key at the same time the first is taken: both are told its time.
+  // Of two requests with one key at the same time only the first is recorded: both answers carry its time.
   const storedTime = async (orgId: string, id: string, ours: number): Promise<number> => {
     try {
       return (await deps.store.keyedInteraction(orgId, id))?.recordedAt ?? ours
@@ -81,12 +81,22 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
   return { config, onRequest: takeIdempotencyKey, handler }
 }
 
+/** Recording takes no query string; a client that asks for a dry run here must not record in earnest. */
+const refuseQuery = (given: unknown): RequestError | undefined => {
+  const [name] = Object.keys(given as object)
+  if (name === undefined) return undefined
+  if (nearest(name, ['dry_run']))
+    return requestError(400, 'dry_run is for uploads, POST /v1/data/{type}; not for interactions')
+  const what = JSON.stringify(shorten(name))
+  return requestError(400, `there is no query parameter ${what} here; recording an interaction takes none`)
+}
+
 const unknown: RequestError = {
   ...requestError(500, 'outcome unknown; retrying with the same Idempotency-Key is safe'),
   headers: retryLater,
 }
 
 const refused = (problems: Problem[]): RequestError => {
-  if (problems.some(({ code }) => code === 'idempotency_conflict')) return { ...conflict, problems }
+  if (problems.some(({ code }) => code === 'idempotency_conflict')) return { ...keyConflict, problems }
   return { status: 400, message: `the interaction was refused: ${problems[0]?.message}`, problems }
 }

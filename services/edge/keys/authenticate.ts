@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { allows } from '#schemas/derive/scopes.js'
-import type { Caller } from '../http/caller.js'
+import type { Caller } from '../http/request-context.js'
 import { type RequestError, requestError, sendError } from '../http/request-error.js'
-import { bearerOf } from './bearer.js'
 
-/** Who a key belongs to; undefined where it is no key, or no longer one. Throws where that cannot be told. */
+/** Who a key belongs to; undefined where the text is no key, or no longer one. Throws where that cannot be found out. */
 export type FindCaller = (key: string) => Promise<Caller | undefined>
 
 /** A hook that runs before the body is read: the organisation comes from the key, and from nothing else. */
@@ -25,6 +24,12 @@ export const createAuthenticate =
     if (scope === undefined || allows(caller.scopes, scope, catalogue)) return undefined
     return sendError(reply, requestError(403, `this API key lacks the scope ${scope}`))
   }
+
+/** The key that a request shows, if it shows one. */
+export const bearerOf = (authorization: string | undefined): string | undefined =>
+  authorization === undefined ? undefined : bearerPattern.exec(authorization)?.[1]
+
+const bearerPattern = /^Bearer +([\x21-\x7e]{1,512}) *$/i
 
 const unauthorized: RequestError = {
   status: 401,

@@ -1,25 +1,30 @@
 import { LRUCache } from 'lru-cache'
 import type { StoredKey } from '#ledger/keys.js'
 
-// While changes are told; without that, as long as a revocation may take to hold.
-const freshFor = 30_000
-const freshUntold = 2_000
+// How long a key is taken from memory without asking Postgres. While the edge listens, Postgres notifies it of every
+// change to a key, and the key is forgotten at once. While it cannot listen, this is how long a revoked key may go on
+// working.
+const freshWhileListening = 30_000
+const freshWhileDeaf = 2_000
 /** How long a key that was seen goes on working while Postgres is away. */
 export const usableFor = 300_000
+/** How long a text that is no key is refused without asking Postgres. */
 const absentFor = 2_000
 
-/** Hears of changes to keys, and of when it can and cannot hear. */
+/** What the listener to changes of keys calls: for each change, and when it begins or ceases to hear of them. */
 export type KeyChanges = { onMessage: (keyId: string) => void; onUp: () => void; onDown: () => void }
 
+/** `era` counts the times that listening began: what was seen in an earlier era may have changed unnoticed. */
 type Seen = { key: StoredKey; since: number; era: number }
-/** What a question to Postgres remembers of its moment, so that an answer overtaken by a change is not kept. */
+/** When a query to Postgres began, and how many changes there had been, so that an outdated answer is not kept. */
 export type Moment = { changes: number; since: number }
 
 export type KeyMemory = {
   /** What is known without asking: a key, that there is none (null), or nothing certain. */
   recall: (name: string) => StoredKey | null | undefined
-  /** A key seen in the last minutes, for the time when nobody can be asked. */
+  /** A key seen in the last minutes, for while Postgres cannot be asked. */
   lastSeen: (name: string) => StoredKey | undefined
+  /** To be called before Postgres is asked; its result goes into `keep`. */
   begin: () => Moment
   keep: (name: string, key: StoredKey | undefined, asked: Moment) => void
   changes: KeyChanges
@@ -28,13 +33,14 @@ export type KeyMemory = {
 /** What the edge remembers of keys, by the hash of their text: it holds no secret. */
 export const createKeyMemory = (now: () => number): KeyMemory => {
   const known = new LRUCache<string, Seen>({ max: 10_000 })
-  // Apart, so that guesses do not push keys out.
+  // Apart from the keys, so that guessed texts do not push keys out.
   const absent = new LRUCache<string, number>({ max: 10_000 })
-  let isTold = false
+  let isListening = false
   let era = 0
   let changes = 0
 
-  const isFresh = (seen: Seen): boolean => seen.era === era && now() - seen.since < (isTold ? freshFor : freshUntold)
+  const isFresh = (seen: Seen): boolean =>
+    seen.era === era && now() - seen.since < (isListening ? freshWhileListening : freshWhileDeaf)
 
   return {
     recall: (name) => {
@@ -48,7 +54,7 @@ export const createKeyMemory = (now: () => number): KeyMemory => {
     },
     begin: () => ({ changes, since: now() }),
     keep: (name, key, asked) => {
-      // Something changed while Postgres was asked: the answer may be from before.
+      // Some key changed while Postgres was asked: the answer may be from before that.
       if (asked.changes !== changes) return
       known.delete(name)
       if (key) known.set(name, { key, since: asked.since, era })
@@ -60,15 +66,15 @@ export const createKeyMemory = (now: () => number): KeyMemory => {
         absent.clear()
         for (const [name, { key }] of known.entries()) if (key.keyId === keyId) known.delete(name)
       },
-      // What was told while nobody listened is lost: everything is asked for again, and stays usable until then.
+      // Changes made while the edge did not listen are lost: every key is asked for again, and stays usable until then.
       onUp: () => {
-        isTold = true
+        isListening = true
         changes++
         era++
         absent.clear()
       },
       onDown: () => {
-        isTold = false
+        isListening = false
       },
     },
   }

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { Log } from '#platform/health/log.js'
 
+// The last use of a key is written at most once in this time.
 const onceIn = 60_000
 
-/** Remembers which keys were used, and writes that down in one statement now and then; never fails a request. */
+/** Collects which keys are used and writes that to Postgres in one statement now and then; never fails a request. */
 export const createLastUse = (deps: {
   write: (keyIds: readonly string[]) => Promise<void>
   now: () => number

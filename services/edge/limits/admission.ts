@@ -6,29 +6,30 @@ import type { Hold, Load } from './load.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a body that was let in. */
+    /** The share of the bytes in flight that this request's body has, once it is let in. */
     hold: Admitted | null
   }
 }
 
 type Admitted = Hold & { isAnswered: boolean; isClosed: boolean }
 
-// So little is held from the start: a stream more for every interaction would cost more than it saves.
+// A body up to this size counts in full from the start: weighing it piece by piece takes a stream, and for each
+// interaction that would cost more than it saves.
 const small = 16 * 1024
 
 const message = 'there is too much to do at the moment; try again in a few seconds'
 export const overloaded: RequestError = { status: 503, message: `${message}; retrying is safe`, headers: retryLater }
 
-/** Lets a body in only where there is room for it: the rest is answered before it is read, or as soon as it outgrows that. */
+/** Lets a body in only where there is room for it. One that does not fit is answered 503, at once or while it grows. */
 export const addAdmission = (app: FastifyInstance, { load, bodyLimit }: { load: Load; bodyLimit: number }): void => {
   app.decorateRequest('hold', null)
 
   app.addHook('onRequest', async (request, reply) => {
-    // A body of no declared size is weighed as it comes.
+    // A body without a declared size counts as it arrives.
     const declared = Number(request.headers['content-length'] ?? 0)
-    // One that is too large is answered 413, and never kept.
+    // A body that is too large is answered 413, and never kept.
     if (request.method !== 'POST' || declared > bodyLimit) return undefined
-    // Gone while its key was looked up: no event would tell when to let go.
+    // The client left while its key was looked up: no further event would come on which to release the share.
     if (reply.raw.closed) return undefined
     const hold = load.hold(callerOf(request).orgId, declared)
     if (!hold) return sendError(reply, overloaded)
@@ -37,8 +38,8 @@ export const addAdmission = (app: FastifyInstance, { load, bodyLimit }: { load: 
     request.hold = admitted
     reply.raw.once('close', () => {
       admitted.isClosed = true
-      // A client that is gone may have left batches behind, in memory until they are decided; a body that broke off
-      // has left nothing.
+      // A client that leaves after its body is complete has batches in memory until they are decided, so its share is
+      // kept until the answer; one that leaves before that has nothing.
       if (admitted.isAnswered || !request.raw.complete) admitted.release()
     })
     return undefined

@@ -1,22 +1,46 @@
-import type { Figures } from '../figures.js'
-import type { Submit } from '../stream/submit.js'
-import type { LimitConfig } from './variables.js'
+import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import type { Submit } from '../batches/outcome.js'
+import type { EdgeFigures } from '../figures.js'
 
-/** What may be in flight at once: bytes of bodies in all and of one organisation, and batches without a verdict. */
+/** How much may be in flight at once. */
+export const loadVariables = {
+  MAX_BYTES_IN_FLIGHT: {
+    type: 'integer',
+    minimum: 1024,
+    default: 134_217_728,
+    description: 'most bytes of bodies, after decompression, that are in flight at once; at least BODY_LIMIT',
+  },
+  MAX_BATCHES_IN_FLIGHT: {
+    type: 'integer',
+    minimum: 1,
+    default: 1000,
+    description: 'batches without a verdict from which on no more bodies are taken in',
+  },
+} as const satisfies ConfigSchema['properties']
+
+/** Most bytes of bodies, in all and of one organisation, and most batches without a verdict. */
 export type Bounds = { bytes: number; bytesOfOne: number; batches: number }
 
+/** Bounds that always leave room for a body as large as BODY_LIMIT. */
+export const boundsOf = (config: ValuesOf<typeof loadVariables> & { BODY_LIMIT: number }): Bounds => {
+  const { MAX_BYTES_IN_FLIGHT: bytes, MAX_BATCHES_IN_FLIGHT: batches, BODY_LIMIT: full } = config
+  if (bytes < full) throw new Error('MAX_BYTES_IN_FLIGHT must be at least BODY_LIMIT, or no full body would be taken')
+  // Half of it for one organisation, so that its many or slow uploads leave room for others.
+  return { bytes, bytesOfOne: Math.max(full, Math.floor(bytes / 2)), batches }
+}
+
 /**
- * A body's place among the bytes in flight. It grows as the body comes: were the declared size held from the start, a
- * few clients that declare much and send little would keep out everybody else.
+ * A body's share of the bytes in flight. It grows as the body arrives: if the declared size counted from the start, a few
+ * clients that declare much and send little would keep out everybody else.
  */
 export type Hold = {
-  /** Whether there is room for so many bytes in all. */
+  /** Makes the share this large, if there is room for it; whether there is. */
   growTo: (bytes: number) => boolean
   release: () => void
 }
 
 export type Load = {
-  /** A place for a body of which so many bytes are expected; undefined where there is too much in flight already. */
+  /** A share for a body of about `expected` bytes, empty at first; undefined where too much is in flight already. */
   hold: (orgId: string, expected: number) => Hold | undefined
   /** The same submit, with its batches counted until their verdicts are there. */
   counting: (submit: Submit) => Submit
@@ -24,7 +48,7 @@ export type Load = {
 
 type Reason = 'batches' | 'bytes' | 'org_bytes'
 
-export const createLoad = (bounds: Bounds, figures: Pick<Figures, 'shed' | 'bytesInFlight'>): Load => {
+export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | 'bytesInFlight'>): Load => {
   let bytes = 0
   let batches = 0
   const bytesOf = new Map<string, number>()
@@ -76,12 +100,4 @@ export const createLoad = (bounds: Bounds, figures: Pick<Figures, 'shed' | 'byte
       }
     },
   }
-}
-
-/** Bounds that a full body fits into, whoever sends it. */
-export const boundsOf = (config: Omit<LimitConfig, `RATE_${string}`> & { BODY_LIMIT: number }): Bounds => {
-  const { MAX_BYTES_IN_FLIGHT: bytes, MAX_BATCHES_IN_FLIGHT: batches, BODY_LIMIT: full } = config
-  if (bytes < full) throw new Error('MAX_BYTES_IN_FLIGHT must be at least BODY_LIMIT, or no full body would be taken')
-  // One organisation's many or slow uploads leave room for others.
-  return { bytes, bytesOfOne: Math.max(full, Math.floor(bytes / 2)), batches }
 }

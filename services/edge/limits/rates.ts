@@ -1,24 +1,136 @@
-import type { Rate } from './token-bucket.js'
-import type { LimitConfig } from './variables.js'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import type { EdgeFigures } from '../figures.js'
+import { type Caller, callerOf, type OrgRates } from '../http/request-context.js'
+import { type RequestError, sendError } from '../http/request-error.js'
+
+/** How much one key may send. */
+export const rateVariables = {
+  RATE_REQUESTS_PER_SECOND: {
+    type: 'integer',
+    minimum: 0,
+    // More than an edge with one core can answer in a second: tests and benchmarks do not reach it, a client in an
+    // endless loop does.
+    default: 2000,
+    description: 'most requests of one key in a second, unless its organisation has a limit of its own; 0: no limit',
+  },
+  RATE_RECORDS_PER_SECOND: {
+    type: 'integer',
+    minimum: 0,
+    default: 100_000,
+    description: 'most records of one key in a second, unless its organisation has a limit of its own; 0: no limit',
+  },
+} as const satisfies ConfigSchema['properties']
 
 /** How much a key may send in a second; 0: as much as it likes. */
 export type Rates = { requests: number; records: number }
-/** What an organisation has of its own; null: what everybody has. */
-export type OrgRates = { requests: number | null; records: number | null }
-export type Limit = keyof Rates
+type Limit = keyof Rates
+
+export const ratesOf = (config: ValuesOf<typeof rateVariables>): Rates => ({
+  requests: config.RATE_REQUESTS_PER_SECOND,
+  records: config.RATE_RECORDS_PER_SECOND,
+})
+
+export type RateLimits = {
+  /** A hook for after authentication, before the body is read. */
+  takeRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>
+  /** Why a request with this many records is not taken, if it is not. */
+  takeRecords: (request: FastifyRequest, count: number) => RequestError | undefined
+}
+
+/** Counts what each key sends to this process: two edges together allow twice as much. */
+export const createRateLimits = (deps: {
+  defaults: Rates
+  figures: Pick<EdgeFigures, 'rateLimited'>
+  now: () => number
+}): RateLimits => {
+  const buckets = { requests: createBuckets(), records: createBuckets() }
+
+  const takeFor = (limit: Limit, caller: Caller, cost: number): { rate: Rate; taken: Taken } | undefined => {
+    const rate = rateOf(limit, deps.defaults, caller.rates)
+    if (!rate) return undefined
+    const name = nameOf(caller)
+    const taken = take(buckets[limit].get(name), rate, deps.now(), cost)
+    buckets[limit].set(name, taken.bucket)
+    if (!taken.allowed) deps.figures.rateLimited.inc({ limit })
+    return { rate, taken }
+  }
+
+  return {
+    takeRequest: async (request, reply) => {
+      const result = takeFor('requests', callerOf(request), 1)
+      if (!result) return undefined
+      reply.headers(headersOf(result.rate, result.taken))
+      return result.taken.allowed ? undefined : sendError(reply, refusal('requests', result.rate, result.taken))
+    },
+    takeRecords: (request, count) => {
+      const result = takeFor('records', callerOf(request), count)
+      return !result || result.taken.allowed ? undefined : refusal('records', result.rate, result.taken)
+    },
+  }
+}
+
+// Counted by the key, and by nothing that a client could make up. All clients without a key count as one.
+const nameOf = ({ keyId, orgId }: Caller): string => keyId ?? `anyone of ${orgId}`
+
+// Bounded. A key whose bucket was dropped starts with a full one; it has been silent for longer than ten thousand others.
+const createBuckets = () => new LRUCache<string, Bucket>({ max: 10_000 })
+
+const refusal = (limit: Limit, rate: Rate, taken: Taken): RequestError => {
+  const seconds = Math.max(1, Math.ceil(taken.retryAfter))
+  return {
+    status: 429,
+    message: `this API key may send ${rate.perSecond} ${limit} a second; try again in ${seconds} s`,
+    headers: { ...headersOf(rate, taken), 'retry-after': String(seconds) },
+  }
+}
+
+const headersOf = (rate: Rate, { bucket, fullAfter }: Taken) => ({
+  'ratelimit-limit': String(rate.burst),
+  'ratelimit-remaining': String(Math.max(0, Math.floor(bucket.tokens))),
+  'ratelimit-reset': String(Math.ceil(fullAfter)),
+})
 
 const burstSeconds = 5
 // The largest upload of any type: however low the rate, a client that waits gets one through.
 const fullUpload = 5000
 
-export const ratesOf = (config: Pick<LimitConfig, 'RATE_REQUESTS_PER_SECOND' | 'RATE_RECORDS_PER_SECOND'>): Rates => ({
-  requests: config.RATE_REQUESTS_PER_SECOND,
-  records: config.RATE_RECORDS_PER_SECOND,
-})
-
-/** The rate that holds for a key; undefined where there is none. */
+/** The rate that holds for a key; undefined where none does. */
 export const rateOf = (limit: Limit, defaults: Rates, own: OrgRates | undefined): Rate | undefined => {
   const perSecond = own?.[limit] ?? defaults[limit]
   const least = limit === 'records' ? fullUpload : 1
   return perSecond > 0 ? { perSecond, burst: Math.max(perSecond * burstSeconds, least) } : undefined
 }
+
+/** How fast a bucket fills, and how much it holds. */
+export type Rate = { perSecond: number; burst: number }
+/** What was in a bucket at a time in milliseconds. */
+export type Bucket = { tokens: number; at: number }
+type Taken = {
+  allowed: boolean
+  bucket: Bucket
+  /** Seconds until the same cost would be allowed; 0 where it was. */
+  retryAfter: number
+  /** Seconds until the bucket is full again. */
+  fullAfter: number
+}
+
+/** Takes `cost` out of a bucket; one that was not used before is full. */
+export const take = (before: Bucket | undefined, rate: Rate, now: number, cost: number): Taken => {
+  const filled = before ? fill(before, rate, now) : rate.burst
+  // A full bucket lets through more than it holds, and is then in debt: otherwise a large request would never be allowed.
+  const needed = Math.min(cost, rate.burst)
+  const allowed = filled >= needed
+  const tokens = allowed ? filled - cost : filled
+  return {
+    allowed,
+    bucket: { tokens, at: now },
+    retryAfter: allowed ? 0 : (needed - tokens) / rate.perSecond,
+    fullAfter: (rate.burst - tokens) / rate.perSecond,
+  }
+}
+
+// A clock that was set back adds nothing, and takes nothing away.
+const fill = ({ tokens, at }: Bucket, { perSecond, burst }: Rate, now: number): number =>
+  Math.min(burst, tokens + (Math.max(0, now - at) / 1000) * perSecond)

@@ -1,7 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import type { Log } from '#platform/health/log.js'
 
+/** Where the certificate and its private key are. */
 export type CertificateFiles = { cert: string; key: string }
 /** The texts of both files. */
 export type Certificate = { cert: string; key: string }
@@ -17,10 +19,18 @@ export const readFiles = ({ cert, key }: CertificateFiles): Certificate => ({
   key: read('TLS_KEY', key),
 })
 
-/** Throws where no server could use this: not PEM, or a key that belongs to another certificate. */
+const read = (variable: string, file: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`${variable} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** Throws where no server could use this certificate: not PEM, or a key that belongs to another certificate. */
 export const checkCertificate = (certificate: Certificate): Certificate => {
   try {
-    // OpenSSL alone takes an empty text for "none": that is what a file looks like while it is being written.
+    // OpenSSL alone would take an empty text for "no certificate", and a file is empty while it is being written.
     const fits = new X509Certificate(certificate.cert).checkPrivateKey(createPrivateKey(certificate.key))
     if (!fits) throw new Error('the key belongs to another certificate')
     createSecureContext(secureOptions(certificate))
@@ -30,12 +40,41 @@ export const checkCertificate = (certificate: Certificate): Certificate => {
   return certificate
 }
 
-export const expiryOf = ({ cert }: Certificate): string => new Date(new X509Certificate(cert).validTo).toISOString()
+/** As much of a TLS server as changing its certificate takes; connections that are open keep the old certificate. */
+export type TlsServer = { setSecureContext: (options: SecureContextOptions) => void }
 
-const read = (variable: string, file: string): string => {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new Error(`${variable} cannot be read: ${(error as Error).message}`)
+/**
+ * Gives the server a new certificate when the files have changed. Called every second, it compares the texts of the
+ * files: secrets are often mounted as links to links, which no watcher follows, and two small reads cost nothing.
+ */
+export const createRenewal = (deps: { files: CertificateFiles; current: Certificate; server: TlsServer; log: Log }) => {
+  const { files, server, log } = deps
+  let seen = textOf(deps.current)
+
+  /** Never throws: what is wrong with the files is logged once, and the certificate in use stays. */
+  return (): void => {
+    const found = tryToRead(files)
+    const text = found instanceof Error ? found.message : textOf(found)
+    if (text === seen) return
+    seen = text
+    try {
+      if (found instanceof Error) throw found
+      server.setSecureContext(secureOptions(checkCertificate(found)))
+      log.info({ expires: expiryOf(found) }, 'certificate renewed')
+    } catch (error) {
+      log.error({ reason: (error as Error).message }, 'certificate not renewed; the one before it stays in use')
+    }
   }
 }
+
+const tryToRead = (files: CertificateFiles): Certificate | Error => {
+  try {
+    return readFiles(files)
+  } catch (error) {
+    return error as Error
+  }
+}
+
+const textOf = ({ cert, key }: Certificate): string => `${cert}\n${key}`
+
+const expiryOf = ({ cert }: Certificate): string => new Date(new X509Certificate(cert).validTo).toISOString()

@@ -1,7 +1,36 @@
-import { STATUS_CODES } from 'node:http'
+import { type Server, type ServerOptions, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { newId } from '../http/ids.js'
-import { securityHeaders } from './security-headers.js'
+import { type Certificate, secureOptions } from './certificate.js'
+import type { Network } from './network.js'
+import { securityHeaders } from './security.js'
+
+// What the edge does with a connection besides answering requests on it: how it is opened, given up on, and closed.
+
+/** What Fastify needs to know to build the server for this network. */
+export const serverOptionsOf = (
+  network: Omit<Network, 'host' | 'certificate'>,
+  certificate: Certificate | undefined,
+) => {
+  const { headersTimeout, requestTimeout } = network
+  const http: ServerOptions = {
+    headersTimeout,
+    // Node looks for late sockets every 30 s by default: a deadline of 20 s could turn out to be one of 50.
+    connectionsCheckingInterval: Math.min(1000, headersTimeout),
+    // Whatever flags Node was started with: a lenient parser is how requests are smuggled.
+    insecureHTTPParser: false,
+  }
+  const options = {
+    requestTimeout,
+    trustProxy: (address: string) => network.isTrustedProxy(address),
+    ...(certificate
+      ? { https: { ...http, ...secureOptions(certificate), handshakeTimeout: headersTimeout } }
+      : { http }),
+  }
+  // Fastify has one type for a server with TLS and another for one without; the rest of the edge treats both alike.
+  return options as Pick<FastifyHttpOptions<Server>, 'requestTimeout' | 'trustProxy' | 'http'>
+}
 
 type Answerable = Pick<Socket, 'writable' | 'end' | 'destroy'> & { encrypted?: boolean }
 
@@ -10,7 +39,7 @@ const handshakeFailed = /^(ERR_SSL_|ERR_TLS_|EPROTO)/
 
 /** The answer to what never became a request: broken HTTP, headers without end, a client that is too slow. */
 export const socketError = (error: { code?: string }, socket: Answerable): void => {
-  // A client that is gone hears nothing, and neither does one that speaks no TLS where TLS is spoken.
+  // A client that is gone cannot read an answer, nor can one that does not speak TLS where the edge does.
   if (error.code === 'ECONNRESET' || !socket.writable || handshakeFailed.test(error.code ?? '')) {
     socket.destroy()
     return
@@ -30,11 +59,44 @@ export const socketError = (error: { code?: string }, socket: Answerable): void 
       body,
     ].join('\r\n'),
   )
-  // Whoever goes on sending after this would hold the socket open; whoever reads it has had the time to.
+  // Long enough for a client to read the answer; a client that goes on sending would hold the socket open for ever.
   setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 
 const answers: Readonly<Record<string, { status: number; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'the headers are too large' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
+}
+
+const mostReadOn = 64 * 1024 * 1024
+
+/**
+ * For an answer that goes out before the body was read. A client reads an answer only when it has sent its body, and
+ * Fastify would close the connection at once: all the client would see is a reset. So the rest of the body is read and
+ * thrown away, up to a bound.
+ */
+export const readOn = (request: FastifyRequest, reply: FastifyReply): void => {
+  if (Number(request.headers['content-length'] ?? 0) > mostReadOn) return
+  let read = 0
+  request.raw.on('data', (chunk: Buffer) => {
+    read += chunk.length
+    if (read > mostReadOn) request.raw.destroy()
+  })
+  request.raw.resume()
+  reply.removeHeader('connection')
+}
+
+/**
+ * While the edge stops, every answer also closes its connection. Fastify does that only for requests that come after
+ * the stop has begun; a request that was waiting by then would leave an open connection, which delays the stop and
+ * takes new requests.
+ */
+export const addGoodbye = (app: FastifyInstance): void => {
+  let isStopping = false
+  app.addHook('preClose', async () => {
+    isStopping = true
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (isStopping) reply.header('connection', 'close')
+  })
 }

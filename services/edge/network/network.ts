@@ -1,6 +1,41 @@
-import { type Includes, isLoopback, readAddresses } from './addresses.js'
-import type { CertificateFiles } from './certificate.js'
-import type { NetworkConfig } from './variables.js'
+import { BlockList, isIP } from 'node:net'
+import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import { type Certificate, type CertificateFiles, checkCertificate, readFiles } from './certificate.js'
+
+/** What an operator says about the network that the edge stands in. */
+export const networkVariables = {
+  EDGE_HOST: { type: 'string', default: '127.0.0.1', description: 'address that the edge listens on' },
+  TLS_CERT: {
+    type: 'string',
+    default: '',
+    description: 'file with the certificate and its chain (PEM); a change is taken up without a restart',
+  },
+  TLS_KEY: { type: 'string', default: '', description: 'file with the private key of TLS_CERT (PEM)' },
+  TRUST_PROXY: {
+    type: 'string',
+    default: '',
+    description: 'addresses of the proxies whose forwarded headers count, like 10.0.0.5,10.1.0.0/16',
+  },
+  CORS_ORIGINS: {
+    type: 'string',
+    default: '',
+    description: 'origins of web pages that may call the edge, like https://app.example.com',
+  },
+  HEADERS_TIMEOUT_MS: {
+    type: 'integer',
+    minimum: 100,
+    default: 20_000,
+    description: 'how long a TLS handshake, and then the headers of a request, may take to arrive',
+  },
+  REQUEST_TIMEOUT_MS: {
+    type: 'integer',
+    minimum: 100,
+    default: 60_000,
+    description: 'how long a whole request may take to arrive',
+  },
+} as const satisfies ConfigSchema['properties']
+
+export type NetworkConfig = ValuesOf<typeof networkVariables>
 
 /** How clients reach the edge. */
 export type Network = {
@@ -12,6 +47,25 @@ export type Network = {
   origins: ReadonlySet<string>
   headersTimeout: number
   requestTimeout: number
+}
+
+/** For `main.ts`: as below, but what is wrong is written to stderr and ends the process. */
+export const openNetworkOrExit = (config: NetworkConfig): ReturnType<typeof openNetwork> => {
+  try {
+    return openNetwork(config)
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exit(1)
+  }
+}
+
+/**
+ * The network, and the certificate to serve it with. Throws where API keys would travel in the clear, or TLS would not
+ * work.
+ */
+export const openNetwork = (config: NetworkConfig): { network: Network; certificate: Certificate | undefined } => {
+  const network = readNetwork(config)
+  return { network, certificate: network.certificate && checkCertificate(readFiles(network.certificate)) }
 }
 
 /** The network that the environment describes; throws one error that names every problem with it. */
@@ -56,3 +110,37 @@ const listOf = (text: string): string[] =>
 
 // As browsers send it: no path, no slash at the end, no default port. "*" and "null" are not origins.
 const isOrigin = (text: string): boolean => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+
+/** Whether an address is in a set of addresses. */
+export type Includes = (address: string | undefined) => boolean
+
+/** A set of addresses and CIDR ranges, and the entries that are neither. */
+export const readAddresses = (entries: readonly string[]): { includes: Includes; unreadable: string[] } => {
+  // Node has one class for sets of addresses and calls it BlockList; nothing is blocked here.
+  const list = new BlockList()
+  const unreadable = entries.filter((entry) => !add(list, entry))
+  // A client may write any text into X-Forwarded-For.
+  const includes: Includes = (address = '') => isIP(address) !== 0 && list.check(address, familyOf(address))
+  return { includes, unreadable }
+}
+
+const add = (list: BlockList, entry: string): boolean => {
+  const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? []
+  if (isIP(address) === 0) return false
+  const family = familyOf(address)
+  if (prefix === undefined) {
+    list.addAddress(address, family)
+    return true
+  }
+  // A prefix of 0 would be every address there is.
+  if (Number(prefix) < 1 || Number(prefix) > (family === 'ipv4' ? 32 : 128)) return false
+  list.addSubnet(address, Number(prefix), family)
+  return true
+}
+
+const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+/** Whether an edge that listens on this host is reached from this machine alone. */
+export const isLoopback = (host: string): boolean => host.toLowerCase() === 'localhost' || loopback.includes(host)
+
+const loopback = readAddresses(['127.0.0.0/8', '::1'])

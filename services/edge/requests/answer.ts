@@ -1,11 +1,8 @@
 import type { VerdictEvent } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
-import type { Outcome } from '../stream/submit.js'
+import type { BatchResult } from '../batches/outcome.js'
 
-/** One batch of a request and what became of it. Its id is null where others of the request are all that is known. */
-export type Part = { batch: number; batchId: string | null; outcome: Outcome | 'pending' }
-
-export type RecordError = { index: number; id: string | null; problems: Problem[] }
+export type Answer = { request_id: string; type: string; batches: BatchAnswer[] }
 export type BatchAnswer = {
   batch: number
   status: 200 | 202 | 207 | 400 | 500
@@ -19,23 +16,23 @@ export type BatchAnswer = {
     errors?: RecordError[]
   }
 }
-export type Answer = { request_id: string; type: string; batches: BatchAnswer[] }
+export type RecordError = { index: number; id: string | null; problems: Problem[] }
 
-/** What the uploader is told, in the spec's shape. */
-export const answerOf = (request: { requestId: string; type: string }, parts: readonly Part[]): Answer => ({
+/** What the uploader is answered, in the spec's shape. */
+export const answerOf = (request: { requestId: string; type: string }, results: readonly BatchResult[]): Answer => ({
   request_id: request.requestId,
   type: request.type,
-  batches: parts.map((part) => {
-    const { status, message, error, errors } = resultOf(part.outcome, request.requestId)
+  batches: results.map(({ batch, batchId, outcome }) => {
+    const { status, message, error, errors } = describe(outcome, request.requestId)
     return {
-      batch: part.batch,
+      batch,
       status,
       data: {
         status: statusWords[status],
         type: request.type,
         message,
         request_id: request.requestId,
-        batch_id: part.batchId,
+        batch_id: batchId,
         error,
         ...(errors && { errors }),
       },
@@ -43,7 +40,10 @@ export const answerOf = (request: { requestId: string; type: string }, parts: re
   }),
 })
 
-/** The HTTP status of the whole: that of its batches where they agree; 202 while nothing is wrong but not all is decided. */
+/**
+ * The HTTP status of the whole: that of its batches where they agree; 202 while nothing is wrong but not all is
+ * decided.
+ */
 export const overallStatus = (batches: readonly Pick<BatchAnswer, 'status'>[]): number => {
   const [first] = batches
   const has = (wanted: number) => batches.some(({ status }) => status === wanted)
@@ -51,22 +51,19 @@ export const overallStatus = (batches: readonly Pick<BatchAnswer, 'status'>[]): 
   return first && batches.every(({ status }) => status === first.status) ? first.status : 207
 }
 
-export const unknownOutcome = (requestId: string): string =>
-  `outcome unknown; retrying is safe; GET /v1/requests/${requestId} tells`
-
 const statusWords = { 200: 'success', 202: 'pending', 207: 'partial', 400: 'error', 500: 'error' } as const
 
-type Result = Pick<BatchAnswer, 'status'> & Pick<BatchAnswer['data'], 'message' | 'error' | 'errors'>
+type Description = Pick<BatchAnswer, 'status'> & Pick<BatchAnswer['data'], 'message' | 'error' | 'errors'>
 
-const resultOf = (outcome: Part['outcome'], requestId: string): Result => {
+const describe = (outcome: BatchResult['outcome'], requestId: string): Description => {
   if (outcome === 'pending') return { status: 202, message: 'not decided yet', error: null }
-  if ('verdict' in outcome) return decided(outcome.verdict)
-  return outcome.unknown === 'not published'
-    ? { status: 500, message: 'the batch may not have been submitted', error: unknownOutcome(requestId) }
-    : { status: 500, message: 'no verdict came in time', error: unknownOutcome(requestId) }
+  if ('verdict' in outcome) return describeVerdict(outcome.verdict)
+  const message =
+    outcome.unknown === 'not published' ? 'the batch may not have been submitted' : 'no verdict came in time'
+  return { status: 500, message, error: `outcome unknown; retrying is safe; GET /v1/requests/${requestId} tells` }
 }
 
-const decided = ({ accepted, refused, first_index }: VerdictEvent): Result => {
+const describeVerdict = ({ accepted, refused, first_index }: VerdictEvent): Description => {
   const [first] = refused
   const count = accepted + refused.length
   if (!first) return { status: 200, message: `${records(count)} accepted`, error: null }

@@ -1,30 +1,36 @@
-import type { NotedRequest } from '#ledger/requests.js'
+import { type NotedRequest, pruneRequests } from '#ledger/requests.js'
 import type { Log } from '#platform/health/log.js'
+import type { Pool } from '#platform/postgres/postgres.js'
+import { inSteps, periodically } from '#platform/process/periodically.js'
+import type { EdgeConfig } from '../config.js'
 import { publishedWithin } from './stored-request.js'
 
 export type Note = {
-  /** At once, for a request that is not going to wait; false where its key was used with another body. Or it throws. */
+  /**
+   * Saves at once, for a request that is not going to wait. False where its key was used with another body; throws
+   * where Postgres is away.
+   */
   save: () => Promise<boolean>
-  /** So many of its batches, from the first on, are known to be written, and no more will be. */
+  /** To be called once: this many of the request's batches, from the first on, are written, and no more will be. */
   written: (batches: number) => void
-  /** The request is answered; once it is decided, its verdicts tell all that the note could. */
+  /** To be called when the request is answered. Once it is decided its verdicts say all that the note could. */
   close: (isDecided: boolean) => void
 }
 
 export type RequestNotes = {
   /** To be called before a request's batches are published. */
   open: (request: NotedRequest) => Note
-  /** Saves what has waited for a while: in Postgres it can be looked up by any edge. */
+  /** Saves the notes of requests that have waited for a while: in Postgres any edge can look them up. */
   tick: () => Promise<void>
 }
 
-type Entry = { request: NotedRequest; since: number; isSaved: boolean; isOver: boolean; isStale: boolean }
+type OpenNote = { request: NotedRequest; since: number; isSaved: boolean; isOver: boolean; isStale: boolean }
 
-// Most requests are answered long before, and cost Postgres nothing.
+// Most requests are answered long before this, and cost Postgres nothing.
 const saveAfter = 1_000
 const tryEvery = 1_000
 const mostAtOnce = 1_000
-// Answered without a verdict, while Postgres was away: so many are remembered until it is back.
+// How many requests that were answered without a verdict are remembered while Postgres is away.
 const mostRemembered = 10_000
 
 export const createRequestNotes = (deps: {
@@ -33,22 +39,22 @@ export const createRequestNotes = (deps: {
   log: Log
 }): RequestNotes => {
   const { saveRequests, now, log } = deps
-  const entries = new Set<Entry>()
+  const entries = new Set<OpenNote>()
   let isSaving = false
   let failedAt = Number.NEGATIVE_INFINITY
 
-  const save = async (chosen: readonly Entry[]): Promise<Set<string>> => {
+  const save = async (chosen: readonly OpenNote[]): Promise<Set<string>> => {
     const requests = chosen.map(({ request }) => ({ ...request }))
     const saved = await saveRequests(requests)
     chosen.forEach((entry, i) => {
       entry.isSaved = true
-      // It may have been written meanwhile.
+      // `written` may have been called meanwhile.
       entry.isStale = entry.request.written !== requests[i]?.written
     })
     return saved
   }
 
-  const isDue = ({ isStale, isSaved, isOver, since }: Entry): boolean =>
+  const isDue = ({ isStale, isSaved, isOver, since }: OpenNote): boolean =>
     isStale && (isSaved || isOver || now() - since >= saveAfter)
 
   const forgetFinished = (): void => {
@@ -60,11 +66,11 @@ export const createRequestNotes = (deps: {
 
   return {
     open: (request) => {
-      const entry: Entry = { request, since: now(), isSaved: false, isOver: false, isStale: true }
+      const entry: OpenNote = { request, since: now(), isSaved: false, isOver: false, isStale: true }
       entries.add(entry)
       return {
         save: async () => {
-          // Where this fails nothing is published, and there is nothing to tell of it later.
+          // Taken out first: where saving fails nothing of the request is published, and no later tick must save it.
           entries.delete(entry)
           const isNoted = (await save([entry])).has(request.requestId)
           if (isNoted) entries.add(entry)
@@ -83,8 +89,8 @@ export const createRequestNotes = (deps: {
     tick: async () => {
       forgetFinished()
       if (isSaving || now() - failedAt < tryEvery) return
-      // One statement takes a request once only; the second of two with one key has its turn at the next tick.
-      const due = new Map<string, Entry>()
+      // One statement can take a request once only: of two with one key the second has its turn at the next tick.
+      const due = new Map<string, OpenNote>()
       for (const entry of entries) {
         if (due.size === mostAtOnce) break
         if (isDue(entry) && !due.has(entry.request.requestId)) due.set(entry.request.requestId, entry)
@@ -101,4 +107,22 @@ export const createRequestNotes = (deps: {
       }
     },
   }
+}
+
+/** Deletes notes of old requests, now and then. */
+export const startPruning = (deps: {
+  config: Pick<EdgeConfig, 'REQUEST_RETENTION_HOURS' | 'PRUNE_EVERY_SECONDS'>
+  pool: Pool
+  log: Log
+}): { stop: () => Promise<void> } => {
+  const { config, pool, log } = deps
+  return periodically({
+    name: 'pruning of requests',
+    everyMs: config.PRUNE_EVERY_SECONDS * 1000,
+    work: async (signal) => {
+      const requests = await inSteps((most) => pruneRequests(pool, config.REQUEST_RETENTION_HOURS, most), { signal })
+      if (requests > 0) log.info({ requests }, 'old requests pruned')
+    },
+    log,
+  })
 }

@@ -5,10 +5,10 @@ import { callerOf } from '../http/request-context.js'
 import { requestError, sendError } from '../http/request-error.js'
 import { addResource } from '../http/resource.js'
 import { answerOf } from './answer.js'
-import { partsOfStored } from './stored-request.js'
+import { resultsOfStored } from './stored-request.js'
 import type { VerdictStore } from './verdict-store.js'
 
-/** GET /v1/requests/{request_id}: what became of a request, told again at any time after. */
+/** GET /v1/requests/{request_id}: what became of a request, as its uploader was or would have been answered. */
 export const addRequests = (
   app: FastifyInstance,
   deps: { store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
@@ -23,7 +23,7 @@ export const addRequests = (
         const stored = await deps.store.ofRequest(callerOf(request).orgId, requestId)
         const type = stored.verdicts[0]?.type ?? stored.noted?.type
         if (type === undefined) return sendError(reply, absent)
-        return answerOf({ requestId, type }, partsOfStored(stored, deps.now()))
+        return answerOf({ requestId, type }, resultsOfStored(stored, deps.now()))
       },
     },
   })

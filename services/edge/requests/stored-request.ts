@@ -1,24 +1,27 @@
 import { batchIdsOf, type NotedRequest, type StoredRequest } from '#ledger/requests.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import type { Part } from './answer.js'
+import type { BatchResult } from '../batches/outcome.js'
 
-// kafkajs gives up on a send after some 5 minutes. Who published for longer was killed over it.
+/** After this long a request is no longer being published: kafkajs gives up on a send after some 5 minutes. */
 export const publishedWithin = 600_000
 
 /**
- * The batches of a request as far as they are decided. A keyed request sent again after BATCH_RECORDS was changed is cut
- * anew, so that two cuts of it may be known: the fuller one is told.
+ * What became of the batches of a request, as far as Postgres knows. A keyed request that is sent again after
+ * BATCH_RECORDS was changed is cut anew, so that two cuts of it may be known: the one with fewer undecided batches
+ * counts.
  */
-export const partsOfStored = ({ verdicts, noted }: StoredRequest, now: number): Part[] => {
-  const cuts = [...(noted ? [partsOfNoted(noted, verdicts, now)] : []), ...cutsOf(verdicts).map(partsOfCut)]
+export const resultsOfStored = ({ verdicts, noted }: StoredRequest, now: number): BatchResult[] => {
+  const cuts = [...(noted ? [resultsOfNoted(noted, verdicts, now)] : []), ...cutsOf(verdicts).map(resultsOfCut)]
   const [fullest = []] = cuts.sort((a, b) => undecidedIn(a) - undecidedIn(b))
   return fullest
 }
 
-export const isDecided = (parts: readonly Part[]): boolean => parts.length > 0 && undecidedIn(parts) === 0
+export const isDecided = (results: readonly BatchResult[]): boolean => results.length > 0 && undecidedIn(results) === 0
 
-/** What Kafka has will be decided. Of the rest nobody knows, once it is no longer being published. */
-const partsOfNoted = (noted: NotedRequest, verdicts: readonly VerdictEvent[], now: number): Part[] => {
+/**
+ * Batches that Kafka has will be decided. Of the others nothing is known once the request is no longer being published.
+ */
+const resultsOfNoted = (noted: NotedRequest, verdicts: readonly VerdictEvent[], now: number): BatchResult[] => {
   const found = new Map(verdicts.map((verdict) => [verdict.batch_id, verdict]))
   const isPublishing = noted.written === null && now - noted.submittedAt < publishedWithin
   return batchIdsOf(noted).map((batchId, i) => {
@@ -28,7 +31,7 @@ const partsOfNoted = (noted: NotedRequest, verdicts: readonly VerdictEvent[], no
   })
 }
 
-const partsOfCut = (cut: readonly VerdictEvent[]): Part[] => {
+const resultsOfCut = (cut: readonly VerdictEvent[]): BatchResult[] => {
   const found = new Map(cut.map((verdict) => [verdict.batch, verdict]))
   return Array.from({ length: cut[0]?.batches ?? 0 }, (_, i) => {
     const verdict = found.get(i + 1)
@@ -36,10 +39,11 @@ const partsOfCut = (cut: readonly VerdictEvent[]): Part[] => {
   })
 }
 
+/** Verdicts that say the same number of batches belong to the same cut. */
 const cutsOf = (verdicts: readonly VerdictEvent[]): VerdictEvent[][] =>
   [...new Set(verdicts.map(({ batches }) => batches))].map((count) =>
     verdicts.filter(({ batches }) => batches === count),
   )
 
-const undecidedIn = (parts: readonly Part[]): number =>
-  parts.filter(({ outcome }) => outcome === 'pending' || 'unknown' in outcome).length
+const undecidedIn = (results: readonly BatchResult[]): number =>
+  results.filter(({ outcome }) => outcome === 'pending' || 'unknown' in outcome).length

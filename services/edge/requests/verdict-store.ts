@@ -1,16 +1,15 @@
 import { findKeyedInteraction, type KeyedInteraction } from '#ledger/keyed-interactions.js'
-import type { StoredRequest } from '#ledger/requests.js'
-import { findRequest, type NotedRequest, saveRequests } from '#ledger/requests.js'
+import { findRequest, type NotedRequest, type StoredRequest, saveRequests } from '#ledger/requests.js'
 import { findVerdictsOfBatches } from '#ledger/verdicts.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from '../http/request-error.js'
 
-/** What integrity has decided, and what is noted of requests until it has, as Postgres keeps it. */
+/** What Postgres keeps of requests: the verdicts of integrity, and until they are there the edge's own notes. */
 export type VerdictStore = {
   ofBatches: (batchIds: readonly string[]) => Promise<VerdictEvent[]>
   ofRequest: (orgId: string, requestId: string) => Promise<StoredRequest>
-  /** Resolves to the ids of those that were noted: the others' key was used with another body. */
+  /** Resolves to the ids of the requests that were noted; the others came with a key that was used with another body. */
   saveRequests: (requests: readonly NotedRequest[]) => Promise<Set<string>>
   keyedInteraction: (orgId: string, interactionId: string) => Promise<KeyedInteraction | undefined>
 }

@@ -2,30 +2,39 @@ import type { Log } from '#platform/health/log.js'
 import type { Message, Producer } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import type { FailAt } from '#platform/process/fail-point.js'
+import type { Registry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { submittedSchema } from '#schemas/derive/avro.js'
+import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { partitionsOf } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 
 /** Appends a request's batches in order; resolves to how many of them, from the first on, are known to be written. */
 export type Publish = (type: string, batches: readonly SubmittedBatch[]) => Promise<number>
 
-/** Where a type's batches go, and how they are written. */
-export type Lane = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
+/** The topic that a type's batches go to, and how they are encoded for it. */
+export type SubmittedTopic = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
 
 const bytesPerSend = 1024 * 1024
 
 export const createPublish =
-  (deps: { producer: Pick<Producer, 'send'>; laneOf: (type: string) => Lane; failAt: FailAt; log: Log }): Publish =>
+  (deps: {
+    producer: Pick<Producer, 'send'>
+    topicOf: (type: string) => SubmittedTopic
+    failAt: FailAt
+    log: Log
+  }): Publish =>
   async (type, batches) => {
-    const { topic, partitions, encode } = deps.laneOf(type)
+    const { topic, partitions, encode } = deps.topicOf(type)
     let written = 0
     try {
-      for (const batch of sends(batches, encode)) {
-        const partition = partitionOf(batch.orgId, partitions)
-        await deps.producer.send(topic, partition, batch.messages)
+      for (const { orgId, messages } of sends(batches, encode)) {
+        await deps.producer.send(topic, partitionOf(orgId, partitions), messages)
         deps.failAt('after-submit-acked')
-        written += batch.messages.length
+        written += messages.length
       }
     } catch (error) {
-      // The send may have been written all the same: what it carried is unknown, and what follows must not overtake it.
+      // Kafka may have written the failed send all the same. Later batches must not overtake it, so none of them is sent.
       const requestId = batches[0]?.request_id
       deps.log.error(
         { err: error, topic, request_id: requestId, written, batches: batches.length },
@@ -37,8 +46,8 @@ export const createPublish =
 
 type Send = { orgId: string; messages: Message[] }
 
-// Encoded as they are sent: a large request is never held twice over.
-function* sends(batches: readonly SubmittedBatch[], encode: Lane['encode']): Generator<Send> {
+// Each send is encoded when its turn comes: a large request is never held twice over, as records and as bytes.
+function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['encode']): Generator<Send> {
   let send: Send | undefined
   let bytes = 0
   for (const batch of batches) {
@@ -53,4 +62,25 @@ function* sends(batches: readonly SubmittedBatch[], encode: Lane['encode']): Gen
     bytes += value.length
   }
   if (send) yield send
+}
+
+/**
+ * The submitted topic of each type. Their schemas were registered when the topics were made; it is an error if one is
+ * not known.
+ */
+export const openSubmittedTopics = async (
+  catalogue: Catalogue,
+  registry: Registry,
+): Promise<(type: string) => SubmittedTopic> => {
+  const topics = new Map<string, SubmittedTopic>()
+  for (const [name, type] of catalogue.all) {
+    const topic = submittedTopic(name)
+    const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(type))
+    topics.set(name, { topic, encode, partitions: partitionsOf(catalogue, topic) })
+  }
+  return (type) => {
+    const topic = topics.get(type)
+    if (!topic) throw new Error(`nothing is called ${type}`)
+    return topic
+  }
 }

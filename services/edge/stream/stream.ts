@@ -7,10 +7,8 @@ import type { Patience } from '#platform/process/patience.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { Unavailable } from '../http/request-error.js'
-import { openLanes } from './lanes.js'
-import { createPublish, type Publish } from './publisher.js'
-import { followVerdicts } from './verdict-feed.js'
-import type { Verdicts } from './verdicts.js'
+import { createPublish, openSubmittedTopics, type Publish } from './publisher.js'
+import { followVerdicts, type Verdicts } from './verdicts.js'
 
 export type Stream = {
   publish: Publish
@@ -18,14 +16,14 @@ export type Stream = {
   opened: Promise<void>
   /** Throws, saying why, while nothing can be sent or no verdict comes. */
   check: () => void
-  /** Throws while Kafka, though it is there, does not take batches for some partition. */
+  /** Throws while Kafka answers but does not take batches for some partition. */
   checkWrites: () => void
   close: () => Promise<void>
 }
 
 /**
- * Batches out, verdicts back. Opened behind the caller's back: an edge that starts while Kafka or the registry is away says
- * so, to operators and to uploaders, instead of refusing connections.
+ * Batches out, verdicts back. Returns at once and connects meanwhile: an edge that starts while Kafka or the registry
+ * is away already listens, and answers operators and uploaders that it cannot take anything yet.
  */
 export const openStream = (deps: {
   catalogue: Catalogue
@@ -48,11 +46,11 @@ export const openStream = (deps: {
   const open = async (): Promise<void> => {
     const { send, close } = await patience.until('kafka', kafka.createProducer)
     closeProducer = close
-    const laneOf = await patience.until('registry', () => openLanes(deps.catalogue, registry))
+    const topicOf = await patience.until('registry', () => openSubmittedTopics(deps.catalogue, registry))
     feed = await patience.until('registry', () => followVerdicts(deps))
     const watched: Producer['send'] = (topic, partition, messages) =>
       writes.watch({ topic, partition }, () => send(topic, partition, messages))
-    publish = createPublish({ producer: { send: watched }, laneOf, failAt: deps.failAt, log: deps.log })
+    publish = createPublish({ producer: { send: watched }, topicOf, failAt: deps.failAt, log: deps.log })
   }
 
   return {

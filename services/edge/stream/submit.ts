@@ -1,23 +1,10 @@
-import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
-import type { Figures } from '../figures.js'
+import type { BatchOutcome, Submit } from '../batches/outcome.js'
+import type { EdgeFigures } from '../figures.js'
 import type { Publish } from './publisher.js'
 import type { Expected, Verdicts } from './verdicts.js'
 
-/** What became of a batch, as far as we can tell by now. */
-export type Outcome = { verdict: VerdictEvent } | { unknown: 'no verdict yet' | 'not published' }
-
-export type SubmitOptions = {
-  /** How long, from now on, verdicts are waited for once the batches are written; without it, until the time-out. */
-  patience?: number | undefined
-  /** Told once, how many batches, from the first on, are known to be written; maybe long after the outcomes. */
-  onWritten?: (batches: number) => void
-}
-
-/** Publishes batches of one request and waits for their verdicts: an outcome for each, in the same order. */
-export type Submit = (type: string, batches: readonly SubmittedBatch[], options?: SubmitOptions) => Promise<Outcome[]>
-
 export const createSubmit =
-  (deps: { publish: Publish; verdicts: Verdicts; figures: Figures; now: () => number }): Submit =>
+  (deps: { publish: Publish; verdicts: Verdicts; figures: EdgeFigures; now: () => number }): Submit =>
   async (type, batches, { patience, onWritten } = {}) => {
     const { publish, verdicts, figures, now } = deps
     const since = now()
@@ -25,7 +12,7 @@ export const createSubmit =
     const abandonFrom = (first: number) => {
       for (const { abandon } of expected.slice(first)) abandon()
     }
-    const outcomeOf = async ({ verdict }: Expected, i: number): Promise<Outcome> => {
+    const outcomeOf = async ({ verdict }: Expected, i: number): Promise<BatchOutcome> => {
       const found = await verdict
       if (!found) return { unknown: i < written ? 'no verdict yet' : 'not published' }
       figures.verdictWait.observe({ type }, (now() - since) / 1000)
@@ -44,7 +31,7 @@ export const createSubmit =
       leaving = setTimeout(abandonFrom, Math.max(0, since + patience - now()), 0)
     }
     figures.batchesInFlight.inc(batches.length)
-    // Not awaited: while a broker is away a send tries for minutes, and a client is promised an answer before that.
+    // Not awaited: while a broker is away kafkajs retries a send for minutes, and a client is promised an answer sooner.
     publish(type, batches).then(settle, (error: Error) => {
       failure = error
       settle(0)

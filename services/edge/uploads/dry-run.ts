@@ -7,13 +7,15 @@ import { Unavailable } from '../http/request-error.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { answeredBefore, type Upload, type UploadResult } from './upload.js'
 
-/** Which of these references an organisation can make: those to records that integrity has accepted. */
+/** Finds out which of these references point to records of the organisation that integrity has accepted. */
 export type FindKnown = (
   orgId: string,
   references: readonly Reference[],
 ) => Promise<(reference: Pick<Reference, 'type' | 'id'>) => boolean>
 
-/** What an upload of this type would be answered now; nothing is published, kept or used up by it. */
+/**
+ * What an upload of this type would be answered now. Nothing is published, nothing stored, no Idempotency-Key used up.
+ */
 export const createDryRun = (
   type: RecordType,
   deps: { findKnown: FindKnown; store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
@@ -23,16 +25,16 @@ export const createDryRun = (
 
   return async (upload: Upload): Promise<UploadResult> => {
     const before = await answeredBefore(upload, deps)
-    if ('error' in before || 'parts' in before) return before
+    if ('error' in before || 'results' in before) return before
     const references = upload.batches.flatMap(({ records }) =>
       records.flatMap((record) => referencesOf(record as Values)),
     )
-    // Also where there are none: without Postgres the upload would not be decided either.
+    // Asked even where there are no references: while Postgres is away the upload would not be decided either.
     const isKnown = await deps.findKnown(upload.orgId, references)
     // Only interactions are keyed one by one, and they have no dry run.
     const world = { isKnown, takenBefore: () => undefined }
     return {
-      parts: upload.batches.map((batch) => ({
+      results: upload.batches.map((batch) => ({
         batch: batch.batch,
         batchId: batch.batch_id,
         outcome: { verdict: decide(batch, world, deps.now()) },
@@ -41,7 +43,7 @@ export const createDryRun = (
   }
 }
 
-/** Reads the index as integrity keeps it, and never writes there. */
+/** Looks references up in the entity index, which integrity keeps; the edge only reads it. */
 export const createFindKnown =
   (pool: Pool): FindKnown =>
   async (orgId, references) => {

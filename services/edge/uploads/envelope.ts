@@ -1,6 +1,25 @@
 import { nearest } from '#schemas/derive/nearest-name.js'
+import { shorten } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
 import { type RequestError, requestError } from '../http/request-error.js'
+
+// What an upload says around its records: in its query string, in its Prefer header, and in the object that holds them.
+
+/**
+ * Reads the query string. A mistyped dry_run must not upload in earnest, so every parameter that is unknown is refused.
+ */
+export const readUploadQuery = (given: unknown): { dryRun: boolean } | { error: RequestError } => {
+  const { dry_run: dryRun = 'false', ...others } = given as Readonly<Record<string, unknown>>
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) {
+    const hint = nearest(unknown, ['dry_run']) ? 'did you mean dry_run?' : 'the only one is dry_run'
+    return refuse(`there is no query parameter ${JSON.stringify(shorten(unknown))} here; ${hint}`)
+  }
+  if (Array.isArray(dryRun)) return refuse('dry_run may be given once only')
+  return dryRun === 'true' || dryRun === 'false'
+    ? { dryRun: dryRun === 'true' }
+    : refuse('dry_run must be true or false')
+}
 
 /** The records in an upload's body; or why it is no upload. */
 export const readRecords = (json: unknown, type: RecordType): { records: unknown[] } | { error: RequestError } => {
@@ -19,7 +38,42 @@ export const readRecords = (json: unknown, type: RecordType): { records: unknown
     : { records }
 }
 
-export const isObject = (json: unknown): json is Record<string, unknown> =>
+const isObject = (json: unknown): json is Record<string, unknown> =>
   typeof json === 'object' && json !== null && !Array.isArray(json)
 
 const refuse = (message: string) => ({ error: requestError(400, message) })
+
+/** The preferences of a client that the edge knows how to honour. */
+export type Preferences = {
+  respondAsync: boolean
+  /** Seconds that a client which asks for respond-async is willing to wait for the outcome all the same. */
+  wait: number | undefined
+}
+
+// A day: longer than any client waits, and far below the 25 days at which a timer overflows.
+const longestWait = 86_400
+
+/** Reads a Prefer header by RFC 7240: names in any case, the first of a name counts, unknown preferences are ignored. */
+export const readPrefer = (header: string | string[] | undefined): Preferences => {
+  const given = new Map<string, string>()
+  for (const preference of [header ?? []].flat().flatMap(listed)) {
+    const [name = '', ...value] = preference.split('=')
+    const key = name.trim().toLowerCase()
+    if (!given.has(key)) given.set(key, unquote(value.join('=').trim()))
+  }
+  const wait = given.get('wait') ?? ''
+  return {
+    // An empty value means the same as none; respond-async with any other value is not defined, so it is ignored.
+    respondAsync: given.get('respond-async') === '',
+    wait: /^\d+$/.test(wait) ? Math.min(Number(wait), longestWait) : undefined,
+  }
+}
+
+/** The preferences in a list, without their parameters: the preferences that the edge honours have none. */
+const listed = (header: string): string[] =>
+  (header.match(/(?:"(?:[^"\\]|\\.)*"?|[^",])+/g) ?? []).map(
+    (preference) => /^(?:"(?:[^"\\]|\\.)*"?|[^";])*/.exec(preference)?.[0] ?? '',
+  )
+
+const unquote = (word: string): string =>
+  word.length > 1 && word.startsWith('"') && word.endsWith('"') ? word.slice(1, -1).replaceAll(/\\(.)/g, '$1') : word

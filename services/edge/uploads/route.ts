@@ -6,22 +6,19 @@ import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
 import { toEntry } from '../batches/entries.js'
+import type { Submit } from '../batches/outcome.js'
 import { bodyOf } from '../body/body.js'
-import type { Figures } from '../figures.js'
-import { takeIdempotencyKey } from '../http/idempotency.js'
+import type { EdgeFigures } from '../figures.js'
+import { takeIdempotencyKey } from '../http/ids.js'
 import { callerOf } from '../http/request-context.js'
 import { retryLater, sendError } from '../http/request-error.js'
 import { addResource } from '../http/resource.js'
-import type { RateLimits } from '../limits/rate-limits.js'
+import type { RateLimits } from '../limits/rates.js'
 import { type Answer, answerOf, overallStatus } from '../requests/answer.js'
 import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
-import type { Submit } from '../stream/submit.js'
-import type { FindKnown } from './dry-run.js'
-import { createDryRun } from './dry-run.js'
-import { readRecords } from './envelope.js'
-import { type Preferences, readPrefer } from './prefer.js'
-import { readUploadQuery } from './query.js'
+import { createDryRun, type FindKnown } from './dry-run.js'
+import { type Preferences, readPrefer, readRecords, readUploadQuery } from './envelope.js'
 import { createUploader, type Upload } from './upload.js'
 
 export type UploadDeps = {
@@ -32,7 +29,7 @@ export type UploadDeps = {
   findKnown: FindKnown
   batchLimits: BatchLimits
   rateLimits: RateLimits
-  figures: Figures
+  figures: EdgeFigures
   now: () => number
 }
 
@@ -76,14 +73,14 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
         const given: Upload = { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
         const prefer = readPrefer(request.headers.prefer)
         const patience = prefer.respondAsync ? (prefer.wait ?? 0) * 1000 : undefined
-        const result = await (query.dryRun ? dryRun(given) : upload(given, patience))
-        if ('error' in result) return sendError(reply, result.error)
+        const answered = await (query.dryRun ? dryRun(given) : upload(given, patience))
+        if ('error' in answered) return sendError(reply, answered.error)
 
-        result.parts.forEach(({ outcome }, i) => {
+        answered.results.forEach(({ outcome }, i) => {
           const batch = batches[i]
           if (batch) deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, recordsIn(batch))
         })
-        const answer = answerOf(given, result.parts)
+        const answer = answerOf(given, answered.results)
         return reply.code(overallStatus(answer.batches)).headers(headersOf(answer, prefer)).send(answer)
       },
     },

@@ -1,12 +1,11 @@
-import type { StoredRequest } from '#ledger/requests.js'
-import { toNoted } from '#ledger/requests.js'
+import { type StoredRequest, toNoted } from '#ledger/requests.js'
 import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
-import { type RequestError, requestError } from '../http/request-error.js'
-import type { Part } from '../requests/answer.js'
+import type { BatchOutcome, BatchResult, Submit } from '../batches/outcome.js'
+import { keyConflict } from '../http/ids.js'
+import type { RequestError } from '../http/request-error.js'
 import type { Note, RequestNotes } from '../requests/notes.js'
-import { isDecided, partsOfStored } from '../requests/stored-request.js'
+import { isDecided, resultsOfStored } from '../requests/stored-request.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
-import type { Outcome, Submit } from '../stream/submit.js'
 
 /** The batches of one request; `keyed` where it came with an Idempotency-Key. */
 export type Upload = {
@@ -19,11 +18,12 @@ export type Upload = {
   batches: SubmittedBatch[]
 }
 
-export type UploadResult = { parts: Part[] } | { error: RequestError }
+export type UploadResult = { results: BatchResult[] } | { error: RequestError }
 
 /**
- * Submits a request's batches, each once only, and tells what became of them. With `patience`, in milliseconds, no longer
- * than that: what Kafka has by then is pending, and can be looked up.
+ * Submits those of a request's batches that are not decided yet, and returns what became of all of them. With
+ * `patience` it waits for verdicts only for that many milliseconds: batches that Kafka has by then are pending, and can
+ * be looked up.
  */
 export const createUploader = (deps: {
   submit: Submit
@@ -37,19 +37,21 @@ export const createUploader = (deps: {
     note: Note,
     patience?: number,
   ): Promise<UploadResult> => {
-    // Before anything is published: the address that the client is sent to has to answer.
-    if (patience !== undefined && !(await note.save())) return { error: conflict }
+    // Noted before anything is published: the client is sent to GET /v1/requests/{request_id}, which has to know the
+    // request.
+    if (patience !== undefined && !(await note.save())) return { error: keyConflict }
     const missing = upload.batches.filter(({ batch_id }) => !decided.has(batch_id))
     const outcomes = await deps.submit(upload.type, missing, {
       patience,
       onWritten: (count) => note.written((missing[count]?.batch ?? upload.batches.length + 1) - 1),
     })
-    // Integrity answers a batch that it has seen with its first verdict, whose body may have been another.
-    if (!outcomes.every((outcome) => 'unknown' in outcome || isOf(upload)(outcome.verdict))) return { error: conflict }
+    // A batch that integrity has seen before gets its first verdict again, and that may be the verdict on another body.
+    if (!outcomes.every((outcome) => 'unknown' in outcome || isOf(upload)(outcome.verdict)))
+      return { error: keyConflict }
 
     const submitted = new Map(missing.map(({ batch_id }, i) => [batch_id, outcomes[i]]))
     return {
-      parts: upload.batches.map(({ batch, batch_id }) => ({
+      results: upload.batches.map(({ batch, batch_id }) => ({
         batch,
         batchId: batch_id,
         outcome: outcomeOf(decided.get(batch_id), submitted.get(batch_id), patience !== undefined),
@@ -59,39 +61,39 @@ export const createUploader = (deps: {
 
   return async (upload: Upload, patience?: number): Promise<UploadResult> => {
     const before = await answeredBefore(upload, deps)
-    if ('error' in before || 'parts' in before) return before
+    if ('error' in before || 'results' in before) return before
     const note = deps.notes.open(toNoted(upload, upload.batches))
     let result: UploadResult | undefined
     try {
       result = await submitNoted(upload, before.decided, note, patience)
       return result
     } finally {
-      note.close(result !== undefined && ('error' in result || isDecided(result.parts)))
+      note.close(result !== undefined && ('error' in result || isDecided(result.results)))
     }
   }
 }
 
 type Decided = ReadonlyMap<string, VerdictEvent>
 
-/** What a keyed request was answered before, if all of it is decided; otherwise which of its batches are, by their ids. */
+/**
+ * For a keyed request: the results of its batches if all of them are decided, otherwise the verdicts there are, by
+ * batch id.
+ */
 export const answeredBefore = async (
   upload: Upload,
   deps: { store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
 ): Promise<UploadResult | { decided: Decided }> => {
   if (!upload.keyed) return { decided: new Map() }
   const stored = await deps.store.ofRequest(upload.orgId, upload.requestId)
-  if (!isSame(stored, upload)) return { error: conflict }
-  const parts = partsOfStored(stored, deps.now())
-  if (isDecided(parts)) return { parts }
+  if (!isSame(stored, upload)) return { error: keyConflict }
+  const results = resultsOfStored(stored, deps.now())
+  if (isDecided(results)) return { results }
   return { decided: new Map(stored.verdicts.map((verdict) => [verdict.batch_id, verdict])) }
 }
 
-export const conflict = requestError(
-  409,
-  'this Idempotency-Key was used with another body; send the first body again, or use a new key',
-)
-
-/** Where something is decided, that tells whose key it is; what was noted counts only until then. */
+/**
+ * Whether the key was used with this body, or not yet. Verdicts settle that; the note counts only while there are none.
+ */
 const isSame = ({ verdicts, noted }: StoredRequest, upload: Upload): boolean =>
   verdicts.length > 0 ? verdicts.every(isOf(upload)) : (noted?.bodySha256.equals(upload.bodySha256) ?? true)
 
@@ -102,9 +104,9 @@ const isOf =
 
 const outcomeOf = (
   stored: VerdictEvent | undefined,
-  submitted: Outcome = { unknown: 'not published' },
+  submitted: BatchOutcome = { unknown: 'not published' },
   isImpatient: boolean,
-): Part['outcome'] => {
+): BatchResult['outcome'] => {
   if (stored) return { verdict: stored }
   return isImpatient && 'unknown' in submitted && submitted.unknown === 'no verdict yet' ? 'pending' : submitted
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { readConfig } from '#platform/process/config.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { configSchema, openOrgOf, withCoursesLimit } from '../../../services/edge/config.js'
-import { readPeers } from '../../../services/edge/http/peers.js'
+import { readPeers } from '../../../services/edge/http/health.js'
 
 it('has defaults for everything, and tells what is wrong', () => {
   const config = readConfig(configSchema, {})

@@ -5,12 +5,10 @@ import { catalogue as published } from '#schemas/catalogue.js'
 import { type AppDeps, createApp } from '../../../services/edge/app.js'
 import { configSchema } from '../../../services/edge/config.js'
 import { createFigures } from '../../../services/edge/figures.js'
-import type { Caller } from '../../../services/edge/http/caller.js'
+import type { Caller } from '../../../services/edge/http/request-context.js'
 import { Unavailable } from '../../../services/edge/http/request-error.js'
-import { createGather } from '../../../services/edge/interactions/gather.js'
 import { boundsOf, createLoad } from '../../../services/edge/limits/load.js'
-import { createRateLimits } from '../../../services/edge/limits/rate-limits.js'
-import { ratesOf } from '../../../services/edge/limits/rates.js'
+import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
 import { createFakeInteractions } from './fakes/reader.fake.js'
@@ -45,15 +43,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     catalogue,
     findCaller: async (key) => callers.get(key),
     submit,
-    gather: createGather({
-      type: catalogue.interaction.type,
-      submit,
-      limits: { records: 500, bytes: 524_288 },
-      later: setImmediate,
-      figures,
-      now,
-      log,
-    }),
+    sendLater: setImmediate,
     store,
     notes,
     findKnown: async (orgId) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countTokens } from '../../../../services/edge/body/json-counts.js'
+import { countTokens } from '../../../../services/edge/body/json-exact.js'
 import { describeFault, findFault } from '../../../../services/edge/body/json-fault.js'
 
 describe('a fault', () => {

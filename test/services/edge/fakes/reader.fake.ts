@@ -1,10 +1,12 @@
-import type { InteractionRow, ReadInteractions } from '../../../../services/edge/interactions/reader.js'
+import { Unavailable } from '../../../../services/edge/http/request-error.js'
+import type { InteractionRow, ReadInteractions } from '../../../../services/edge/interactions/list-interactions.js'
 
-export type FakeInteractions = ReadInteractions & { rows: (InteractionRow & { org_id: string })[] }
+export type FakeInteractions = ReadInteractions & { rows: (InteractionRow & { org_id: string })[]; isAway: boolean }
 
 /** The order and the pages of the real one, over an array. */
 export const createFakeInteractions = (): FakeInteractions => {
   const read: ReadInteractions = async (orgId, { filters, from, to, after, limit }) => {
+    if (fake.isAway) throw new Unavailable('ClickHouse is away')
     const isAfterCursor = (time: number, id: string) =>
       !after || time < after.timestamp || (time === after.timestamp && id < after.id)
     return fake.rows
@@ -22,7 +24,7 @@ export const createFakeInteractions = (): FakeInteractions => {
       .slice(0, limit)
       .map(({ org_id: _, ...row }) => row as InteractionRow)
   }
-  const fake: FakeInteractions = Object.assign(read, { rows: [] })
+  const fake: FakeInteractions = Object.assign(read, { rows: [], isAway: false })
   return fake
 }
 

@@ -1,18 +1,19 @@
+import { catalogue } from '#schemas/catalogue.js'
 import type { SubmittedBatch, SubmittedRecord, VerdictEvent } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
-import type { Outcome, Submit } from '../../../../services/edge/stream/submit.js'
+import type { BatchOutcome, Submit } from '../../../../services/edge/batches/outcome.js'
 
 export type FakeSubmit = Submit & {
   submitted: { type: string; batch: SubmittedBatch }[]
   /** What is wrong with a record that the edge let pass; nothing unless a test says so. */
   problemsOf: (record: SubmittedRecord) => Problem[]
   /** When set, what becomes of every batch, or of each. */
-  outcome: Outcome | ((batch: SubmittedBatch) => Outcome) | undefined
+  outcome: BatchOutcome | ((batch: SubmittedBatch) => BatchOutcome) | undefined
 }
 
 /** Decides at once, as integrity would in a world where every reference is known. */
 export const createFakeSubmit = (): FakeSubmit => {
-  const outcomeOf = (type: string, batch: SubmittedBatch): Outcome => {
+  const outcomeOf = (type: string, batch: SubmittedBatch): BatchOutcome => {
     if (!fake.outcome) return { verdict: verdictOn(type, batch, fake.problemsOf) }
     return typeof fake.outcome === 'function' ? fake.outcome(batch) : fake.outcome
   }
@@ -20,12 +21,17 @@ export const createFakeSubmit = (): FakeSubmit => {
     for (const batch of batches) fake.submitted.push({ type, batch })
     const outcomes = batches.map((batch) => outcomeOf(type, batch))
     const lost = outcomes.findIndex((outcome) => 'unknown' in outcome && outcome.unknown === 'not published')
-    options?.onWritten?.(lost < 0 ? batches.length : lost)
-    return outcomes
+    const written = lost < 0 ? batches.length : lost
+    options?.onWritten?.(written)
+    // Nothing is published after a batch that Kafka did not take.
+    return outcomes.map((outcome, i) => (i < written ? outcome : { unknown: 'not published' }))
   }
   const fake: FakeSubmit = Object.assign(submit, { submitted: [], problemsOf: () => [], outcome: undefined })
   return fake
 }
+
+/** The field that identifies a record of this type. */
+const idOf = (type: string): string => catalogue.all.get(type)?.id ?? 'id'
 
 export const verdictOn = (
   type: string,
@@ -34,7 +40,7 @@ export const verdictOn = (
 ): VerdictEvent => {
   const byIntegrity = batch.records.flatMap((record) => {
     const problems = problemsOf(record)
-    return problems.length > 0 ? [{ index: record.index, id: null, problems }] : []
+    return problems.length > 0 ? [{ index: record.index, id: String(record[idOf(type)]), problems }] : []
   })
   const byEdge = batch.refusals.map(({ index, id, problems }) => ({ index, id, problems }))
   const { org_id, request_id, batch_id, batches, first_index, body_sha256, submitted_at } = batch

@@ -22,8 +22,9 @@ export const createFakeVerdictStore = (): FakeVerdictStore => {
     one.org_id === orgId && one.request_id === requestId
   const save = (request: NotedRequest): string[] => {
     const before = store.requests.get(request.requestId)
-    if (before && !before.bodySha256.equals(request.bodySha256)) return []
-    store.requests.set(request.requestId, request)
+    if (before && !isSameRequest(before, request)) return []
+    const written = before && isAllWritten(before, request) ? before.written : request.written
+    store.requests.set(request.requestId, { ...request, written })
     return [request.requestId]
   }
   const store: FakeVerdictStore = {
@@ -35,7 +36,9 @@ export const createFakeVerdictStore = (): FakeVerdictStore => {
     ofRequest: async (orgId, requestId) => {
       const noted = store.requests.get(requestId)
       return whenThere({
-        verdicts: store.verdicts.filter(isOwn(orgId, requestId)),
+        verdicts: store.verdicts
+          .filter(isOwn(orgId, requestId))
+          .sort((a, b) => a.batches - b.batches || a.batch - b.batch),
         noted: noted?.orgId === orgId ? noted : undefined,
       })
     },
@@ -44,3 +47,10 @@ export const createFakeVerdictStore = (): FakeVerdictStore => {
   }
   return store
 }
+
+const isSameRequest = (before: NotedRequest, request: NotedRequest): boolean =>
+  before.orgId === request.orgId && before.bodySha256.equals(request.bodySha256)
+
+/** Whether all batches of this same cut are written. */
+const isAllWritten = (before: NotedRequest, request: NotedRequest): boolean =>
+  before.written === before.batchRecords.length && before.batchRecords.join() === request.batchRecords.join()

@@ -11,10 +11,9 @@ import { createReader, isFault } from '#schemas/derive/value-reader.js'
 import { isUuid } from '#schemas/uuid.js'
 import { describeFault } from '../../../../services/edge/body/json-fault.js'
 import { isIdempotencyKey } from '../../../../services/edge/http/ids.js'
-import { notFound } from '../../../../services/edge/http/not-found.js'
-import { readCursor } from '../../../../services/edge/interactions/cursor.js'
-import { createQueryReader } from '../../../../services/edge/interactions/query.js'
-import { bearerOf } from '../../../../services/edge/keys/bearer.js'
+import { notFound } from '../../../../services/edge/http/resource.js'
+import { createQueryReader, readCursor } from '../../../../services/edge/interactions/list-interactions.js'
+import { bearerOf } from '../../../../services/edge/keys/authenticate.js'
 
 const length = 100_000
 // Work that grows with the length takes about a millisecond for a text; with its square, ten seconds and more. The

@@ -10,14 +10,14 @@ const bodySha256 = Buffer.alloc(32)
 const one = (name: string, size = 10) => ({ entry: { values: { name }, size }, bodySha256 })
 const bad = { entry: { refusal: { id: null, problems: [], record: '{}', truncated: false }, size: 10 }, bodySha256 }
 
-const create = () => {
+const create = (records = 3) => {
   const submit = createFakeSubmit()
   const timers: (() => void)[] = []
   const gather = createGather({
     type: 'interactions',
     submit,
-    limits: { records: 3, bytes: 1000 },
-    later: (send) => timers.push(send),
+    batchLimits: { records, bytes: 1000 },
+    sendLater: (send) => timers.push(send),
     figures: createFigures(createMetrics('edge')),
     now: () => 0,
     log: silent,
@@ -47,6 +47,12 @@ it('does not wait when an event is full, and cuts one that is too large', async 
   timers[1]?.()
   await Promise.all(large)
   expect(sent()).toEqual([3, 1, 1])
+})
+
+it('does not wait at all where a batch holds one record', async () => {
+  const { gather, sent } = create(1)
+  expect(await Promise.all([gather('acme', one('a')), gather('acme', one('b'))])).toEqual(['accepted', 'accepted'])
+  expect(sent()).toEqual([1, 1])
 })
 
 it('answers everyone when submitting breaks', async () => {

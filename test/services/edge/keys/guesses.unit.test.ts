@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createKeyText, hashKey, keyTextOf, randomText } from '#ledger/key-text.js'
 import type { StoredKey } from '#ledger/keys.js'
-import { createFindCaller } from '../../../../services/edge/keys/key-cache.js'
+import { createFindCaller } from '../../../../services/edge/keys/find-caller.js'
 import { createKeyMemory } from '../../../../services/edge/keys/key-memory.js'
 import { createEdge, silent } from '../edge.js'
 

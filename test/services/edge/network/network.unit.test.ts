@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '#platform/process/config.js'
 import { configSchema } from '../../../../services/edge/config.js'
-import { isLoopback, readAddresses } from '../../../../services/edge/network/addresses.js'
-import { readNetwork } from '../../../../services/edge/network/network.js'
+import { isLoopback, readAddresses, readNetwork } from '../../../../services/edge/network/network.js'
 
 const read = (env: Record<string, string>) => readNetwork(readConfig(configSchema, env))
 

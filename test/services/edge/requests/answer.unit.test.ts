@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { answerOf, overallStatus, type Part } from '../../../../services/edge/requests/answer.js'
+import type { BatchResult } from '../../../../services/edge/batches/outcome.js'
+import { answerOf, overallStatus } from '../../../../services/edge/requests/answer.js'
 import { refusalOf } from '../../../support/batch.js'
 import { verdictOn } from '../fakes/submit.fake.js'
 
@@ -16,7 +17,7 @@ const batch = {
   refusals: [refusalOf(3, 'x')],
 }
 const verdict = { ...verdictOn('shops', batch), accepted: 9 }
-const dataOf = (outcome: Part['outcome']) =>
+const dataOf = (outcome: BatchResult['outcome']) =>
   answerOf({ requestId: 'r', type: 'shops' }, [{ batch: 2, batchId: 'b', outcome }]).batches[0]
 
 it('maps an outcome to a status, a word and a sentence', () => {

@@ -1,87 +1,46 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { insertEntities } from '#ledger/entities.js'
-import { batchIdsOf, findRequest, type NotedRequest, pruneRequests, saveRequests } from '#ledger/requests.js'
+import { insertKeyedInteractions } from '#ledger/keyed-interactions.js'
+import { type NotedRequest, pruneRequests, saveRequests } from '#ledger/requests.js'
 import { insertVerdicts } from '#ledger/verdicts.js'
 import { createPool, inTransaction } from '#platform/postgres/postgres.js'
-import { startPruning } from '../../../../services/edge/requests/pruning.js'
+import type { VerdictEvent } from '#schemas/events.js'
+import { startPruning } from '../../../../services/edge/requests/notes.js'
 import { createVerdictStore } from '../../../../services/edge/requests/verdict-store.js'
 import { createFindKnown } from '../../../../services/edge/uploads/dry-run.js'
 import { eventually } from '../../../support/eventually.js'
 import { openMigratedDatabase } from '../../../support/migrated-database.js'
 import { openPostgresLink } from '../../../support/postgres-link.js'
+import { requestOf, verdictStoreContract, verdictsOn } from '../contracts/verdict-store.contract.js'
 
 const log = pino({ level: 'silent' })
 const { pool, url } = await openMigratedDatabase()
 
 const hour = 3_600_000
-const requestOf = (over: Partial<NotedRequest> = {}): NotedRequest => ({
-  requestId: randomUUID(),
-  orgId: 'acme',
-  type: 'shops',
-  bodySha256: Buffer.alloc(32, 1),
-  batchRecords: [500, 7],
-  submittedAt: Date.now(),
-  written: null,
-  ...over,
-})
 const save = (...requests: NotedRequest[]) => saveRequests(pool, requests)
-const find = ({ orgId, requestId }: NotedRequest) => findRequest(pool, orgId, requestId)
 
-/** Verdicts on the first so many batches of a request. */
-const decideSome = (request: NotedRequest, count: number): Promise<void> => {
-  const verdicts = batchIdsOf(request).map((batch_id, i) => ({
-    batch_id,
-    org_id: request.orgId,
-    request_id: request.requestId,
-    type: request.type,
-    batch: i + 1,
-    batches: request.batchRecords.length,
-    first_index: 0,
-    body_sha256: request.bodySha256,
-    accepted: 1,
-    refused: [],
-    repeated: [],
-    decided_at: request.submittedAt,
-    topic: 'weir.submitted.shops',
-    partition: 0,
-    submitted_offset: 0,
-  }))
-  return inTransaction(pool, (connection) => insertVerdicts(connection, verdicts.slice(0, count)))
+/** Stores verdicts on the first `count` batches of a request. */
+const decideSome = (request: NotedRequest, count: number): Promise<void> => decide(verdictsOn(request).slice(0, count))
+
+const decide = (verdicts: readonly VerdictEvent[]): Promise<void> => {
+  const place = { repeated: [], topic: 'weir.submitted.shops', partition: 0, submitted_offset: 0 }
+  const placed = verdicts.map((verdict) => ({ ...verdict, ...place }))
+  return inTransaction(pool, (connection) => insertVerdicts(connection, placed))
 }
 
-it('finds a request by its note, by its verdicts and by both, for its own organisation', async () => {
-  const [noted, both, decided] = [requestOf(), requestOf({ written: 2 }), requestOf()]
-  expect(await save(noted, both)).toEqual(new Set([noted.requestId, both.requestId]))
-  await decideSome(both, 1)
-  await decideSome(decided, 2)
-  expect(await find(noted)).toEqual({ verdicts: [], noted })
-  expect(await find(both)).toMatchObject({ verdicts: [{ batch: 1, decided_at: both.submittedAt }], noted: both })
-  expect(await find(decided)).toMatchObject({ verdicts: [{ batch: 1 }, { batch: 2 }], noted: undefined })
-  for (const request of [noted, both, decided, requestOf()])
-    expect(await findRequest(pool, 'other', request.requestId)).toEqual({ verdicts: [], noted: undefined })
-})
+// Nothing listens on port 1.
+const away = createPool('postgres://weir@127.0.0.1:1/weir', log, 1)
+afterAll(() => away.end())
 
-it('takes the newest note of a request; what was written stays so, and another body changes nothing', async () => {
-  const first = requestOf({ written: 1 })
-  await save(first)
-  const again = { ...first, submittedAt: first.submittedAt + 5000, written: null }
-  await save(again)
-  expect((await find(first)).noted).toEqual(again)
-  await save({ ...again, written: 2 })
-  await save(again)
-  expect((await find(first)).noted).toEqual({ ...again, written: 2 })
-  // Cut anew: what was written of the other cut says nothing about this one.
-  const cut = { ...again, batchRecords: [507] }
-  await save(cut)
-  expect((await find(first)).noted).toEqual(cut)
-
-  const fresh = requestOf()
-  const saved = await save({ ...first, bodySha256: Buffer.alloc(32, 9), batchRecords: [1] }, fresh)
-  expect(saved).toEqual(new Set([fresh.requestId]))
-  expect((await find(first)).noted).toEqual(cut)
-})
+verdictStoreContract(() => ({
+  store: createVerdictStore(pool),
+  away: createVerdictStore(away),
+  decide,
+  take: (orgId, id, interaction) =>
+    inTransaction(pool, (connection) => insertKeyedInteractions(connection, [{ orgId, id, ...interaction }])),
+}))
 
 it('prunes the notes that are too old and those that are decided, a few at a time', async () => {
   await pool.query('truncate edge.requests')

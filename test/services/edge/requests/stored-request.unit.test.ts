@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { batchIdOf } from '#ledger/ids.js'
 import type { NotedRequest } from '#ledger/requests.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import { partsOfStored, publishedWithin } from '../../../../services/edge/requests/stored-request.js'
+import { publishedWithin, resultsOfStored } from '../../../../services/edge/requests/stored-request.js'
 
 const noted = (written: number | null): NotedRequest => ({
   requestId: 'r',
@@ -16,7 +16,7 @@ const noted = (written: number | null): NotedRequest => ({
 const ids = [batchIdOf('r', 0, 500), batchIdOf('r', 500, 500), batchIdOf('r', 1000, 7)]
 const verdict = (batch: number, batches: number, batch_id: string) => ({ batch, batches, batch_id }) as VerdictEvent
 const outcomesOf = (written: number | null, verdicts: VerdictEvent[], now = 0) =>
-  partsOfStored({ noted: noted(written), verdicts }, now).map(({ batchId, outcome }, i) => {
+  resultsOfStored({ noted: noted(written), verdicts }, now).map(({ batchId, outcome }, i) => {
     expect(batchId).toBe(ids[i])
     if (outcome === 'pending') return outcome
     return 'verdict' in outcome ? 'decided' : outcome.unknown
@@ -38,16 +38,16 @@ it('does not have pending for ever what was never published', () => {
 it('tells the fuller one of two cuts', () => {
   const other = [verdict(1, 2, 'x'), verdict(2, 2, 'y')]
   const idsOf = (verdicts: VerdictEvent[]) =>
-    partsOfStored({ noted: noted(3), verdicts }, 0).map(({ batchId }) => batchId)
+    resultsOfStored({ noted: noted(3), verdicts }, 0).map(({ batchId }) => batchId)
   expect(idsOf(other)).toEqual(['x', 'y'])
   expect(idsOf([...other, ...ids.map((id, i) => verdict(i + 1, 3, id))])).toEqual(ids)
 })
 
 it('tells what it can without a note, and nothing of nothing', () => {
-  const parts = partsOfStored({ noted: undefined, verdicts: [verdict(2, 2, 'y')] }, 0)
-  expect(parts).toMatchObject([
+  const results = resultsOfStored({ noted: undefined, verdicts: [verdict(2, 2, 'y')] }, 0)
+  expect(results).toMatchObject([
     { batch: 1, batchId: null, outcome: 'pending' },
     { batch: 2, batchId: 'y' },
   ])
-  expect(partsOfStored({ noted: undefined, verdicts: [] }, 0)).toEqual([])
+  expect(resultsOfStored({ noted: undefined, verdicts: [] }, 0)).toEqual([])
 })

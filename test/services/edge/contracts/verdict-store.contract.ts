@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { KeyedInteraction } from '#ledger/keyed-interactions.js'
+import { batchIdsOf, type NotedRequest } from '#ledger/requests.js'
+import type { VerdictEvent } from '#schemas/events.js'
+import { Unavailable } from '../../../../services/edge/http/request-error.js'
+import type { VerdictStore } from '../../../../services/edge/requests/verdict-store.js'
+
+export type VerdictStoreHarness = {
+  store: VerdictStore
+  /** Stores verdicts as integrity does. */
+  decide: (verdicts: VerdictEvent[]) => Promise<void>
+  /** Stores a keyed interaction as integrity does. */
+  take: (orgId: string, id: string, interaction: KeyedInteraction) => Promise<void>
+  /** A store whose Postgres does not answer. */
+  away: VerdictStore
+}
+
+export const requestOf = (over: Partial<NotedRequest> = {}): NotedRequest => ({
+  requestId: randomUUID(),
+  orgId: 'acme',
+  type: 'shops',
+  bodySha256: Buffer.alloc(32, 1),
+  batchRecords: [500, 7],
+  submittedAt: Date.now(),
+  written: null,
+  ...over,
+})
+
+/** Verdicts on all batches of a request. */
+export const verdictsOn = (request: NotedRequest): VerdictEvent[] =>
+  batchIdsOf(request).map((batch_id, i) => ({
+    batch_id,
+    org_id: request.orgId,
+    request_id: request.requestId,
+    type: request.type,
+    batch: i + 1,
+    batches: request.batchRecords.length,
+    first_index: 500 * i,
+    body_sha256: request.bodySha256,
+    accepted: 1,
+    refused: [
+      { index: 1, id: null, problems: [{ field: null, code: 'wrong_type', message: 'no object' }] },
+      { index: 3, id: 'x', problems: [{ field: 'name', code: 'bad_format', message: 'a "\u0000" in it' }] },
+    ],
+    decided_at: request.submittedAt,
+  }))
+
+/** What the edge relies on, of the store on Postgres and of the fake alike. */
+export const verdictStoreContract = (open: () => Promise<VerdictStoreHarness> | VerdictStoreHarness): void => {
+  describe('a verdict store', () => {
+    let harness: VerdictStoreHarness
+    beforeAll(async () => {
+      harness = await open()
+    })
+    const find = ({ orgId, requestId }: NotedRequest) => harness.store.ofRequest(orgId, requestId)
+    const save = (...requests: NotedRequest[]) => harness.store.saveRequests(requests)
+
+    it('finds a request by its note, by its verdicts and by both, for its own organisation', async () => {
+      const [noted, both, decided] = [requestOf(), requestOf({ written: 2 }), requestOf()]
+      expect(await save(noted, both)).toEqual(new Set([noted.requestId, both.requestId]))
+      const [verdict] = verdictsOn(both)
+      await harness.decide(verdictsOn(both).slice(0, 1))
+      await harness.decide(verdictsOn(decided))
+      expect(await find(noted)).toEqual({ verdicts: [], noted })
+      expect(await find(both)).toEqual({ verdicts: [verdict], noted: both })
+      expect(await find(decided)).toEqual({ verdicts: verdictsOn(decided), noted: undefined })
+      for (const request of [noted, both, decided, requestOf()])
+        expect(await find({ ...request, orgId: 'other' })).toEqual({ verdicts: [], noted: undefined })
+    })
+
+    it('gives the verdicts of a request cut by cut, in the order of their batches', async () => {
+      const request = requestOf({ batchRecords: [5, 5, 5] })
+      const cutAnew = { ...request, batchRecords: [15, 1] }
+      await harness.decide([...verdictsOn(request).reverse(), ...verdictsOn(cutAnew).reverse()])
+      const { verdicts } = await find(request)
+      expect(verdicts).toEqual([...verdictsOn(cutAnew), ...verdictsOn(request)])
+    })
+
+    it('finds the verdicts of batches, and nothing for those that are not decided', async () => {
+      const request = requestOf()
+      const [decided, ...undecided] = verdictsOn(request)
+      if (!decided) throw new Error('the request has no batches')
+      await harness.decide([decided])
+      const ids = [...undecided.map(({ batch_id }) => batch_id), decided.batch_id, randomUUID()]
+      expect(await harness.store.ofBatches(ids)).toEqual([decided])
+      expect(await harness.store.ofBatches([])).toEqual([])
+    })
+
+    it('takes the newest note of a request; what was written stays so, and another body changes nothing', async () => {
+      const first = requestOf({ written: 1 })
+      await save(first)
+      const again = { ...first, submittedAt: first.submittedAt + 5000, written: null }
+      await save(again)
+      expect((await find(first)).noted).toEqual(again)
+      await save({ ...again, written: 2 })
+      await save(again)
+      expect((await find(first)).noted).toEqual({ ...again, written: 2 })
+      // Cut anew: what was written of the other cut says nothing about this one.
+      const cut = { ...again, batchRecords: [507] }
+      await save(cut)
+      expect((await find(first)).noted).toEqual(cut)
+
+      const fresh = requestOf()
+      const saved = await save({ ...first, bodySha256: Buffer.alloc(32, 9), batchRecords: [1] }, fresh)
+      expect(saved).toEqual(new Set([fresh.requestId]))
+      expect((await find(first)).noted).toEqual(cut)
+      expect(await save({ ...first, orgId: 'other' })).toEqual(new Set())
+      expect((await find(first)).noted).toEqual(cut)
+    })
+
+    it('keeps a note as it was when it was saved', async () => {
+      const request = requestOf()
+      const before = { ...request }
+      await save(request)
+      request.written = 2
+      expect((await find(request)).noted).toEqual(before)
+    })
+
+    it('finds a keyed interaction, for its own organisation', async () => {
+      const id = randomUUID()
+      const interaction = { bodySha256: Buffer.alloc(32, 3), recordedAt: Date.UTC(2026, 0, 1, 0, 0, 0, 7) }
+      await harness.take('acme', id, interaction)
+      expect(await harness.store.keyedInteraction('acme', id)).toEqual(interaction)
+      expect(await harness.store.keyedInteraction('other', id)).toBeUndefined()
+      expect(await harness.store.keyedInteraction('acme', randomUUID())).toBeUndefined()
+    })
+
+    it('says that it is unavailable while Postgres is away, and not that there is nothing', async () => {
+      const { away } = harness
+      const request = requestOf()
+      const asked = [
+        away.ofBatches([randomUUID()]),
+        away.ofRequest('acme', request.requestId),
+        away.saveRequests([request]),
+        away.keyedInteraction('acme', randomUUID()),
+      ]
+      for (const answer of await Promise.allSettled(asked))
+        expect(answer).toEqual({ status: 'rejected', reason: expect.any(Unavailable) })
+    })
+  })
+}

@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest'
+import { createMetrics } from '#platform/health/metrics.js'
+import { shop } from '#schemas/records/shop.js'
+import { createFigures } from '../../../../services/edge/figures.js'
+import { createSubmit } from '../../../../services/edge/stream/submit.js'
+import { createVerdicts } from '../../../../services/edge/stream/verdicts.js'
+import { batchOf } from '../../../support/batch.js'
+import { silent } from '../edge.js'
+import { verdictOn } from '../fakes/submit.fake.js'
+import { createFakeVerdictStore } from '../fakes/verdict-store.fake.js'
+
+const batches = Array.from({ length: 5 }, (_, i) => batchOf(shop, [], { batch: i + 1, batches: 5 }))
+
+it('waits for the verdicts of what was written, and leaves nobody waiting', async () => {
+  const verdicts = createVerdicts({ store: createFakeVerdictStore(), timeout: 1000, now: () => 0, log: silent })
+  const metrics = createMetrics('edge')
+  const submit = createSubmit({
+    publish: async (type, given) => {
+      // Back before the publishing call returns.
+      for (const batch of given.slice(0, 2)) verdicts.settle(verdictOn(type, batch))
+      return 2
+    },
+    verdicts,
+    figures: createFigures(metrics),
+    now: () => 0,
+  })
+  const outcomes = await submit('shops', batches)
+  expect(outcomes.map((outcome) => ('verdict' in outcome ? outcome.verdict.batch : outcome.unknown))).toEqual([
+    1,
+    2,
+    'not published',
+    'not published',
+    'not published',
+  ])
+  expect(verdicts.waiting()).toBe(0)
+  expect(await metrics.text()).toContain('weir_edge_batches_in_flight 0')
+})
+
+it('answers within the time-out while a send still tries, and fails where publishing breaks', async () => {
+  const clock = { ms: 0 }
+  const verdicts = createVerdicts({ store: createFakeVerdictStore(), timeout: 1000, now: () => clock.ms, log: silent })
+  const figures = createFigures(createMetrics('edge'))
+  const stuck = createSubmit({ publish: () => new Promise(() => {}), verdicts, figures, now: () => clock.ms })
+  const outcomes = stuck('shops', batches.slice(0, 1))
+  clock.ms = 1000
+  await verdicts.tick()
+  expect(await outcomes).toEqual([{ unknown: 'not published' }])
+
+  const broken = createSubmit({ publish: () => Promise.reject(new Error('broken')), verdicts, figures, now: () => 0 })
+  await expect(broken('shops', batches)).rejects.toThrow('broken')
+  expect(verdicts.waiting()).toBe(0)
+})
+
+it('waits no longer than it is asked to once all is written, and leaves nobody waiting', async () => {
+  const verdicts = createVerdicts({ store: createFakeVerdictStore(), timeout: 60_000, now: () => 0, log: silent })
+  const figures = createFigures(createMetrics('edge'))
+  let acknowledge = (_count: number): void => {}
+  const publish = () => new Promise<number>((resolve) => (acknowledge = resolve))
+  const submit = createSubmit({ publish, verdicts, figures, now: () => 0 })
+  const told: number[] = []
+  const onWritten = (count: number) => void told.push(count)
+  const outcomes = submit('shops', batches, { patience: 0, onWritten })
+  const [first] = batches
+  if (!first) throw new Error('there are no batches')
+  verdicts.settle(verdictOn('shops', first))
+  expect(verdicts.waiting()).toBe(4)
+  acknowledge(3)
+  expect((await outcomes).map((outcome) => ('verdict' in outcome ? 'decided' : outcome.unknown))).toEqual([
+    'decided',
+    'no verdict yet',
+    'no verdict yet',
+    'not published',
+    'not published',
+  ])
+  expect([verdicts.waiting(), told]).toEqual([0, [3]])
+})
