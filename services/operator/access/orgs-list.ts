@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { listOrgs, type Organisation } from '#ledger/organisations.js'
 import { examples, type Session } from '../desk/session.js'
 import { type Column, toTable } from '../desk/table.js'
-import { writeLimit } from './orgs-limits.js'
+import { writeLimit } from './orgs.js'
 
 export const addOrgsList = (orgs: Command, session: Session): void => {
   orgs

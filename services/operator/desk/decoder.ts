@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { type Registry, Undecodable } from '#platform/registry.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import type { RecordType } from '#schemas/record.js'
-import { patiently } from './patiently.js'
+import { patiently } from './until.js'
 
 /** Undefined: nobody can read it. */
 export type Decode<T> = (message: Buffer) => Promise<T | undefined>

@@ -2,7 +2,7 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import { reasonOf } from '#platform/health/health.js'
 import { addressOf } from './address.js'
 import { OperatorError } from './operator-error.js'
-import { isAnswer } from './patiently.js'
+import { isAnswer } from './until.js'
 import { notReached, type Words, withClickHouse } from './with-clickhouse.js'
 
 // Counting and copying a large table takes as long as it takes.

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Log } from '#platform/health/log.js'
-import { readDuration } from '../desk/duration.js'
+import { readDuration } from '../desk/arguments.js'
 import { examples, type Session } from '../desk/session.js'
 
 type Options = { demoKeyFile?: string; wait: string }

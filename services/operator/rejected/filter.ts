@@ -4,7 +4,7 @@ import { type ProblemCode, problemCodes } from '#schemas/problem.js'
 import { readInstant } from '#schemas/read-instant.js'
 import { isUuid } from '#schemas/uuid.js'
 import { readOrg } from '../access/read-org.js'
-import { readDuration } from '../desk/duration.js'
+import { readDuration } from '../desk/arguments.js'
 import { OperatorError } from '../desk/operator-error.js'
 
 /** Which rejections are meant; what is left out does not matter. */

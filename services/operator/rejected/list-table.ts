@@ -1,5 +1,5 @@
 import type { Retry } from '#ledger/retries.js'
-import { toDistance } from '../desk/duration.js'
+import { toDistance } from '../desk/arguments.js'
 import { type Column, toTable } from '../desk/table.js'
 import { codesOf, type Rejection } from './rejection.js'
 import { retriedInWords } from './retried.js'

@@ -1,5 +1,5 @@
-import type { Prospect } from './retry.js'
-import type { Sent } from './send-requests.js'
+import type { Prospect } from './prospect.js'
+import type { Sent } from './send-again.js'
 
 /** What a run did, or would do, for machines. */
 export const toSummary = (prospect: Prospect, sent: Sent, dryRun: boolean) => ({

@@ -7,7 +7,7 @@ import { type AcceptedHead, createAcceptedDecoder, type Decode } from '../desk/d
 import { checkRows } from './check-rows.js'
 import { forgiveCompacted } from './compacted.js'
 import { missingOf } from './expectations.js'
-import { type KeyState, orgOf, seeVersion } from './key-state.js'
+import { type KeyState, orgOf, seeVersion } from './key-states.js'
 import { countOf } from './read-submitted.js'
 import { readFrom, type Subject, type TypeUnder } from './subject.js'
 

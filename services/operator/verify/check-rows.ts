@@ -1,7 +1,7 @@
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import { acceptedTopic, entityKey } from '#schemas/derive/names.js'
-import type { KeyState } from './key-state.js'
+import type { KeyState } from './key-states.js'
 import { findRows, rowsSince } from './rows.js'
 import { readFrom, type Subject, type TypeUnder } from './subject.js'
 

@@ -7,7 +7,7 @@ import type { AcceptedEvent, RejectedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { type DecidedBatch, readDecidedBatches } from './decided-batches.js'
 import { type Expected, missingOf } from './expectations.js'
-import { orgOf } from './key-state.js'
+import { orgOf } from './key-states.js'
 import type { Subject } from './subject.js'
 
 /** An event as integrity published it, or should have. */

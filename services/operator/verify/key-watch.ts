@@ -3,7 +3,7 @@ import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
 import { createAcceptedDecoder } from '../desk/decoder.js'
-import { type KeyState, seeVersion } from './key-state.js'
+import { type KeyState, seeVersion } from './key-states.js'
 import { findRows } from './rows.js'
 import { readFrom, type Subject } from './subject.js'
 

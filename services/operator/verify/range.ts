@@ -1,5 +1,5 @@
 import { readInstant } from '#schemas/read-instant.js'
-import { readDuration } from '../desk/duration.js'
+import { readDuration } from '../desk/arguments.js'
 import { OperatorError } from '../desk/operator-error.js'
 
 /** From when, and up to but without when, in milliseconds. */

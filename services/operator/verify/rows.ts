@@ -2,7 +2,7 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import { database, logTableOf } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
-import { idOf, orgOf } from './key-state.js'
+import { idOf, orgOf } from './key-states.js'
 
 /** The highest version that ClickHouse has of a record. */
 export type Row = { org_id: string; id: string; version: number }

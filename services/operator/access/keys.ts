@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Key, listKeys } from '#ledger/keys.js'
-import { toDistance } from '../desk/duration.js'
+import { toDistance } from '../desk/arguments.js'
 import { examples, type Session } from '../desk/session.js'
 import { type Column, toTable } from '../desk/table.js'
 import { stateOf } from './key.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readDuration, readLifetime, toDistance } from '../../../../services/operator/desk/duration.js'
+import { readDuration, readLifetime, toDistance } from '../../../../services/operator/desk/arguments.js'
 
 describe('a duration', () => {
   it.each([

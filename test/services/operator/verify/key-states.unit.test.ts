@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { idOf, type KeyState, orgOf, seeVersion } from '../../../../services/operator/verify/key-state.js'
+import { idOf, type KeyState, orgOf, seeVersion } from '../../../../services/operator/verify/key-states.js'
 
 it('keeps the last version and the highest apart, and where the highest came first', () => {
   const states = new Map<string, KeyState>()

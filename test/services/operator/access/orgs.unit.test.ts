@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readLimit, writeLimit } from '../../../../services/operator/access/orgs-limits.js'
+import { readLimit, writeLimit } from '../../../../services/operator/access/orgs.js'
 
 it('reads a limit as a whole number, or as the default', () => {
   expect(['0', '50', '2147483647', 'default'].map(readLimit)).toEqual([0, 50, 2_147_483_647, null])

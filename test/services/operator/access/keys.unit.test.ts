@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { createKeyText } from '#ledger/key-text.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
-import { readKeyId, stateOf } from '../../../services/operator/access/key.js'
-import { noSuchKey } from '../../../services/operator/access/keys-revoke.js'
-import { readOrg } from '../../../services/operator/access/read-org.js'
-import { readScopes, writeScopes } from '../../../services/operator/access/read-scopes.js'
-import { addressOf } from '../../../services/operator/desk/address.js'
+import { readKeyId, stateOf } from '../../../../services/operator/access/key.js'
+import { noSuchKey } from '../../../../services/operator/access/keys-revoke.js'
+import { readOrg } from '../../../../services/operator/access/read-org.js'
+import { readScopes, writeScopes } from '../../../../services/operator/access/read-scopes.js'
+import { addressOf } from '../../../../services/operator/desk/address.js'
 
 describe('scopes', () => {
   it('are read from a list, each once', () =>
