@@ -1,12 +1,25 @@
 import type { Command } from 'commander'
-import { setOrgLimits } from '#ledger/organisations.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { examples, type Session } from '../desk/session.js'
-import { readOrg } from './read-org.js'
+import { createOrg, listOrgs, type Organisation, setOrgLimits } from '#ledger/organisations.js'
+import { readOrg } from '../desk/arguments.js'
+import { examples, OperatorError, type Session } from '../desk/session.js'
+import { type Column, toTable } from '../desk/table.js'
 
-type Options = { requests?: string; records?: string; json?: boolean }
-
-export const addOrgsLimits = (orgs: Command, session: Session): void => {
+/** The organisations that send, and how much each of their keys may send. */
+export const addOrgs = (program: Command, session: Session): void => {
+  const orgs = program.command('orgs').description('create and list organisations, and limit what they send')
+  orgs
+    .command('create')
+    .description('create an organisation; creating it again changes nothing')
+    .argument('<org>', 'its id: 1 to 63 lower-case letters, digits and hyphens')
+    .option('--json', 'one line of JSON: org, created')
+    .addHelpText('after', examples('orgs create acme'))
+    .action((given: string, options: { json?: boolean }) => create(given, options, session))
+  orgs
+    .command('list')
+    .description('show all organisations')
+    .option('--json', 'one line: an array with org, created_at, active_keys, requests_per_second, records_per_second')
+    .addHelpText('after', examples('orgs list'))
+    .action((options: { json?: boolean }) => list(options, session))
   orgs
     .command('limits')
     .description('set how much each key of an organisation may send to one edge; without options, show it')
@@ -18,21 +31,47 @@ export const addOrgsLimits = (orgs: Command, session: Session): void => {
       'after',
       examples('orgs limits acme --requests 50 --records 10000', 'orgs limits acme --records default'),
     )
-    .action(async (given: string, options: Options) => {
-      const org = readOrg(given)
-      const limits = {
-        ...(options.requests !== undefined && { requests_per_second: readLimit(options.requests) }),
-        ...(options.records !== undefined && { records_per_second: readLimit(options.records) }),
-      }
-      const now = await session.withPool((pool) => setOrgLimits(pool, org, limits))
-      if (!now) throw new OperatorError(`there is no organisation ${org}: "weir orgs list" shows those there are`)
-      if (options.json) session.print(JSON.stringify({ org, ...now }))
-      else
-        session.print(
-          `each key of ${org}: requests a second ${writeLimit(now.requests_per_second)}, ` +
-            `records a second ${writeLimit(now.records_per_second)}`,
-        )
-    })
+    .action((given: string, options: LimitOptions) => limit(given, options, session))
+}
+
+const create = async (given: string, options: { json?: boolean }, session: Session): Promise<void> => {
+  const org = readOrg(given)
+  const created = await session.withParts(['pool'], ({ pool }) => createOrg(pool, org))
+  if (options.json) session.print(JSON.stringify({ org, created }))
+  else session.print(`${org} ${created ? 'is created' : 'was already there'}`)
+}
+
+const list = async (options: { json?: boolean }, session: Session): Promise<void> => {
+  const found = await session.withParts(['pool'], ({ pool }) => listOrgs(pool))
+  if (options.json) session.print(JSON.stringify(found))
+  else if (found.length > 0) session.print(toTable(columns, found, session.width))
+  else session.note('no organisations yet: "weir orgs create acme" makes one')
+}
+
+const columns: Column<Organisation>[] = [
+  { title: 'ORG', cell: ({ org }) => org, wraps: true },
+  { title: 'CREATED', cell: ({ created_at }) => created_at.toISOString().slice(0, 10) },
+  { title: 'ACTIVE KEYS', cell: ({ active_keys }) => String(active_keys) },
+  { title: 'REQUESTS/S', cell: ({ requests_per_second }) => writeLimit(requests_per_second) },
+  { title: 'RECORDS/S', cell: ({ records_per_second }) => writeLimit(records_per_second) },
+]
+
+type LimitOptions = { requests?: string; records?: string; json?: boolean }
+
+const limit = async (given: string, options: LimitOptions, session: Session): Promise<void> => {
+  const org = readOrg(given)
+  const limits = {
+    ...(options.requests !== undefined && { requests_per_second: readLimit(options.requests) }),
+    ...(options.records !== undefined && { records_per_second: readLimit(options.records) }),
+  }
+  const now = await session.withParts(['pool'], ({ pool }) => setOrgLimits(pool, org, limits))
+  if (!now) throw new OperatorError(`there is no organisation ${org}: "weir orgs list" shows those there are`)
+  if (options.json) session.print(JSON.stringify({ org, ...now }))
+  else
+    session.print(
+      `each key of ${org}: requests a second ${writeLimit(now.requests_per_second)}, ` +
+        `records a second ${writeLimit(now.records_per_second)}`,
+    )
 }
 
 // What a Postgres integer holds.

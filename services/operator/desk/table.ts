@@ -54,3 +54,18 @@ export const wrap = (text: string, width: number): string[] => {
   }
   return lines
 }
+
+/** How far away a moment is, short enough for a table: "in 90 d", "5 min ago". */
+export const toDistance = (then: Date, now: Date): string => {
+  const ms = then.getTime() - now.getTime()
+  const far = Math.abs(ms)
+  const amount =
+    far < 60_000
+      ? 'a moment'
+      : far < 2 * 3_600_000
+        ? `${Math.round(far / 60_000)} min`
+        : far < 2 * 86_400_000
+          ? `${Math.round(far / 3_600_000)} h`
+          : `${Math.round(far / 86_400_000)} d`
+  return ms >= 0 ? `in ${amount}` : `${amount} ago`
+}

@@ -1,21 +1,24 @@
 import type { Command } from 'commander'
 import { rejectionsBefore, retriesBefore } from '#ledger/cutoffs.js'
-import type { Counts } from '#ledger/retention.js'
-import type { Log } from '#platform/health/log.js'
+import { groupsOf } from '#ledger/groups.js'
+import { type Counts, type Cutoffs, createRetention } from '#ledger/retention.js'
+import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { retentionOf } from '#schemas/derive/topics.js'
+import { findExpiredDays, pruneRejections } from '../../sink/retention.js'
 import { readDuration } from '../desk/arguments.js'
-import { OperatorError } from '../desk/operator-error.js'
+import type { Parts } from '../desk/parts.js'
 import { createProgress } from '../desk/progress.js'
-import { examples, type Session } from '../desk/session.js'
+import { examples, OperatorError, type Session } from '../desk/session.js'
 
 type Options = { verdicts?: string; rejections?: string; dryRun?: boolean; json?: boolean }
 type Pruned = Counts & { rejections: number }
+type Before = Cutoffs & { rejections: Date | undefined }
 
 const hour = 3_600_000
 const day = 24 * hour
 
-export const addPrune = (program: Command, session: Session, log: Log): void => {
+export const addPrune = (program: Command, session: Session): void => {
   const { VERDICT_RETENTION_HOURS: hours, REJECTION_RETENTION_DAYS: days } = session.config
   program
     .command('prune')
@@ -28,31 +31,56 @@ export const addPrune = (program: Command, session: Session, log: Log): void => 
     .addHelpText(
       'after',
       `
-With one of the two options only that is pruned, with neither both. A verdict stays until it was told. After that an
-Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404.`,
+With one of the two options only that is pruned, with neither both. A verdict stays until it was published. Once it is
+pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404.`,
     )
-    .action((options: Options) => run(options, session, log))
+    .action((options: Options) => run(options, session))
 }
 
-const run = async (options: Options, session: Session, log: Log): Promise<void> => {
+const run = async (options: Options, session: Session): Promise<void> => {
   const before = readCutoffs(options, session, Date.now())
-  const { createPruning } = await import('./pruning.js')
-  const pruned = await createPruning(session, log, async (pruning) => {
-    const found = await pruning.count(before)
+  const pruned = await session.withParts(['pool', 'kafka', 'clickhouse'], async (parts) => {
+    const found = await count(before, parts, session)
     if (options.dryRun) return found
     const progress = createProgress(
       'pruning',
       Object.values(found).reduce((sum, count) => sum + count, 0),
     )
-    const gone = await pruning.prune(before, progress.advance)
+    const gone = await prune(before, parts, session, progress.advance)
     progress.end()
     return gone
   })
   report(pruned, options, session)
 }
 
-/** Moments before which things go; what is not asked for stays. */
-const readCutoffs = (options: Options, { config, catalogue }: Session, now: number) => {
+type Clients = Pick<Parts, 'pool' | 'kafka' | 'clickhouse'>
+
+const committedOf = ({ kafka }: Clients, { catalogue }: Session) =>
+  committedOffsets(kafka, Object.values(groupsOf(catalogue)))
+
+const count = async ({ rejections, ...before }: Before, parts: Clients, session: Session): Promise<Pruned> => {
+  const retention = createRetention({ pool: parts.pool, committed: () => committedOf(parts, session) })
+  const counts = await retention.count(before)
+  const days = rejections ? await findExpiredDays(parts.clickhouse, rejections) : []
+  return { ...counts, rejections: days.reduce((sum, { rows }) => sum + rows, 0) }
+}
+
+// What the services do by the hour, with the same code.
+const prune = async (
+  { rejections, ...before }: Before,
+  parts: Clients,
+  session: Session,
+  onRows: (count: number) => void,
+): Promise<Pruned> => {
+  const onStep = (_: string, count: number): void => onRows(count)
+  const retention = createRetention({ pool: parts.pool, committed: () => committedOf(parts, session), onStep })
+  const counts = await retention.prune(before)
+  const onDay = ({ rows }: { rows: number }): void => onRows(rows)
+  return { ...counts, rejections: rejections ? await pruneRejections(parts.clickhouse, rejections, { onDay }) : 0 }
+}
+
+/** The moments before which things are pruned; undefined for what was not asked for. */
+const readCutoffs = (options: Options, { config, catalogue }: Session, now: number): Before => {
   const isBoth = options.verdicts === undefined && options.rejections === undefined
   const verdicts = options.verdicts ?? (isBoth ? `${config.VERDICT_RETENTION_HOURS}h` : undefined)
   const days = options.rejections ?? (isBoth ? `${config.REJECTION_RETENTION_DAYS}d` : undefined)
@@ -67,7 +95,7 @@ const readCutoffs = (options: Options, { config, catalogue }: Session, now: numb
   }
 }
 
-// An Idempotency-Key is promised to work for a day, and who was refused today may still look for it.
+// An Idempotency-Key is promised to work for a day, and an uploader may still look for what was refused today.
 const readAge = (option: string, given: string): number => {
   const age = readDuration(given)
   if (age >= day) return age

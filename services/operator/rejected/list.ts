@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
-import { rejectionName } from '#ledger/retries.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { findRetries, type Retry, rejectionName } from '#ledger/retries.js'
+import { readCount } from '../desk/arguments.js'
 import { examples, type Session } from '../desk/session.js'
-import { type FilterOptions, readFilter } from './filter.js'
-import { addFilterOptions } from './filter-options.js'
-import type { Listed } from './list-table.js'
-import { codesOf } from './rejection.js'
-import { retriedAsJson } from './retried.js'
+import { type Column, toDistance, toTable } from '../desk/table.js'
+import { addFilterOptions, type Filter, type FilterOptions, readFilter } from './filter.js'
+import { countByCode, findRejections, type Rejection } from './find-rejections.js'
+import { codesOf, rejectionAsJson } from './rejection.js'
 
 type Options = FilterOptions & { limit: string; json?: boolean }
 
@@ -35,55 +34,75 @@ organisation. Read from ClickHouse, so a moment behind.`,
 
 const list = async (options: Options, session: Session): Promise<void> => {
   const filter = readFilter(options, session.catalogue, Date.now())
-  const limit = readCount(options.limit)
+  const limit = readCount(options.limit, `"${options.limit}" is not a count: write a whole number from 1 to 999999`, 1)
   const { total, byCode, rows } = await findListed(session, filter, limit)
   if (options.json) {
-    session.print(JSON.stringify({ total, by_code: byCode, rejections: rows.map(toJson) }))
+    const rejections = rows.map((row) => rejectionAsJson(row, row.retry, { codes: codesOf(row) }))
+    session.print(JSON.stringify({ total, by_code: byCode, rejections }))
     return
   }
   if (total === 0) return session.note('no refused records: nothing matches')
-  const { toListTable } = await import('./list-table.js')
   session.print(toListTable(rows, session.width, new Date()))
   session.print(toSentence(rows.length, total, byCode))
   if (rows.some(({ retry }) => retry?.outcome === 'refused'))
     session.note('What was refused again is listed anew above it: that one can be retried.')
 }
 
-const findListed = async (session: Session, filter: ReturnType<typeof readFilter>, limit: number) => {
-  const [{ withClickHouse }, { findRejections }, { countByCode }, { findRetries }] = await Promise.all([
-    import('../desk/with-clickhouse.js'),
-    import('./find-rejections.js'),
-    import('./count-rejections.js'),
-    import('#ledger/retries.js'),
-  ])
-  const { found, counts } = await withClickHouse(session.config.CLICKHOUSE_URL, async (clickhouse) => ({
-    found: await findRejections(clickhouse, filter, limit),
-    counts: await countByCode(clickhouse, filter),
-  }))
-  const retries = await session.withPool((pool) => findRetries(pool, found))
-  return { ...counts, rows: found.map((each): Listed => ({ ...each, retry: retries.get(rejectionName(each)) })) }
-}
+/** A rejection, and what a retry of it brought. */
+export type Listed = Rejection & { retry: Retry | undefined }
+
+const findListed = (session: Session, filter: Filter, limit: number) =>
+  session.withParts(['clickhouse', 'pool'], async ({ clickhouse, pool }) => {
+    const found = await findRejections(clickhouse, filter, limit)
+    const counts = await countByCode(clickhouse, filter)
+    const retries = await findRetries(pool, found)
+    return { ...counts, rows: found.map((each): Listed => ({ ...each, retry: retries.get(rejectionName(each)) })) }
+  })
 
 const toSentence = (shown: number, total: number, byCode: Record<string, number>): string => {
   const codes = Object.entries(byCode).map(([code, count]) => `${count} ${code}`)
   return `\n${shown < total ? `the newest ${shown} of ${total}` : `${total} in all`}: ${codes.join(', ')}`
 }
 
-const toJson = (row: Listed) => ({
-  rejected_at: row.rejectedAt,
-  org: row.org,
-  type: row.type,
-  id: row.id,
-  request_id: row.requestId,
-  batch_id: row.batchId,
-  index: row.index,
-  codes: codesOf(row),
-  problems: row.problems,
-  truncated: row.truncated,
-  retried: retriedAsJson(row.retry),
-})
+/** One line for each rejection; where the terminal is too narrow for that two, so that ids stay whole and can be copied. */
+export const toListTable = (rows: readonly Listed[], width: number, now: Date): string => {
+  const facts: Column<Listed>[] = [
+    { title: 'WHEN', cell: ({ rejectedAt }) => toDistance(rejectedAt, now) },
+    { title: 'ORG', cell: ({ org }) => org || '-' },
+    { title: 'TYPE', cell: ({ type }) => type },
+    { title: 'CODE', cell: codesInShort },
+    { title: 'RETRIED', cell: ({ retry }) => retriedInWords(retry) },
+  ]
+  const ids: Column<Listed>[] = [
+    { title: 'ID', cell: ({ id }) => shorten(id ?? '-', 48) },
+    { title: 'REQUEST', cell: ({ requestId, batchId, org }) => (org === '' ? batchId : requestId) },
+  ]
+  const wide = toTable([...facts, ...ids], rows, Number.POSITIVE_INFINITY)
+  if (widthOf(wide) <= width) return wide
+  const first = toTable(facts, rows, width).split('\n')
+  const second = toTable(ids, rows, width - 2).split('\n')
+  return first.map((line, i) => `${line}\n  ${second[i]}`).join('\n')
+}
 
-const readCount = (given: string): number => {
-  if (/^\d{1,6}$/.test(given) && Number(given) > 0) return Number(given)
-  throw new OperatorError(`"${given}" is not a count: write a whole number from 1 to 999999`)
+const widthOf = (text: string): number => Math.max(...text.split('\n').map((line) => line.length))
+
+const codesInShort = (row: Listed): string => {
+  const [first = '-', ...others] = codesOf(row)
+  return others.length === 0 ? first : `${first} +${others.length}`
+}
+
+const shorten = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+
+const retriedInWords = (retry: Retry | undefined): string => {
+  if (!retry) return 'no'
+  switch (retry.outcome) {
+    case 'accepted':
+      return 'accepted'
+    case 'refused':
+      return 'refused again'
+    case null:
+      return 'unfinished'
+    default:
+      return retry.outcome satisfies never
+  }
 }

@@ -1,13 +1,12 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { OperatorError } from '../desk/operator-error.js'
+import { alone } from '../desk/alone.js'
 import { createProgress } from '../desk/progress.js'
-import { examples, type Session } from '../desk/session.js'
-import { type Filter, type FilterOptions, readFilter } from './filter.js'
-import { addFilterOptions } from './filter-options.js'
-import type { Prospect } from './prospect.js'
-import type { Sent } from './send-again.js'
-import { nextSteps, toProspectText, toSummary } from './summary.js'
+import { examples, interruptible, OperatorError, type Session } from '../desk/session.js'
+import { createEdge } from './edge.js'
+import { addFilterOptions, type Filter, type FilterOptions, readFilter } from './filter.js'
+import { type Prospect, prospectOf } from './prospect.js'
+import { type Sent, sendAgain } from './send-again.js'
 
 type Options = FilterOptions & {
   all?: boolean
@@ -16,8 +15,6 @@ type Options = FilterOptions & {
   json?: boolean
   yes?: boolean
 }
-
-const nothing: Sent = { accepted: 0, refused: 0, gone: 0 }
 
 export const addRejectedRetry = (rejected: Command, session: Session): void => {
   addFilterOptions(rejected.command('retry'))
@@ -50,54 +47,45 @@ Environment:
     .action((options: Options) => run(options, session))
 }
 
+const stopped = 'stopped; what was under way is finished by the next "weir rejected retry"'
+
 const run = async (options: Options, session: Session): Promise<void> => {
   const filter = readFilter(options, session.catalogue, Date.now())
   if (Object.keys(filter).length === 0 && !options.all)
     throw new OperatorError('say which: --request, --code, --since or --all')
-  const stopping = new AbortController()
-  const stop = () => stopping.abort()
-  process.once('SIGINT', stop).once('SIGTERM', stop)
-  try {
-    await retry(filter, options, session, stopping.signal)
-  } catch (error) {
-    if (!stopping.signal.aborted) throw error
-    session.note('\nweir: stopped; what was under way is finished by the next "weir rejected retry"')
-    process.exitCode = 130
-  } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop)
-  }
+  await interruptible(stopped, async (signal) => {
+    try {
+      await retry(filter, options, session, signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+      session.note(`\nweir: ${stopped}`)
+      process.exitCode = 130
+    }
+  })
 }
 
-const retry = async (filter: Filter, options: Options, session: Session, signal: AbortSignal): Promise<void> => {
-  const [{ withClickHouse }, { createEdge }, { prospectOf, sendAgain }, { alone }] = await Promise.all([
-    import('../desk/with-clickhouse.js'),
-    import('./edge.js'),
-    import('./prospect.js'),
-    import('../desk/alone.js'),
-  ])
-  const { config, catalogue, note } = session
-  const choice = { evenSuperseded: Boolean(options.evenSuperseded), dryRun: Boolean(options.dryRun) }
-  const edge = createEdge({ url: config.EDGE_URL, signal, note })
+const nothingSent: Sent = { accepted: 0, refused: 0, gone: 0 }
 
-  await withClickHouse(config.CLICKHOUSE_URL, (clickhouse) =>
-    session.withPool((pool) => {
-      const parts = { pool, clickhouse, catalogue }
-      const work = async () => {
-        const prospect = await prospectOf(parts, filter, choice)
-        if (choice.dryRun || prospect.records === 0) return report(prospect, nothing, options, session)
-        note(toProspectText(prospect))
-        if (!(await isWanted(prospect, options, signal))) return note('nothing was sent')
-        await edge.check()
-        const progress = createProgress('retrying', prospect.records)
-        const sent = await sendAgain({ ...parts, edge }, prospect, (_, { wanted }) => progress.advance(wanted.length))
-        progress.end()
-        report(prospect, sent, options, session)
-      }
-      // Looking hurts nobody, so a dry run does not wait for another run.
-      return choice.dryRun ? work() : alone(pool, 'rejected retry', work)
-    }),
-  )
-}
+const retry = (filter: Filter, options: Options, session: Session, signal: AbortSignal): Promise<void> =>
+  session.withParts(['clickhouse', 'pool'], ({ clickhouse, pool }) => {
+    const { config, catalogue, note } = session
+    const sources = { pool, clickhouse, catalogue }
+    const choice = { evenSuperseded: Boolean(options.evenSuperseded), dryRun: Boolean(options.dryRun) }
+    const work = async () => {
+      const prospect = await prospectOf(sources, filter, choice)
+      if (choice.dryRun || prospect.records === 0) return report(prospect, nothingSent, options, session)
+      note(toProspectText(prospect))
+      if (!(await isWanted(prospect, options, signal))) return note('nothing was sent')
+      const edge = createEdge({ url: config.EDGE_URL, signal, note })
+      await edge.check()
+      const progress = createProgress('retrying', prospect.records)
+      const sent = await sendAgain({ ...sources, edge }, prospect.jobs, ({ wanted }) => progress.advance(wanted.length))
+      progress.end()
+      report(prospect, sent, options, session)
+    }
+    // A dry run changes nothing, so it does not have to be alone.
+    return choice.dryRun ? work() : alone(pool, 'rejected retry', work)
+  })
 
 const isWanted = async ({ records }: Prospect, options: Options, signal: AbortSignal): Promise<boolean> => {
   if (options.yes || !process.stdin.isTTY || !process.stderr.isTTY) return true
@@ -122,3 +110,44 @@ const report = (prospect: Prospect, sent: Sent, options: Options, session: Sessi
   }
   if (sent.refused > 0) process.exitCode = 2
 }
+
+/** What a run did, or would do, for machines. */
+const toSummary = (prospect: Prospect, sent: Sent, dryRun: boolean) => ({
+  ...(dryRun ? { would_send: prospect.records } : { accepted: sent.accepted, refused: sent.refused }),
+  superseded: prospect.superseded,
+  cannot_be_retried: prospect.cannotBeRetried + sent.gone,
+  already_retried: prospect.alreadyRetried,
+  resumed: prospect.resumed,
+  dry_run: dryRun,
+})
+
+/** What would be sent, organisation by organisation. */
+const toProspectText = (prospect: Prospect): string => {
+  const counts = new Map<string, number>()
+  for (const { org, type, wanted } of prospect.jobs) {
+    const name = `${type} of ${org}`
+    counts.set(name, (counts.get(name) ?? 0) + wanted.length)
+  }
+  return [
+    `to send again: ${counts.size === 0 ? 'nothing' : [...counts].map(([name, count]) => `${count} ${name}`).join(', ')}`,
+    ...(prospect.resumed > 0 ? [`of these, ${prospect.resumed} finish an earlier run`] : []),
+    `left out: ${prospect.superseded} superseded, ${prospect.cannotBeRetried} that cannot be retried, ` +
+      `${prospect.alreadyRetried} retried before`,
+  ].join('\n')
+}
+
+/** What an operator may want to do now. */
+const nextSteps = (prospect: Prospect, sent: Sent): string[] => [
+  ...(sent.refused > 0
+    ? ['Refused again: "weir rejected list --since 10m" says why; they are new rejections, which can be retried.']
+    : []),
+  ...(prospect.superseded > 0
+    ? ['Superseded: a later record of the same id was accepted; --even-superseded overwrites it.']
+    : []),
+  ...(prospect.cannotBeRetried + sent.gone > 0
+    ? ['Cannot be retried: too large to be kept whole, unreadable, or gone; their uploader has to send them again.']
+    : []),
+  ...(prospect.records === 0
+    ? [`Nothing was sent: ${prospect.alreadyRetried} were retried before. "weir rejected list" shows what there is.`]
+    : []),
+]

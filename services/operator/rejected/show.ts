@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import type { Retry } from '#ledger/retries.js'
-import { rejectionName } from '#ledger/retries.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { examples, type Session } from '../desk/session.js'
+import { findRetries, type Retry, rejectionName } from '#ledger/retries.js'
+import { readCount } from '../desk/arguments.js'
+import { examples, OperatorError, type Session } from '../desk/session.js'
 import { readId } from './filter.js'
-import { isSetAside, type Rejection } from './rejection.js'
-import { retriedAsJson } from './retried.js'
+import { findRejections, type Rejection } from './find-rejections.js'
+import { isSetAside, rejectionAsJson } from './rejection.js'
 
 type Options = { index?: string; json?: boolean }
 
@@ -33,50 +32,104 @@ export const addRejectedShow = (rejected: Command, session: Session): void => {
 }
 
 const show = async (given: string, options: Options, session: Session): Promise<void> => {
-  const filter = { request: readId(given), ...(options.index !== undefined && { index: readIndex(options.index) }) }
-  const [{ withClickHouse }, { findRejections }, { findRetries }] = await Promise.all([
-    import('../desk/with-clickhouse.js'),
-    import('./find-rejections.js'),
-    import('#ledger/retries.js'),
-  ])
-  const found = await withClickHouse(session.config.CLICKHOUSE_URL, (clickhouse) =>
-    findRejections(clickhouse, filter, most),
-  )
-  if (found.length === 0) {
+  const { index } = options
+  const filter = { request: readId(given), ...(index !== undefined && { index: readIndex(index) }) }
+  const rows = await session.withParts(['clickhouse', 'pool'], async ({ clickhouse, pool }) => {
+    const found = await findRejections(clickhouse, filter, most)
+    const retries = await findRetries(pool, found)
+    return found.map((rejection) => ({ rejection, retry: retries.get(rejectionName(rejection)) }))
+  })
+  if (rows.length === 0) {
     throw new OperatorError(
-      `nothing of ${given} was refused${options.index === undefined ? '' : ` at index ${options.index}`}, ` +
+      `nothing of ${given} was refused${index === undefined ? '' : ` at index ${index}`}, ` +
         'or not yet (ClickHouse is a moment behind): "weir rejected list" shows what was',
     )
   }
-  const retries = await session.withPool((pool) => findRetries(pool, found))
   if (options.json) {
-    session.print(JSON.stringify(found.map((each) => toJson(each, retries.get(rejectionName(each))))))
+    const written = rows.map(({ rejection, retry }) => rejectionAsJson(rejection, retry, recordAsJson(rejection)))
+    session.print(JSON.stringify(written))
     return
   }
-  const { toShowText } = await import('./show-text.js')
-  const shown = found.slice(0, mostForPeople)
-  session.print(shown.map((each) => toShowText(each, retries.get(rejectionName(each)))).join('\n\n'))
-  if (found.length > shown.length)
-    session.note(`\nand ${found.length - shown.length} more: --index picks one, --json shows them all`)
+  const shown = rows.slice(0, mostForPeople)
+  session.print(shown.map(({ rejection, retry }) => toShowText(rejection, retry)).join('\n\n'))
+  if (rows.length > shown.length)
+    session.note(`\nand ${rows.length - shown.length} more: --index picks one, --json shows them all`)
 }
 
-const toJson = (rejection: Rejection, retry: Retry | undefined) => ({
-  rejected_at: rejection.rejectedAt,
-  org: rejection.org,
-  type: rejection.type,
-  id: rejection.id,
-  request_id: rejection.requestId,
-  batch_id: rejection.batchId,
-  index: rejection.index,
-  problems: rejection.problems,
-  truncated: rejection.truncated,
-  ...(isSetAside(rejection)
-    ? { bytes_base64: rejection.record }
-    : { record: rejection.truncated ? rejection.record : JSON.parse(rejection.record) }),
-  retried: retriedAsJson(retry),
-})
+const readIndex = (given: string): number =>
+  readCount(given, `"${given}" is not an index: write a whole number, from 0`)
 
-const readIndex = (given: string): number => {
-  if (/^\d{1,6}$/.test(given)) return Number(given)
-  throw new OperatorError(`"${given}" is not an index: write a whole number, from 0`)
+const recordAsJson = ({ org, record, truncated }: Rejection) =>
+  isSetAside({ org }) ? { bytes_base64: record } : { record: truncated ? record : JSON.parse(record) }
+
+/** Everything about one refused record, for people. */
+export const toShowText = (rejection: Rejection, retry: Retry | undefined): string =>
+  [
+    isSetAside(rejection)
+      ? `a message at ${rejection.id} that nobody could read`
+      : `${rejection.type} ${rejection.id ?? 'without an id'} of ${rejection.org}`,
+    `  refused   ${rejection.rejectedAt.toISOString()}`,
+    `  from      ${
+      isSetAside(rejection)
+        ? `topic/partition/offset ${rejection.id}; kept as batch ${rejection.batchId}`
+        : `records[${rejection.index}] of request ${rejection.requestId}, batch ${rejection.batchId}`
+    }`,
+    `  retried   ${retriedInFull(retry)}`,
+    '  problems',
+    ...rejection.problems.map(
+      ({ field, code, message }) => `    ${code}${field === null ? '' : ` in ${field}`}: ${message}`,
+    ),
+    ...(isSetAside(rejection) ? bytesOf(rejection) : recordOf(rejection)),
+  ].join('\n')
+
+const retriedInFull = (retry: Retry | undefined): string => {
+  if (!retry) return 'no'
+  if (retry.outcome === null) return `since ${retry.claimed_at.toISOString()}, unfinished: the next retry finishes it`
+  const where = `on ${retry.answered_at?.toISOString()} in request ${retry.request_id}`
+  return retry.outcome === 'accepted'
+    ? `accepted ${where}`
+    : `refused again ${where}: "rejected list" shows the new rejection, which can be retried`
 }
+
+const recordOf = ({ record, truncated }: Rejection): string[] =>
+  truncated ? ['  record, cut off', indent(record)] : ['  record', indent(pretty(record))]
+
+const pretty = (record: string): string => JSON.stringify(JSON.parse(record), null, 2)
+
+const bytesOf = ({ record, truncated }: Rejection): string[] => {
+  const bytes = Buffer.from(record, 'base64')
+  const text = utf8Of(bytes)
+  return [
+    `  ${bytes.length} bytes${truncated ? ', the rest was cut off' : ''}`,
+    hexOf(bytes.subarray(0, mostShown)),
+    ...(bytes.length > mostShown ? [`    … and ${bytes.length - mostShown} more: --json has them all, in base64`] : []),
+    ...(text === undefined ? [] : ['  as UTF-8', indent(text)]),
+  ]
+}
+
+const mostShown = 512
+
+/** Offset, sixteen bytes, and what of them can be read, in a line. */
+const hexOf = (bytes: Buffer): string =>
+  Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) => {
+    const row = bytes.subarray(line * 16, line * 16 + 16)
+    const hex = [...row].map((byte) => byte.toString(16).padStart(2, '0')).join(' ')
+    const text = [...row].map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('')
+    return `    ${(line * 16).toString(16).padStart(4, '0')}  ${hex.padEnd(47)}  ${text}`
+  }).join('\n')
+
+// A terminal obeys control characters: a message with some of them is shown as bytes only.
+const utf8Of = (bytes: Buffer): string | undefined => {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, mostShown))
+    return /^[\P{Cc}\n\t]*$/u.test(text) ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const indent = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n')

@@ -6,13 +6,14 @@ import type { SubmittedBatch } from '#schemas/events.js'
 /** What must come of the record at an index of its batch. Seen: it was found on its topic. */
 export const fate = { none: 0, accepted: 1, acceptedSeen: 2, refused: 3, refusedSeen: 4 } as const
 
+/** A place in the submitted log of a type. */
+export type LogPlace = { partition: number; offset: number }
+
 /** What must come of one batch: 5 bytes a record, so that a day of uploads fits into memory. */
-export type Expected = {
-  partition: number
-  offset: number
+export type Expected = LogPlace & {
   batchId: string
   decidedAt: number
-  /** Its publication may be under way. */
+  /** Whether its events may still be on their way to the topics. */
   isInFlight: boolean
   fates: Uint8Array
   /** A hash of each accepted record's key. */
@@ -22,11 +23,9 @@ export type Expected = {
   written: number
 }
 
-export type Place = { partition: number; offset: number; isInFlight: boolean }
-
-/** What a batch and the verdict on it must lead to. A batch that repeats an earlier one leads to nothing: `verdict` is null. */
+/** What must come of a batch by the verdict on it. Of a batch that repeats an earlier one nothing must: `verdict` is null. */
 export const expect = (
-  place: Place,
+  place: LogPlace & { isInFlight: boolean },
   batch: SubmittedBatch,
   verdict: PlacedVerdict | null,
   idField: string,
@@ -50,10 +49,10 @@ export const expect = (
   return expected
 }
 
-/** An event as far as it tells where it comes from. */
+/** An event, as far as it shows where it comes from. */
 export type Sighting = { orgId: string; key: string; batchId: string; version: number }
 
-/** `outside`: its batch is not in the range, or nothing is known of what should become of it. */
+/** Whether an event was expected. `outside`: its batch is not in the range, or it is not known what should come of it. */
 export type Seen = { as: 'expected' | 'again' | 'unfounded'; expected: Expected } | { as: 'outside' }
 
 /** The batches of one type, by their places. */
@@ -94,5 +93,5 @@ export const missingOf = (expected: Expected, which: 'accepted' | 'refused'): nu
   return missing
 }
 
-/** murmur2 itself: a partition among 2^31. */
+/** A hash of a key that fits into four bytes: murmur2 itself, by way of the partition that it chooses among 2^31. */
 export const markOf = (key: string): number => partitionOf(key, 2 ** 31)

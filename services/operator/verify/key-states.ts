@@ -6,9 +6,13 @@ export type KeyState = {
   /** Where on the topic the highest came first. */
   highestAt: number
   /** The version of its row in ClickHouse. */
-  row?: number
+  row?: number | undefined
 }
 
+/** The keys of each partition, by `topic/partition`. */
+export type KeysByPlace = ReadonlyMap<string, Map<string, KeyState>>
+
+/** Notes an event of a key, in the order of the topic. */
 export const seeVersion = (states: Map<string, KeyState>, key: string, version: number, offset: number): void => {
   const state = states.get(key)
   if (!state) states.set(key, { last: version, highest: version, highestAt: offset })
@@ -18,6 +22,13 @@ export const seeVersion = (states: Map<string, KeyState>, key: string, version: 
     state.highest = version
     state.highestAt = offset
   }
+}
+
+/** The newest version of a key whose last event is older than that; undefined where the last event is the newest. */
+export const newerThanLast = ({ last, highest, row }: KeyState): number | undefined => {
+  // A row in ClickHouse was an event once, perhaps one from before the range.
+  const newest = Math.max(highest, row ?? 0)
+  return last < newest ? newest : undefined
 }
 
 /** The organisation in a key `org/id`. */

@@ -2,11 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createKeyText } from '#ledger/key-text.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
-import { readKeyId, stateOf } from '../../../../services/operator/access/key.js'
-import { noSuchKey } from '../../../../services/operator/access/keys-revoke.js'
-import { readOrg } from '../../../../services/operator/access/read-org.js'
-import { readScopes, writeScopes } from '../../../../services/operator/access/read-scopes.js'
-import { addressOf } from '../../../../services/operator/desk/address.js'
+import { noSuchKey, readKeyId, readScopes, stateOf, writeScopes } from '../../../../services/operator/access/keys.js'
 
 describe('scopes', () => {
   it('are read from a list, each once', () =>
@@ -24,13 +20,6 @@ describe('scopes', () => {
     expect(writeScopes(null, catalogue)).toEqual(scopesOf(catalogue))
     expect(writeScopes(['tags:write'], catalogue)).toEqual(['tags:write'])
   })
-})
-
-describe("an organisation's id", () => {
-  it.each(['a', 'acme', 'acme-2', '0', 'a'.repeat(63)])('can be %s', (org) => expect(readOrg(org)).toBe(org))
-  it.each(['', 'Acme', '-acme', 'a/b', 'a b', 'acme\n', 'a'.repeat(64), '__proto__'])('cannot be %j', (org) =>
-    expect(() => readOrg(org)).toThrow("cannot be an organisation's id"),
-  )
 })
 
 describe('a key', () => {
@@ -58,9 +47,3 @@ describe('a key', () => {
     expect(noSuchKey(`${key}x`).message).not.toContain(key.slice(-20))
   })
 })
-
-it.each([
-  ['postgres://weir:secret@db:5432/weir?password=secret', 'postgres://weir@db:5432/weir'],
-  ['http://weir:secret@clickhouse:8123', 'http://weir@clickhouse:8123'],
-  ['not a secret address', 'the address that was given'],
-])('the address %s is shown as %s', (url, shown) => expect(addressOf(url)).toBe(shown))

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readDuration, readLifetime, toDistance } from '../../../../services/operator/desk/arguments.js'
+import {
+  readCount,
+  readDuration,
+  readLifetime,
+  readMoment,
+  readName,
+  readOrg,
+} from '../../../../services/operator/desk/arguments.js'
 
 describe('a duration', () => {
   it.each([
@@ -32,13 +39,57 @@ describe('a duration', () => {
   it('must last where a key lives by it', () => expect(() => readLifetime('0')).toThrow('of no use'))
 })
 
-it.each([
-  [-5_000, 'a moment ago'],
-  [30_000, 'in a moment'],
-  [-5 * 60_000, '5 min ago'],
-  [24 * 3_600_000, 'in 24 h'],
-  [90 * 86_400_000, 'in 90 d'],
-])('%d ms away reads "%s"', (ms, text) => {
-  const now = new Date('2026-01-01T00:00:00Z')
-  expect(toDistance(new Date(now.getTime() + ms), now)).toBe(text)
+describe('a moment', () => {
+  const now = Date.parse('2026-03-31T12:00:00Z')
+
+  it.each([
+    ['30m', '2026-03-31T11:30:00.000Z'],
+    ['7d', '2026-03-24T12:00:00.000Z'],
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31T12:30:00+02:00', '2026-01-31T10:30:00.000Z'],
+  ])('can be %s', (given, meant) => expect(new Date(readMoment(given, now, 'no')).toISOString()).toBe(meant))
+
+  it.each(['yesterday', '2026-02-30', '2026-01-31T25:00:00Z', ''])('cannot be %j', (given) =>
+    expect(() => readMoment(given, now, 'not a moment')).toThrow('not a moment'),
+  )
+
+  it('that is an unknown time ago says so', () =>
+    expect(() => readMoment('24x', now, 'not a moment')).toThrow('"24x" is not a duration'))
+})
+
+describe("an organisation's id", () => {
+  it.each(['a', 'acme', 'acme-2', '0', 'a'.repeat(63)])('can be %s', (org) => expect(readOrg(org)).toBe(org))
+  it.each(['', 'Acme', '-acme', 'a/b', 'a b', 'acme\n', 'a'.repeat(64), '__proto__'])('cannot be %j', (org) =>
+    expect(() => readOrg(org)).toThrow("cannot be an organisation's id"),
+  )
+})
+
+describe('a count', () => {
+  it.each([
+    ['0', 0, 0],
+    ['999999', 0, 999_999],
+    ['1', 1, 1],
+  ])('can be %s, not below %d', (given, least, count) => expect(readCount(given, 'no', least)).toBe(count))
+
+  it.each([
+    ['0', 1],
+    ['-1', 0],
+    ['1000000', 0],
+    ['1.5', 0],
+    ['', 0],
+    ['many', 0],
+  ])('cannot be %j, not below %d', (given, least) => {
+    expect(() => readCount(given, 'not a count', least)).toThrow('not a count')
+  })
+})
+
+describe('a name', () => {
+  const known = ['shops', 'shop-tags'] as const
+  it('is one of those known', () => expect(readName('type', 'shops', known)).toBe('shops'))
+  it('has a neighbour where it is mistyped', () =>
+    expect(() => readName('type', 'shop_tags', known)).toThrow('there is no type "shop_tags": did you mean shop-tags?'))
+  it('is told what is known where nothing is near', () =>
+    expect(() => readName('type', 'everything', known)).toThrow(
+      'there is no type "everything": known are shops, shop-tags',
+    ))
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type EdgeAnswer, readInteraction, readUpload } from '../../../../services/operator/rejected/read-answer.js'
+import { type EdgeAnswer, readInteraction, readUpload } from '../../../../services/operator/rejected/edge.js'
 
 const answer = (status: number, body: unknown, retryAfter: string | null = null): EdgeAnswer => ({
   status,

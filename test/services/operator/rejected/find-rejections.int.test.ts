@@ -5,10 +5,13 @@ import { createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { offer } from '#schemas/records/offer.js'
 import { provisionTables } from '../../../../services/operator/provision/tables.js'
-import { countByCode, countByType } from '../../../../services/operator/rejected/count-rejections.js'
-import { findCandidates } from '../../../../services/operator/rejected/find-candidates.js'
-import { findRecords } from '../../../../services/operator/rejected/find-records.js'
-import { findRejections } from '../../../../services/operator/rejected/find-rejections.js'
+import {
+  countByCode,
+  countByType,
+  findCandidates,
+  findRecords,
+  findRejections,
+} from '../../../../services/operator/rejected/find-rejections.js'
 
 const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
 const org = `org-${randomUUID()}`

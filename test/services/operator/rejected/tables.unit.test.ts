@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { toSetAside } from '#schemas/set-aside.js'
-import { type Listed, toListTable } from '../../../../services/operator/rejected/list-table.js'
-import { toShowText } from '../../../../services/operator/rejected/show-text.js'
+import { type Listed, toListTable } from '../../../../services/operator/rejected/list.js'
+import { toShowText } from '../../../../services/operator/rejected/show.js'
 
 const now = new Date('2026-03-31T12:00:00Z')
 const listed = (over: Partial<Listed> = {}): Listed => ({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readRange } from '../../../../services/operator/verify/range.js'
+import { readRange } from '../../../../services/operator/verify/command.js'
 
 const now = Date.UTC(2026, 0, 31, 12)
 const hour = 3_600_000

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, inject, it } from 'vitest'
 import { createKafka } from '#platform/kafka/kafka.js'
-import { waitUntilPublished } from '../../../../services/operator/rebuild/wait-until-published.js'
+import { waitUntilPublished } from '../../../../services/operator/rebuild/fill-index.js'
 
 const kafka = createKafka({
   brokers: inject('parts').KAFKA_BROKERS,
