@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { deserialize } from 'node:v8'
 import { expect, it } from 'vitest'
-import { partitionOf } from '#platform/kafka/partitions.js'
+import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import { tag } from '#schemas/records/tag.js'
@@ -84,6 +85,31 @@ it('ends with the newest event of a key whose missing event is older', async () 
   const values = system.values()
   expect(values).toHaveLength(3)
   expect(values[2]).toEqual(values[0])
+})
+
+it('publishes several missing events of a key in the order of their versions', async () => {
+  const system = createSystem()
+  for (const name of ['first', 'second', 'third']) system.publishRejections(system.upload(name))
+  expect(await system.checkAndMend()).toMatchObject({ events: 3, lost: [] })
+  expect(system.eventsOf(accepted, key).map(({ value }) => deserialize(value).name)).toEqual([
+    'first',
+    'second',
+    'third',
+  ])
+})
+
+it('ends with the event of the row in ClickHouse, where that is newer than all on the topic', async () => {
+  const system = createSystem()
+  const [old, newest] = [system.upload('old'), system.upload('new')]
+  for (const decided of [old, newest]) system.publishRejections(decided)
+  system.rows.recent.set(key, 8192)
+  const { topic, partition } = newest.verdict
+  // The newest batch counts as in flight, so its event is not missing.
+  expect(await system.checkAndMend(new Map([[placeOf({ topic, partition }), 1]]))).toMatchObject({
+    events: 2,
+    lost: [],
+  })
+  expect(system.eventsOf(accepted, key).map(({ value }) => deserialize(value).name)).toEqual(['old', 'new'])
 })
 
 it('says what cannot be mended because neither log nor verdicts hold it any more', async () => {
