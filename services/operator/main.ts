@@ -1,4 +1,4 @@
-// The operator's desk beside the path of a record: it prepares the parts, and decides who may send.
+// The operator's desk beside the path of a record: it prepares the parts, decides who may send, and looks after what came of it.
 import { Command } from 'commander'
 import { pino } from 'pino'
 import { reasonOf } from '#platform/health/health.js'

@@ -1,14 +1,14 @@
 export type Column<Row> = {
   title: string
   cell: (row: Row) => string
-  /** Gives way when the table is wider than the terminal: its text goes on in the next line. */
+  /** Whether the column may be narrowed where the table is wider than the terminal: its text goes on in the next line. */
   wraps?: boolean
 }
 
 const gap = 2
 const narrowest = 8
 
-/** A table for people, as wide as its content, and never wider than `width` while some column can give way. */
+/** A table for people, as wide as its content, and never wider than `width` while some column may be narrowed. */
 export const toTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string => {
   const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ cell }) => cell(row)))]
   const widths = fitWidths(columns, cells, width)
@@ -47,7 +47,7 @@ export const wrap = (text: string, width: number): string[] => {
     const line = lines.at(-1) ?? ''
     if (line === '' || line.length + 1 + word.length <= width) lines[lines.length - 1] = line ? `${line} ${word}` : word
     else lines.push(word)
-    // A word that no line can hold is cut: a table that overflows is read by nobody.
+    // A word longer than a line is cut: nobody can read a table that overflows.
     for (let last = lines.at(-1) ?? ''; last.length > width; last = lines.at(-1) ?? '') {
       lines.splice(-1, 1, last.slice(0, width), last.slice(width))
     }

@@ -35,7 +35,7 @@ const register = async (registry: Registry, subject: string, schema: unknown): P
 
 const explain = (error: unknown, subject: string): OperatorError => {
   const { status, name } = error as { status?: number; name?: string }
-  // Apicurio says it three times: by the class of its exception, in a list, and as causes.
+  // Apicurio repeats the reason: after the class of its exception, in a list, and as causes.
   const reason = reasonOf(error)
     .replace(/^Confluent_Schema_Registry - /, '')
     .replace(/^[\w.]+Exception: /, '')

@@ -30,7 +30,7 @@ const create = async (admin: Admin, topics: readonly Topic[], replication: numbe
   if (topics.length === 0) return
   try {
     await admin.createTopics({
-      // Waited for afterwards, for all topics: another starter may have created some of them first.
+      // Waited for afterwards, for all topics: another operator may have created some of them first.
       waitForLeaders: false,
       timeout: 30_000,
       topics: topics.map(({ name, partitions, config }) => ({
@@ -92,7 +92,7 @@ const waitForLeaders = async (admin: Admin, topics: readonly Topic[]): Promise<M
 const topicResource = 2
 const topicSetting = 1
 
-/** Brings the topics' settings to the declared ones; answers how many topics differed. */
+/** Gives topics their declared settings; resolves to how many had others. */
 const alterTopicConfigs = async (admin: Admin, topics: readonly Topic[]): Promise<number> => {
   if (topics.length === 0) return 0
   const { resources } = await admin.describeConfigs({

@@ -5,7 +5,7 @@ import { isUuid } from '#schemas/uuid.js'
 import { readMoment, readName, readOrg } from '../desk/arguments.js'
 import { OperatorError } from '../desk/session.js'
 
-/** Which rejections are meant; what is left out does not matter. */
+/** Which rejections are meant: those to which everything applies that is given here. */
 export type Filter = {
   org?: string
   type?: string
@@ -52,7 +52,7 @@ const readWhen = (given: string, now: number): Date =>
     ),
   )
 
-/** The condition in ClickHouse's words, and the values of its places. */
+/** The filter as a condition in SQL, and the values of its placeholders. */
 export const whereOf = (filter: Filter): { where: string; values: Record<string, unknown> } => {
   const named = Object.keys(filter) as (keyof Filter)[]
   return {

@@ -95,7 +95,7 @@ export type Candidate = RejectionId & {
   /** How large its record is: bytes, and JSON values at the most. */
   bytes: number
   values: number
-  /** Whether a later record of the same id was accepted, deleted ones among them. */
+  /** Whether a later record of the same id was accepted, be it one that deletes. */
   superseded: boolean
 }
 

@@ -64,7 +64,7 @@ const toSentence = (shown: number, total: number, byCode: Record<string, number>
   return `\n${shown < total ? `the newest ${shown} of ${total}` : `${total} in all`}: ${codes.join(', ')}`
 }
 
-/** One line for each rejection; where the terminal is too narrow for that two, so that ids stay whole and can be copied. */
+/** One line for each rejection, or two where the terminal is narrow, so that ids stay whole and can be copied. */
 export const toListTable = (rows: readonly Listed[], width: number, now: Date): string => {
   const facts: Column<Listed>[] = [
     { title: 'WHEN', cell: ({ rejectedAt }) => toDistance(rejectedAt, now) },

@@ -109,7 +109,7 @@ const bytesOf = ({ record, truncated }: Rejection): string[] => {
 
 const mostShown = 512
 
-/** Offset, sixteen bytes, and what of them can be read, in a line. */
+/** In each line an offset, sixteen bytes in hexadecimal, and the same bytes as text. */
 const hexOf = (bytes: Buffer): string =>
   Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) => {
     const row = bytes.subarray(line * 16, line * 16 + 16)

@@ -2,7 +2,7 @@ import { placeOf } from '#platform/kafka/partitions.js'
 import { rejectedSchema } from '#schemas/derive/avro.js'
 import { entityKey, rejectedTopic } from '#schemas/derive/names.js'
 import { createHeadDecoder } from '../desk/decoder.js'
-import { type Expected, missingOf } from './expectations.js'
+import { type ExpectedBatch, missingOf } from './expectations.js'
 import { noteMissing } from './missing.js'
 import { countOf } from './read-submitted.js'
 import { type CheckedType, readFrom, type Subject } from './subject.js'
@@ -52,7 +52,7 @@ const see = (
 
 const checkRejectionRows = async (subject: Subject, { type, counts, expectations }: CheckedType): Promise<void> => {
   // Not by Math.min(...all): there may be more batches than a call takes arguments.
-  const wanted: Expected[] = []
+  const wanted: ExpectedBatch[] = []
   let [from, to] = [Number.POSITIVE_INFINITY, 0]
   for (const expected of expectations.all()) {
     counts.inFlight += countSeen(expected) - expected.written
@@ -71,4 +71,4 @@ const checkRejectionRows = async (subject: Subject, { type, counts, expectations
   }
 }
 
-const countSeen = (expected: Expected): number => expected.refused - missingOf(expected, 'refused').length
+const countSeen = (expected: ExpectedBatch): number => expected.refused - missingOf(expected, 'refused').length

@@ -3,7 +3,7 @@ import type { Stretch } from '#platform/kafka/read-topics.js'
 import { acceptedTopic, entityKey } from '#schemas/derive/names.js'
 import type { KeyState, KeysByPlace } from './key-states.js'
 import { countOf } from './read-submitted.js'
-import type { Row } from './rows.js'
+import type { RowVersion } from './rows.js'
 import { type CheckedType, readFrom, type Subject } from './subject.js'
 
 /** How many rows are asked for at a time. */
@@ -27,7 +27,7 @@ export const checkRows = async (
   })
   let isNewer = false
   for (const { one, stretches, states } of checks) {
-    const see = ({ org_id, id, version }: Row): void => {
+    const see = ({ org_id, id, version }: RowVersion): void => {
       const state = states.find(entityKey(org_id, id))
       if (!state) return
       state.row = Math.max(state.row ?? 0, version)

@@ -7,7 +7,7 @@ import { partitionsOf } from '#schemas/derive/topics.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createDecoder } from '../desk/decoder.js'
-import { type Expected, type LogPlace, missingOf } from './expectations.js'
+import { type ExpectedBatch, type LogPlace, missingOf } from './expectations.js'
 import { orgOf } from './key-states.js'
 import type { Subject } from './subject.js'
 
@@ -38,7 +38,7 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
 
   return {
     /** The events that these batches lack. */
-    missing: async (lacking: readonly Expected[]): Promise<{ accepted: Made[]; rejected: Made[] }> => {
+    missing: async (lacking: readonly ExpectedBatch[]): Promise<{ accepted: Made[]; rejected: Made[] }> => {
       const decided = await readDecidedBatches(subject, type, lacking)
       const made: { accepted: Made[]; rejected: Made[] } = { accepted: [], rejected: [] }
       for (const each of lacking) {

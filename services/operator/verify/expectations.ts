@@ -3,14 +3,14 @@ import { mostRecordsInBatch, newlyAccepted, type PlacedVerdict } from '#schemas/
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 
-/** What must come of the record at an index of its batch. Seen: it was found on its topic. */
+/** What must come of a record; `…Seen` once its event was found on its topic. */
 export const fate = { none: 0, accepted: 1, acceptedSeen: 2, refused: 3, refusedSeen: 4 } as const
 
 /** A place in the submitted log of a type. */
 export type LogPlace = { partition: number; offset: number }
 
 /** What must come of one batch: 5 bytes a record, so that a day of uploads fits into memory. */
-export type Expected = LogPlace & {
+export type ExpectedBatch = LogPlace & {
   batchId: string
   decidedAt: number
   /** Whether its events may still be on their way to the topics. */
@@ -23,15 +23,15 @@ export type Expected = LogPlace & {
   written: number
 }
 
-/** What must come of a batch by the verdict on it. Of a batch that repeats an earlier one nothing must: `verdict` is null. */
+/** What must come of a batch, by the verdict on it. `verdict` is null where the batch repeats an earlier one: nothing must. */
 export const expect = (
   place: LogPlace & { isInFlight: boolean },
   batch: SubmittedBatch,
   verdict: PlacedVerdict | null,
   idField: string,
-): Expected => {
+): ExpectedBatch => {
   const records = batch.records.length + batch.refusals.length
-  const expected: Expected = {
+  const expected: ExpectedBatch = {
     ...place,
     batchId: batch.batch_id,
     decidedAt: verdict?.decided_at ?? 0,
@@ -53,17 +53,22 @@ export const expect = (
 export type Sighting = { orgId: string; key: string; batchId: string; version: number }
 
 /** Whether an event was expected. `outside`: its batch is not in the range, or it is not known what should come of it. */
-export type Seen = { as: 'expected' | 'again' | 'unfounded'; expected: Expected } | { as: 'outside' }
+export type Seen = { as: 'expected' | 'again' | 'unfounded'; expected: ExpectedBatch } | { as: 'outside' }
 
 /** The batches of one type, by their places. */
 export const createExpectations = (partitions: number) => {
-  const byPlace = new Map<string, Expected>()
+  const byPlace = new Map<string, ExpectedBatch>()
 
-  const find = ({ orgId, version }: Sighting): [Expected | undefined, number] => {
+  const find = ({ orgId, version }: Sighting): [ExpectedBatch | undefined, number] => {
     const offset = Math.floor(version / mostRecordsInBatch)
     return [byPlace.get(`${partitionOf(orgId, partitions)}/${offset}`), version % mostRecordsInBatch]
   }
-  const see = (sighting: Sighting, wanted: number, seen: number, isSame: (e: Expected, i: number) => boolean): Seen => {
+  const see = (
+    sighting: Sighting,
+    wanted: number,
+    seen: number,
+    isSame: (e: ExpectedBatch, i: number) => boolean,
+  ): Seen => {
     const [expected, index] = find(sighting)
     if (!expected) return { as: 'outside' }
     const now = expected.fates[index]
@@ -74,18 +79,18 @@ export const createExpectations = (partitions: number) => {
   }
 
   return {
-    add: (expected: Expected): void => void byPlace.set(`${expected.partition}/${expected.offset}`, expected),
+    add: (expected: ExpectedBatch): void => void byPlace.set(`${expected.partition}/${expected.offset}`, expected),
     seeAccepted: (sighting: Sighting): Seen =>
       see(sighting, fate.accepted, fate.acceptedSeen, ({ marks }, i) => marks[i] === markOf(sighting.key)),
     seeRejected: (sighting: Sighting): Seen => see(sighting, fate.refused, fate.refusedSeen, () => true),
-    all: (): Iterable<Expected> => byPlace.values(),
+    all: (): Iterable<ExpectedBatch> => byPlace.values(),
   }
 }
 
 export type Expectations = ReturnType<typeof createExpectations>
 
 /** The indexes of a batch whose event was not found. */
-export const missingOf = (expected: Expected, which: 'accepted' | 'refused'): number[] => {
+export const missingOf = (expected: ExpectedBatch, which: 'accepted' | 'refused'): number[] => {
   const missing: number[] = []
   expected.fates.forEach((now, index) => {
     if (now === fate[which]) missing.push(index)

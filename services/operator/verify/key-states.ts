@@ -3,7 +3,7 @@ export type KeyState = {
   /** The version of its last event, and its highest. */
   last: number
   highest: number
-  /** Where on the topic the highest came first. */
+  /** The offset at which the highest came first. */
   highestAt: number
   /** The version of its row in ClickHouse. */
   row?: number | undefined

@@ -6,7 +6,7 @@ import type { RecordType } from '#schemas/record.js'
 import { createAcceptedDecoder } from '../desk/decoder.js'
 import type { TurnedBack } from './check-accepted.js'
 import { createEventMaker, type Made } from './event-maker.js'
-import { type Expected, missingOf } from './expectations.js'
+import { type ExpectedBatch, missingOf } from './expectations.js'
 import { type KeyState, newerThanLast, seeVersion } from './key-states.js'
 import { type CheckedType, readFrom, type Subject } from './subject.js'
 
@@ -63,7 +63,7 @@ const mendType = async (
   }
 }
 
-const lacks = (expected: Expected): boolean =>
+const lacks = (expected: ExpectedBatch): boolean =>
   missingOf(expected, 'accepted').length > 0 || missingOf(expected, 'refused').length > 0
 
 /** Publishes events, older versions first, as they were published before. */

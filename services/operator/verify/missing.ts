@@ -3,7 +3,7 @@ import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
 import { topicsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
 import { createAcceptedDecoder } from '../desk/decoder.js'
-import { type Expected, fate, markOf, missingOf } from './expectations.js'
+import { type ExpectedBatch, fate, markOf, missingOf } from './expectations.js'
 import { type CheckedType, readFrom, type Subject } from './subject.js'
 
 /** Notes every record whose event was expected and is not on its topic, unless the event may still be on its way. */
@@ -55,7 +55,7 @@ const compactionLagOf = ({ catalogue }: Subject, type: RecordType): number | und
   return config['cleanup.policy'] === 'compact' ? Number(config['min.compaction.lag.ms']) : undefined
 }
 
-const marksOf = (old: readonly Expected[]): Set<number> =>
+const marksOf = (old: readonly ExpectedBatch[]): Set<number> =>
   new Set(old.flatMap((expected) => missingOf(expected, 'accepted').map((index) => expected.marks[index] ?? 0)))
 
 /** The highest version on the topic of each key with one of these marks. */

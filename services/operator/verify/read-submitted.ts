@@ -15,7 +15,7 @@ import type { CheckedType, Subject } from './subject.js'
  */
 export const readSubmitted = async (subject: Subject, published: ReadonlyMap<string, number>): Promise<void> => {
   const { topics, decisions, registry, types } = subject
-  // Before the verdicts are read: what lies below has its verdict by then.
+  // Asked before the verdicts are read: by then, every batch below its cursor has its verdict.
   const cursors = await decisions.cursors()
   const stretches = await submittedStretches(subject)
   const progress = subject.progress('submitted', countOf(stretches))
@@ -39,7 +39,7 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
     const cursor = cursors.get(place) ?? 0
     const decided = found.filter(({ offset }) => offset < cursor)
     const verdicts = await decisions.verdicts(decided.map(({ batch }) => batch.batch_id))
-    // After the verdicts: one that was pruned while they were read is not missed.
+    // Asked after the verdicts were read: a verdict that was pruned in between does not count as missing.
     const isShort = decided.some(({ batch }) => !verdicts.has(batch.batch_id))
     const prunedBefore = isShort ? await decisions.prunedBefore(topic, partition) : undefined
     for (const each of found) {

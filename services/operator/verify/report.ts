@@ -1,5 +1,5 @@
 import { type Column, toTable, wrap } from '../desk/table.js'
-import { allKinds, type Differences, type Kind, kinds } from './differences.js'
+import { allKinds, type DifferenceKind, type Differences, kinds } from './differences.js'
 import type { Mended } from './mend.js'
 import type { Range, TypeCounts } from './subject.js'
 
@@ -11,7 +11,7 @@ export type Findings = {
   mended: Mended | undefined
 }
 
-/** Whether anything is left that differs. What was mended is not. */
+/** Whether nothing differs, apart from what was mended. */
 export const isClean = ({ differences, mended }: Findings): boolean =>
   mended && mended.lost.length === 0
     ? allKinds.every((kind) => kinds[kind].isMendable || differences.total(kind) === 0)
@@ -96,7 +96,7 @@ const remarks = (counts: readonly TypeCounts[]): string[] => {
   return lines.length > 0 ? [...lines, ''] : []
 }
 
-const toLines = (kind: Kind, { counts, differences, mended }: Findings, width: number): string[] => {
+const toLines = (kind: DifferenceKind, { counts, differences, mended }: Findings, width: number): string[] => {
   const { means, isMendable } = kinds[kind]
   const types = counts.map(({ type }) => type).filter((type) => differences.countOf(type, kind) > 0)
   const todo = kinds[kind].todo.replace('--type <type>', types.map((type) => `--type ${type}`).join(' '))

@@ -5,14 +5,17 @@ import { isUuid } from '#schemas/uuid.js'
 import { idOf, orgOf } from './key-states.js'
 
 /** The highest version that ClickHouse has of a record. */
-export type Row = { org_id: string; id: string; version: number }
+export type RowVersion = { org_id: string; id: string; version: number }
 
 /** What ClickHouse is asked. Large answers come in slices, because each slice is held whole. */
 export type Rows = {
   /** The rows that were accepted since a moment; of one organisation, where one is named. */
-  since: (type: RecordType, since: { from: number; org: string | undefined; slices: number }) => AsyncIterable<Row[]>
+  since: (
+    type: RecordType,
+    since: { from: number; org: string | undefined; slices: number },
+  ) => AsyncIterable<RowVersion[]>
   /** The rows of these keys, whenever they were accepted. */
-  ofKeys: (type: RecordType, keys: readonly string[]) => AsyncIterable<Row[]>
+  ofKeys: (type: RecordType, keys: readonly string[]) => AsyncIterable<RowVersion[]>
   /** How many rejections there are of each batch that was decided between two moments, by batch id. */
   rejections: (type: RecordType, between: { from: number; to: number }) => Promise<ReadonlyMap<string, number>>
 }
@@ -39,7 +42,7 @@ async function* rowsSince(
   clickhouse: ClickHouse,
   type: RecordType,
   { from, org, slices }: Parameters<Rows['since']>[1],
-): AsyncIterable<Row[]> {
+): AsyncIterable<RowVersion[]> {
   for (let slice = 0; slice < slices; slice++) {
     const rows = await clickhouse.query<Answer>(
       `select org_id, toString(${type.id}) as id, max(version) as version
@@ -56,7 +59,11 @@ async function* rowsSince(
 const keysAtOnce = 1000
 const orgPattern = /^[a-z0-9-]+$/
 
-async function* rowsOfKeys(clickhouse: ClickHouse, type: RecordType, keys: readonly string[]): AsyncIterable<Row[]> {
+async function* rowsOfKeys(
+  clickhouse: ClickHouse,
+  type: RecordType,
+  keys: readonly string[],
+): AsyncIterable<RowVersion[]> {
   // Written into the statement, because a thousand ids are too long for an address: only what cannot be mistaken for SQL.
   const safe = keys.filter((key) => orgPattern.test(orgOf(key)) && isUuid(idOf(key)))
   for (let from = 0; from < safe.length; from += keysAtOnce) {
@@ -71,4 +78,4 @@ async function* rowsOfKeys(clickhouse: ClickHouse, type: RecordType, keys: reado
   }
 }
 
-const toRow = ({ org_id, id, version }: Answer): Row => ({ org_id, id, version: Number(version) })
+const toRow = ({ org_id, id, version }: Answer): RowVersion => ({ org_id, id, version: Number(version) })

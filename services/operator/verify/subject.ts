@@ -13,7 +13,7 @@ import type { Rows } from './rows.js'
 /** What is verified, and with what. */
 export type Subject = {
   topics: Topics
-  decisions: Decisions
+  decisions: StoredDecisions
   rows: Rows
   registry: Pick<Registry, 'decoder' | 'encoder'>
   catalogue: Catalogue
@@ -40,7 +40,7 @@ export type Topics = {
 export type OnFetch = (fetch: Pick<Fetch, 'topic' | 'partition' | 'messages'>) => Promise<void>
 
 /** What integrity has decided, as Postgres keeps it. */
-export type Decisions = {
+export type StoredDecisions = {
   /** By `topic/partition`: what lies below this offset was decided. */
   cursors: () => Promise<ReadonlyMap<string, number>>
   verdicts: (batchIds: readonly string[]) => Promise<ReadonlyMap<string, StoredVerdict>>
@@ -48,7 +48,7 @@ export type Decisions = {
   prunedBefore: (topic: string, partition: number) => Promise<number | undefined>
 }
 
-/** From when, and up to but without when, in milliseconds. */
+/** From this moment on, and up to but without that one, in milliseconds; up to now where there is no `until`. */
 export type Range = { since: number; until: number | undefined }
 
 /** Clocks of edge, integrity and broker differ: events of the range are looked for from this much earlier on. */

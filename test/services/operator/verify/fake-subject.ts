@@ -9,7 +9,7 @@ import { acceptedTopic, entityKey, rejectedTopic, submittedTopic } from '#schema
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { allKinds, createDifferences, type Kind } from '../../../../services/operator/verify/differences.js'
+import { allKinds, createDifferences, type DifferenceKind } from '../../../../services/operator/verify/differences.js'
 import { createExpectations } from '../../../../services/operator/verify/expectations.js'
 import { idOf, orgOf } from '../../../../services/operator/verify/key-states.js'
 import { type CheckedType, noCounts, type Subject } from '../../../../services/operator/verify/subject.js'
@@ -130,9 +130,9 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string }
       onSend = call
     },
     countsOf: (type: RecordType) => types.get(type.type)?.counts ?? noCounts(type.type),
-    found: (): [Kind, string, string][] =>
+    found: (): [DifferenceKind, string, string][] =>
       allKinds.flatMap((kind) =>
-        differences.examples(kind).map(({ where, found }): [Kind, string, string] => [kind, where, found]),
+        differences.examples(kind).map(({ where, found }): [DifferenceKind, string, string] => [kind, where, found]),
       ),
 
     /** Appends a batch to the submitted log. */
