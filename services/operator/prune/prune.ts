@@ -7,7 +7,6 @@ import { rejectedTopic } from '#schemas/derive/names.js'
 import { retentionOf } from '#schemas/derive/topics.js'
 import { findExpiredDays, pruneRejections } from '../../sink/retention.js'
 import { readDuration } from '../desk/arguments.js'
-import type { Parts } from '../desk/parts.js'
 import { createProgress } from '../desk/progress.js'
 import { examples, OperatorError, type Session } from '../desk/session.js'
 
@@ -38,46 +37,30 @@ pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answ
 }
 
 const run = async (options: Options, session: Session): Promise<void> => {
-  const before = readCutoffs(options, session, Date.now())
-  const pruned = await session.withParts(['pool', 'kafka', 'clickhouse'], async (parts) => {
-    const found = await count(before, parts, session)
+  const { rejections, ...before } = readCutoffs(options, session, Date.now())
+  const pruned = await session.withParts(['pool', 'kafka', 'clickhouse'], async ({ pool, kafka, clickhouse }) => {
+    const committed = () => committedOffsets(kafka, Object.values(groupsOf(session.catalogue)))
+    const days = rejections ? await findExpiredDays(clickhouse, rejections) : []
+    const found: Pruned = {
+      ...(await createRetention({ pool, committed }).count(before)),
+      rejections: sumOf(days.map(({ rows }) => rows)),
+    }
     if (options.dryRun) return found
-    const progress = createProgress(
-      'pruning',
-      Object.values(found).reduce((sum, count) => sum + count, 0),
-    )
-    const gone = await prune(before, parts, session, progress.advance)
+    const progress = createProgress('pruning', sumOf(Object.values(found)))
+    const onStep = (_: string, count: number): void => progress.advance(count)
+    const onDay = ({ rows }: { rows: number }): void => progress.advance(rows)
+    // The same code as in the services, which prune by the hour.
+    const gone: Pruned = {
+      ...(await createRetention({ pool, committed, onStep }).prune(before)),
+      rejections: rejections ? await pruneRejections(clickhouse, rejections, { onDay }) : 0,
+    }
     progress.end()
     return gone
   })
   report(pruned, options, session)
 }
 
-type Clients = Pick<Parts, 'pool' | 'kafka' | 'clickhouse'>
-
-const committedOf = ({ kafka }: Clients, { catalogue }: Session) =>
-  committedOffsets(kafka, Object.values(groupsOf(catalogue)))
-
-const count = async ({ rejections, ...before }: Before, parts: Clients, session: Session): Promise<Pruned> => {
-  const retention = createRetention({ pool: parts.pool, committed: () => committedOf(parts, session) })
-  const counts = await retention.count(before)
-  const days = rejections ? await findExpiredDays(parts.clickhouse, rejections) : []
-  return { ...counts, rejections: days.reduce((sum, { rows }) => sum + rows, 0) }
-}
-
-// What the services do by the hour, with the same code.
-const prune = async (
-  { rejections, ...before }: Before,
-  parts: Clients,
-  session: Session,
-  onRows: (count: number) => void,
-): Promise<Pruned> => {
-  const onStep = (_: string, count: number): void => onRows(count)
-  const retention = createRetention({ pool: parts.pool, committed: () => committedOf(parts, session), onStep })
-  const counts = await retention.prune(before)
-  const onDay = ({ rows }: { rows: number }): void => onRows(rows)
-  return { ...counts, rejections: rejections ? await pruneRejections(parts.clickhouse, rejections, { onDay }) : 0 }
-}
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
 
 /** The moments before which things are pruned; undefined for what was not asked for. */
 const readCutoffs = (options: Options, { config, catalogue }: Session, now: number): Before => {
