@@ -7,7 +7,7 @@ export const configSchema = {
   type: 'object',
   properties: {
     ...partVariables,
-    // What goes wrong is told in one line; the client libraries' own warnings would only stand in front of it.
+    // A failure is printed in one line; the client libraries' own warnings would only stand in front of it.
     LOG_LEVEL: { ...partVariables.LOG_LEVEL, default: 'error' },
     KAFKA_REPLICATION: {
       type: 'integer',

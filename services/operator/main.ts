@@ -1,38 +1,34 @@
-// The operator's desk beside the path of a record: it prepares the parts, and decides who may send.
+// The operator's desk beside the path of a record: it prepares the parts, decides who may send, and looks after what came of it.
 import { Command } from 'commander'
+import { pino } from 'pino'
 import { reasonOf } from '#platform/health/health.js'
 import { readConfigOrExit } from '#platform/process/config.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { addAnalystsCreate } from './access/analysts-create.js'
-import { addAnalystsDrop } from './access/analysts-drop.js'
-import { addAnalystsList } from './access/analysts-list.js'
-import { addKeysIssue } from './access/keys-issue.js'
-import { addKeysList } from './access/keys-list.js'
-import { addKeysRevoke } from './access/keys-revoke.js'
-import { addKeysRotate } from './access/keys-rotate.js'
-import { addOrgsCreate } from './access/orgs-create.js'
-import { addOrgsLimits } from './access/orgs-limits.js'
-import { addOrgsList } from './access/orgs-list.js'
+import { addAnalysts } from './access/analysts.js'
+import { addKeysList, addKeysRevoke } from './access/keys.js'
+import { addKeysIssue, addKeysRotate } from './access/new-keys.js'
+import { addOrgs } from './access/orgs.js'
 import { configSchema } from './config.js'
-import { createStderrLog } from './desk/log.js'
+import { withParts } from './desk/parts.js'
 import { examples, type Session } from './desk/session.js'
-import { withPool } from './desk/with-pool.js'
-import { addProvision } from './provision/command.js'
-import { addPrune } from './prune/command.js'
-import { addRebuildAnalytics } from './rebuild/command-analytics.js'
-import { addRebuildIndex } from './rebuild/command-index.js'
-import { addRejectedList } from './rejected/command-list.js'
-import { addRejectedRetry } from './rejected/command-retry.js'
-import { addRejectedShow } from './rejected/command-show.js'
+import { addProvision } from './provision/provision.js'
+import { addPrune } from './prune/prune.js'
+import { addRebuildAnalytics } from './rebuild/rebuild-analytics.js'
+import { addRebuildIndex } from './rebuild/rebuild-index.js'
+import { addRejectedList } from './rejected/list.js'
+import { addRejectedRetry } from './rejected/retry.js'
+import { addRejectedShow } from './rejected/show.js'
 import { addVerify } from './verify/command.js'
 
 const config = readConfigOrExit(configSchema)
-const log = createStderrLog(config.LOG_LEVEL)
+// On standard error: standard output carries nothing but a command's result.
+const log = pino({ level: config.LOG_LEVEL, base: { service: 'operator' } }, pino.destination(2))
 
 const session: Session = {
   config,
   catalogue,
-  withPool: (work) => withPool(config.POSTGRES_URL, log, work),
+  log,
+  withParts: (names, work, options) => withParts({ config, log }, names, work, options),
   print: (text) => process.stdout.write(`${text}\n`),
   note: (text) => process.stderr.write(`${text}\n`),
   width: process.stdout.isTTY ? process.stdout.columns : 80,
@@ -51,32 +47,25 @@ addKeysList(keys, session)
 addKeysRotate(keys, session)
 addKeysRevoke(keys, session)
 
-const orgs = program.command('orgs').description('create and list organisations, and limit what they send')
-addOrgsCreate(orgs, session)
-addOrgsList(orgs, session)
-addOrgsLimits(orgs, session)
-
-const analysts = program.command('analysts').description('create, list and drop ClickHouse users of one organisation')
-addAnalystsCreate(analysts, session)
-addAnalystsList(analysts, session)
-addAnalystsDrop(analysts, session)
+addOrgs(program, session)
+addAnalysts(program, session)
 
 const rejected = program.command('rejected').description('look at refused records, and submit them again')
 addRejectedList(rejected, session)
 addRejectedShow(rejected, session)
 addRejectedRetry(rejected, session)
 
-addPrune(program, session, log)
+addPrune(program, session)
 const rebuild = program
   .command('rebuild')
   .description('make the entity index or the ClickHouse tables anew from the log')
-addRebuildIndex(rebuild, session, log)
-addRebuildAnalytics(rebuild, session, log)
+addRebuildIndex(rebuild, session)
+addRebuildAnalytics(rebuild, session)
 
-addProvision(program, session, log)
-addVerify(program, session, log)
+addProvision(program, session)
+addVerify(program, session)
 
-// `weir keys list | head -1` closes the pipe early, and is content.
+// `weir keys list | head -1` closes the pipe early, and that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 try {

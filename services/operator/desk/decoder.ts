@@ -2,14 +2,17 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { type Registry, Undecodable } from '#platform/registry.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import type { RecordType } from '#schemas/record.js'
-import { patiently } from './patiently.js'
+import { persist } from './until.js'
 
-/** Undefined: nobody can read it. */
+/** Undefined: a message that nobody can read. */
 export type Decode<T> = (message: Buffer) => Promise<T | undefined>
+
+/** Only what the operator asks of the registry. */
+export type Decoders = Pick<Registry, 'decoder'>
 
 const messagesInOneBreath = 500
 
-export const createDecoder = <T>(registry: Registry, schema: unknown): Decode<T> => {
+export const createDecoder = <T>(registry: Decoders, schema: unknown): Decode<T> => {
   const decode = registry.decoder<T>(schema)
   let decoded = 0
   return async (message) => {
@@ -26,7 +29,7 @@ export const createDecoder = <T>(registry: Registry, schema: unknown): Decode<T>
 
 /** Decodes only these fields of an event and skips the rest, which may be long. */
 export const createHeadDecoder = <Head>(
-  registry: Registry,
+  registry: Decoders,
   schema: unknown,
   names: readonly (string & keyof Head)[],
 ): Decode<Head> => {
@@ -37,5 +40,13 @@ export const createHeadDecoder = <Head>(
 /** What is read of an accepted event. */
 export type AcceptedHead = { batch_id: string; version: number }
 
-export const createAcceptedDecoder = (registry: Registry, type: RecordType): Decode<AcceptedHead> =>
+export const createAcceptedDecoder = (registry: Decoders, type: RecordType): Decode<AcceptedHead> =>
   createHeadDecoder(registry, acceptedSchema(type), ['batch_id', 'version'])
+
+/** Tries again for a minute while ClickHouse or the registry is not reached. Whatever they answer, good or bad, ends it. */
+export const patiently = <T>(work: () => Promise<T>): Promise<T> =>
+  persist(work, (error) => !isAnswer(error), { every: 500, within: 60_000 })
+
+/** Whether a failure is what a server answered, and not that it could not be reached. ClickHouse gives its errors a type. */
+export const isAnswer = (error: unknown): boolean =>
+  error instanceof Undecodable || (typeof error === 'object' && error !== null && 'type' in error)

@@ -1,48 +1,165 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
+import { reasonOf } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
-import { createPool } from '#platform/postgres/postgres.js'
+import { createPool, type Pool, ping } from '#platform/postgres/postgres.js'
 import type { Registry } from '#platform/registry.js'
 import type { Config } from '../config.js'
-import { addressOf } from './address.js'
-import type { Part } from './wait-for-part.js'
+import { addressOf, askOnce, awayLine, type Part, waitForParts } from './ask-parts.js'
+import { OperatorError } from './session.js'
 
-/** Everything that is provisioned, and how each is asked whether it is there. */
-export const partsOf = (
-  config: Config,
-  { kafka, registry, clickhouse, log }: { kafka: Kafka; registry: Registry; clickhouse: ClickHouse; log: Log },
-): Part[] => [
-  {
-    name: 'Postgres',
-    address: addressOf(config.POSTGRES_URL),
-    variable: 'POSTGRES_URL',
-    check: () => pingPostgres(config.POSTGRES_URL, log),
-  },
-  {
-    name: 'Kafka',
-    address: config.KAFKA_BROKERS,
-    variable: 'KAFKA_BROKERS',
-    check: () => kafka.withAdmin((admin) => admin.describeCluster()),
-  },
-  {
-    name: 'the schema registry',
-    address: addressOf(config.SCHEMA_REGISTRY_URL),
-    variable: 'SCHEMA_REGISTRY_URL',
-    check: registry.ping,
-  },
-  {
-    name: 'ClickHouse',
-    address: addressOf(config.CLICKHOUSE_URL),
-    variable: 'CLICKHOUSE_URL',
-    check: clickhouse.ping,
-  },
-]
+/** The parts that Weir runs on, each as a client of it. */
+export type Parts = { pool: Pool; kafka: Kafka; registry: Registry; clickhouse: ClickHouse }
+export type PartName = keyof Parts
 
-const pingPostgres = async (url: string, log: Log): Promise<void> => {
-  const pool = createPool(url, log, 1)
+export type PartsOptions = {
+  /** How long ClickHouse may take for one statement, in milliseconds. */
+  requestTimeout?: number
+  /** For commands that can say more than the usual when ClickHouse refuses something or does not answer. */
+  words?: Words
+}
+
+/** What an operator is told, by ClickHouse's name for an error; AWAY where ClickHouse did not answer. */
+export type Words = Readonly<Record<string, (address: string, reason: string) => string>>
+
+/**
+ * Opens these parts, runs work on them and closes them. A failure that an operator can put right becomes one line that names
+ * the part. Nothing is asked of a part before the work does; `allAnswer` asks all of them until they answer, or throws a line
+ * for each that has not answered in that many milliseconds.
+ */
+export const withParts = async <Name extends PartName, T>(
+  { config, log }: { config: Addresses; log: Log },
+  names: readonly Name[],
+  work: (parts: Pick<Parts, Name>, allAnswer: (ms: number) => Promise<void>) => Promise<T>,
+  options: PartsOptions = {},
+): Promise<T> => {
+  const opened = await Promise.all(names.map((name) => openers[name](config, log, options)))
+  const clients = Object.fromEntries(opened.map(({ client }, i) => [names[i], client]))
   try {
-    await pool.query('select 1')
+    return await work(clients as Pick<Parts, Name>, (ms) => waitForParts(opened, ms))
+  } catch (error) {
+    throw await explain(error, opened)
   } finally {
-    await pool.end()
+    for (const { close } of opened) await close?.()
   }
+}
+
+/** One line for the operator; the error itself where that says more. */
+const explain = async (error: unknown, opened: readonly Opened[]): Promise<unknown> => {
+  if (error instanceof OperatorError) return error
+  for (const part of opened) {
+    const line = part.lineFor(error, part)
+    if (line !== undefined) return new OperatorError(line)
+  }
+  // A refused connection does not say whose it was, so all are asked.
+  const away = (await Promise.all(opened.map((part) => askOnce(part)))).filter((line) => line !== undefined)
+  if (away.length > 0) return new OperatorError(away.join('\n'))
+  const isCut = cutConnection.includes(codeOf(error))
+  return isCut ? new OperatorError(`a part was away for a moment (${reasonOf(error)}): try again`) : error
+}
+
+const cutConnection = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'EPIPE']
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
+
+type Addresses = Pick<Config, 'POSTGRES_URL' | 'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'CLICKHOUSE_URL'>
+
+type Opened<Client = unknown> = Part & {
+  client: Client
+  /** What this part alone can have meant by an error. */
+  lineFor: (error: unknown, part: Part) => string | undefined
+  close?: () => Promise<void>
+}
+
+// The clients are loaded only when a part is opened: a command that needs Postgres alone takes 0.55 s instead of 0.8.
+const openers: {
+  [Name in PartName]: (config: Addresses, log: Log, options: PartsOptions) => Promise<Opened<Parts[Name]>>
+} = {
+  pool: async ({ POSTGRES_URL: url }, log) => {
+    const pool = createPool(url, log, 2)
+    return {
+      ...{ name: 'Postgres', address: addressOf(url), variable: 'POSTGRES_URL', check: () => ping(pool) },
+      client: pool,
+      lineFor: postgresLine,
+      close: () => pool.end(),
+    }
+  },
+  kafka: async ({ KAFKA_BROKERS: brokers }, log) => {
+    const { createKafka } = await import('#platform/kafka/kafka.js')
+    const kafka = createKafka({ brokers, clientId: 'weir-operator', log })
+    const check = () => kafka.withAdmin((admin) => admin.describeCluster())
+    return {
+      ...{ name: 'Kafka', address: brokers, variable: 'KAFKA_BROKERS', check },
+      client: kafka,
+      lineFor: kafkaLine,
+    }
+  },
+  registry: async ({ SCHEMA_REGISTRY_URL: url }) => {
+    const { createRegistry } = await import('#platform/registry.js')
+    const registry = createRegistry(url)
+    return {
+      ...{ name: 'the schema registry', address: addressOf(url), variable: 'SCHEMA_REGISTRY_URL' },
+      check: registry.ping,
+      client: registry,
+      lineFor: () => undefined,
+    }
+  },
+  clickhouse: async ({ CLICKHOUSE_URL: url }, _, { requestTimeout = 300_000, words = {} }) => {
+    const { createClickHouse } = await import('#platform/clickhouse.js')
+    const clickhouse = createClickHouse(url, { requestTimeout })
+    return {
+      ...{ name: 'ClickHouse', address: addressOf(url), variable: 'CLICKHOUSE_URL', check: clickhouse.ping },
+      away: words.AWAY,
+      client: clickhouse,
+      lineFor: (error, { address }) => clickHouseLine(error, address, words),
+      close: clickhouse.close,
+    }
+  },
+}
+
+const postgresLine = (error: unknown, part: Part): string | undefined => {
+  const { address } = part
+  const reason = reasonOf(error)
+  // A connection that was not made in time has no code, only these words.
+  if (/connection t(imeout|erminated)|timeout exceeded when trying to connect/i.test(reason))
+    return awayLine(part, reason)
+  switch (codeOf(error)) {
+    case '57P01':
+    case '57P03':
+      return awayLine(part, reason)
+    case '28P01':
+    case '28000':
+      return `Postgres at ${address} refuses the login (${reason}): check the user and password in POSTGRES_URL`
+    case '3D000':
+      return `Postgres at ${address} has no such database (${reason}): check POSTGRES_URL or create it`
+    case '42P01':
+    case '3F000':
+      return `Postgres at ${address} has no tables of Weir yet (${reason}): run "weir provision" first`
+    default:
+      return undefined
+  }
+}
+
+const kafkaLine = (error: unknown, part: Part): string | undefined => {
+  const { name } = error as Error
+  if (!/^KafkaJS(Connection|NumberOfRetries|BrokerNotFound|RequestTimeout)/.test(name)) return undefined
+  const [reason = ''] = reasonOf(error).split(': Connection error')
+  return awayLine(part, reason)
+}
+
+const clickHouseLine = (error: unknown, address: string, words: Words): string | undefined => {
+  const { type } = error as { type?: unknown }
+  if (typeof type !== 'string' || type === 'AWAY') return undefined
+  const [reason = ''] = reasonOf(error).split('\n')
+  return { ...usualWords, ...words }[type]?.(address, reason)
+}
+
+const notProvisioned = (address: string): string =>
+  `ClickHouse at ${address} has no tables of Weir yet: run "weir provision" first`
+
+const usualWords: Words = {
+  AUTHENTICATION_FAILED: (address) =>
+    `ClickHouse at ${address} refuses the login: check the user and password in CLICKHOUSE_URL`,
+  UNKNOWN_TABLE: notProvisioned,
+  UNKNOWN_DATABASE: notProvisioned,
 }

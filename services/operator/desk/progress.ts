@@ -1,11 +1,11 @@
 export type Progress = {
-  /** So much more is done. */
+  /** Adds to what is done. */
   advance: (count: number) => void
-  /** Says that it is through, and how long it took. */
+  /** Shows the last state, and how long the work took. */
   end: () => void
 }
 
-/** What a screen is to progress: a terminal redraws its last line, anything else gets a line now and then. */
+/** Where progress is shown: a terminal redraws its last line, anything else gets a line now and then. */
 export type Screen = { isTTY?: boolean; columns?: number; write: (text: string) => unknown }
 
 const barWidth = 24

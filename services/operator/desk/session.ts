@@ -1,18 +1,40 @@
-import type { Pool } from '#platform/postgres/postgres.js'
+import type { Log } from '#platform/health/log.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Config } from '../config.js'
+import type { PartName, Parts, PartsOptions } from './parts.js'
 
 /** What a command works with. */
 export type Session = {
   config: Config
   catalogue: Catalogue
-  withPool: <T>(work: (pool: Pool) => Promise<T>) => Promise<T>
+  log: Log
+  /** Opens parts for some work, and closes them after it: see `withParts`. */
+  withParts: <Name extends PartName, T>(
+    names: readonly Name[],
+    work: (parts: Pick<Parts, Name>, allAnswer: (ms: number) => Promise<void>) => Promise<T>,
+    options?: PartsOptions,
+  ) => Promise<T>
   /** The result, and nothing else, so that it can be piped on. */
   print: (text: string) => void
   /** Everything that is said beside the result. */
   note: (text: string) => void
   /** Columns of the terminal. */
   width: number
+}
+
+/** What an operator can put right: one line that says what is wrong and what to do next. */
+export class OperatorError extends Error {}
+
+/** Lets work clean up after the first Ctrl-C, which aborts the signal with this message; the second one ends it at once. */
+export const interruptible = async <T>(message: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const stop = new AbortController()
+  const onSignal = (): void => stop.abort(new OperatorError(message))
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
+  try {
+    return await work(stop.signal)
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  }
 }
 
 /** An examples block below a command's help. */

@@ -1,14 +1,14 @@
 export type Column<Row> = {
   title: string
   cell: (row: Row) => string
-  /** Gives way when the table is wider than the terminal: its text goes on in the next line. */
+  /** Whether the column may be narrowed where the table is wider than the terminal: its text goes on in the next line. */
   wraps?: boolean
 }
 
 const gap = 2
 const narrowest = 8
 
-/** A table for people, as wide as its content, and never wider than `width` while some column can give way. */
+/** A table for people, as wide as its content, and never wider than `width` while some column may be narrowed. */
 export const toTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string => {
   const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ cell }) => cell(row)))]
   const widths = fitWidths(columns, cells, width)
@@ -47,10 +47,25 @@ export const wrap = (text: string, width: number): string[] => {
     const line = lines.at(-1) ?? ''
     if (line === '' || line.length + 1 + word.length <= width) lines[lines.length - 1] = line ? `${line} ${word}` : word
     else lines.push(word)
-    // A word that no line can hold is cut: a table that overflows is read by nobody.
+    // A word longer than a line is cut: nobody can read a table that overflows.
     for (let last = lines.at(-1) ?? ''; last.length > width; last = lines.at(-1) ?? '') {
       lines.splice(-1, 1, last.slice(0, width), last.slice(width))
     }
   }
   return lines
+}
+
+/** How far away a moment is, short enough for a table: "in 90 d", "5 min ago". */
+export const toDistance = (then: Date, now: Date): string => {
+  const ms = then.getTime() - now.getTime()
+  const far = Math.abs(ms)
+  const amount =
+    far < 60_000
+      ? 'a moment'
+      : far < 2 * 3_600_000
+        ? `${Math.round(far / 60_000)} min`
+        : far < 2 * 86_400_000
+          ? `${Math.round(far / 3_600_000)} h`
+          : `${Math.round(far / 86_400_000)} d`
+  return ms >= 0 ? `in ${amount}` : `${amount} ago`
 }

@@ -4,20 +4,20 @@ import { createKeyText, hashKey, keyIdOf } from '#ledger/key-text.js'
 import { findKeyByHash, insertKey, setKeyText } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import { stateOf } from '../access/key.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { stateOf } from '../access/keys.js'
+import { OperatorError } from '../desk/session.js'
 
 export type DemoKeyOptions = { key: string | undefined; file: string | undefined }
 export type DemoKeyProvisioned = { keyId: string; from: 'environment' | 'file' | 'new' }
 
 const org = 'demo'
-/** The id of a key that somebody chose by hand: it has none in it. */
+/** The id of a key that somebody chose by hand: its text holds none. */
 const chosenKeyId = 'demo'
 
 /** The organisation demo and one working key for it: the one in the environment, the one in the file, or a new one. */
 export const provisionDemoKey = (pool: Pool, options: DemoKeyOptions): Promise<DemoKeyProvisioned> =>
   inTransaction(pool, async (connection) => {
-    // Side by side, the second comes to a file that holds the first one's key.
+    // Of two that run at the same time, the second waits, and then finds the first one's key in the file.
     await connection.query(`select pg_advisory_xact_lock(hashtext('weir.demo-key'))`)
     await createOrg(connection, org)
     const { key, ...made } = await chooseKey(connection, options)
@@ -41,7 +41,7 @@ const chooseKey = async (
 }
 
 const adopt = async (connection: Connection, key: string): Promise<string> => {
-  // It travels in an HTTP header.
+  // A key travels in an HTTP header.
   if (!/^[\x21-\x7e]{8,}$/.test(key))
     throw new OperatorError('WEIR_DEMO_KEY must be at least 8 visible ASCII characters')
   const hash = hashKey(key)
@@ -49,7 +49,7 @@ const adopt = async (connection: Connection, key: string): Promise<string> => {
   if (known && known.org !== org) throw new OperatorError(`WEIR_DEMO_KEY is a key of ${known.org}: choose another`)
   if (known) {
     const state = stateOf(known, new Date())
-    // What was ended stays ended, even where an environment still names it.
+    // A key that was ended stays ended, even where an environment still names it.
     if (state !== 'active')
       throw new OperatorError(`WEIR_DEMO_KEY is ${state}: choose another, or unset it for a new one`)
     return known.key_id
@@ -68,7 +68,7 @@ const readSecret = async (file: string): Promise<string | undefined> => {
   }
 }
 
-// Renamed into place: a mode is given to new files only, and nobody reads half a key.
+// Written beside it and renamed: only a new file gets the mode, and nobody can read half a key.
 const writeSecret = async (file: string, key: string): Promise<void> => {
   await mkdir(dirname(file), { recursive: true })
   const draft = `${file}.${process.pid}`

@@ -1,17 +1,37 @@
-import { migrate } from '#ledger/migrate.js'
-import { createClickHouse } from '#platform/clickhouse.js'
+import type { Command } from 'commander'
 import type { Log } from '#platform/health/log.js'
-import { createKafka } from '#platform/kafka/kafka.js'
-import { createRegistry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Config } from '../config.js'
-import { partsOf } from '../desk/parts.js'
-import { waitForParts } from '../desk/wait-for-part.js'
-import { withPool } from '../desk/with-pool.js'
+import { readDuration } from '../desk/arguments.js'
+import { withParts } from '../desk/parts.js'
+import { examples, type Session } from '../desk/session.js'
 import { type DemoKeyProvisioned, provisionDemoKey } from './demo-key.js'
 import { provisionSubjects } from './subjects.js'
 import { provisionTables } from './tables.js'
 import { provisionTopics } from './topics.js'
+
+type Options = { demoKeyFile?: string; wait: string }
+
+export const addProvision = (program: Command, session: Session): void => {
+  program
+    .command('provision')
+    .description('prepare Postgres, Kafka, the schema registry and ClickHouse; what is there already is kept')
+    .option('--demo-key-file <file>', 'also make the organisation demo, and keep its key in this file')
+    .option('--wait <duration>', 'how long to wait for a part that does not answer yet', '60s')
+    .addHelpText('after', examples('provision', 'provision --demo-key-file .data/demo-key'))
+    .addHelpText(
+      'after',
+      `
+Environment:
+  KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, CLICKHOUSE_URL   where the parts are
+  KAFKA_REPLICATION   copies of each topic that is created (default 1)
+  WEIR_DEMO_KEY       is the demo organisation's key when set`,
+    )
+    .action(({ wait, demoKeyFile }: Options) => {
+      const { config, catalogue, log, note } = session
+      return provision({ config, catalogue, log, report: note, wait: readDuration(wait), demoKeyFile })
+    })
+}
 
 export type ProvisionOptions = {
   config: Config
@@ -24,50 +44,45 @@ export type ProvisionOptions = {
   demoKeyFile: string | undefined
 }
 
-/** Makes all that the services expect to find. Everything may be run again, and by several at the same time. */
-export const provision = async (options: ProvisionOptions): Promise<void> => {
-  const { config, catalogue, log, report, wait, demoKeyFile } = options
-  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-operator', log })
-  const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-  const clickhouse = createClickHouse(config.CLICKHOUSE_URL)
+/** Makes all that the services expect to find. It may be run again, and by several operators at the same time. */
+export const provision = (options: ProvisionOptions): Promise<void> =>
+  withParts(
+    options,
+    ['pool', 'kafka', 'registry', 'clickhouse'],
+    async ({ pool, kafka, registry, clickhouse }, allAnswer) => {
+      const { config, catalogue, report, wait, demoKeyFile } = options
+      const step = async <T>(work: () => Promise<T>, sentence: (done: T) => string): Promise<void> => {
+        const started = performance.now()
+        const done = await work()
+        report(`${sentence(done)} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+      }
 
-  const parts = partsOf(config, { kafka, registry, clickhouse, log })
-
-  const step = async <T>(work: () => Promise<T>, sentence: (done: T) => string): Promise<void> => {
-    const started = performance.now()
-    const done = await work()
-    report(`${sentence(done)} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
-  }
-
-  try {
-    await step(
-      () => waitForParts(parts, wait),
-      () => 'all parts answer',
-    )
-    await step(
-      () => migrate(config.POSTGRES_URL),
-      ({ run }) => `Postgres: ${run} migrations run`,
-    )
-    await step(
-      () => provisionTopics(kafka, catalogue, config.KAFKA_REPLICATION),
-      ({ topics, created, altered }) => `Kafka: ${topics} topics, ${created} created, ${altered} altered`,
-    )
-    await step(
-      () => provisionSubjects(registry, catalogue),
-      ({ subjects }) => `registry: ${subjects} subjects`,
-    )
-    await step(
-      () => provisionTables(clickhouse, catalogue),
-      ({ statements }) => `ClickHouse: ${statements} statements`,
-    )
-    if (demoKeyFile !== undefined || config.WEIR_DEMO_KEY !== undefined) {
-      const demo = { key: config.WEIR_DEMO_KEY, file: demoKeyFile }
-      await step(() => withPool(config.POSTGRES_URL, log, (pool) => provisionDemoKey(pool, demo)), toSentence)
-    }
-  } finally {
-    await clickhouse.close()
-  }
-}
+      await step(
+        () => allAnswer(wait),
+        () => 'all parts answer',
+      )
+      await step(
+        // Loaded only here: every other command starts sooner.
+        async () => (await import('#ledger/migrate.js')).migrate(config.POSTGRES_URL),
+        ({ run }) => `Postgres: ${run} migrations run`,
+      )
+      await step(
+        () => provisionTopics(kafka, catalogue, config.KAFKA_REPLICATION),
+        ({ topics, created, altered }) => `Kafka: ${topics} topics, ${created} created, ${altered} altered`,
+      )
+      await step(
+        () => provisionSubjects(registry, catalogue),
+        ({ subjects }) => `registry: ${subjects} subjects`,
+      )
+      await step(
+        () => provisionTables(clickhouse, catalogue),
+        ({ statements }) => `ClickHouse: ${statements} statements`,
+      )
+      if (demoKeyFile !== undefined || config.WEIR_DEMO_KEY !== undefined)
+        await step(() => provisionDemoKey(pool, { key: config.WEIR_DEMO_KEY, file: demoKeyFile }), toSentence)
+    },
+    { requestTimeout: 60_000 },
+  )
 
 const toSentence = ({ keyId, from }: DemoKeyProvisioned): string => {
   switch (from) {

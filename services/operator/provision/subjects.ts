@@ -1,16 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '#platform/health/health.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { subjectOf } from '#schemas/derive/names.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { OperatorError } from '../desk/session.js'
+import { persist } from '../desk/until.js'
 
 export type SubjectsProvisioned = { subjects: number }
 
-// The registry works on them one by one anyhow; a few at a time hide the way there and back.
+// The registry itself works on one at a time; a few requests under way hide the time they take to travel.
 const atOnce = 4
-const tries = 4
 
 /** Registers every topic's schema. One that is there already is left alone; one that would break readers is refused. */
 export const provisionSubjects = async (registry: Registry, catalogue: Catalogue): Promise<SubjectsProvisioned> => {
@@ -23,22 +22,20 @@ export const provisionSubjects = async (registry: Registry, catalogue: Catalogue
   return { subjects: schemas.length }
 }
 
+// Of two operators who register the same new subject at the same time, one is answered 409: only a refusal that stays counts.
 const register = async (registry: Registry, subject: string, schema: unknown): Promise<void> => {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await registry.register(subject, schema)
-      return
-    } catch (error) {
-      // Of two starters at the same new subject, one is told 409 as well: only a refusal that stays is one.
-      if (attempt === tries) throw explain(error, subject)
-      await sleep(200 * attempt)
-    }
-  }
+  await persist(
+    () => registry.register(subject, schema),
+    () => true,
+    { every: 400, tries: 4 },
+  ).catch((error: unknown) => {
+    throw explain(error, subject)
+  })
 }
 
 const explain = (error: unknown, subject: string): OperatorError => {
   const { status, name } = error as { status?: number; name?: string }
-  // Apicurio says it three times: by the class of its exception, in a list, and as causes.
+  // Apicurio repeats the reason: after the class of its exception, in a list, and as causes.
   const reason = reasonOf(error)
     .replace(/^Confluent_Schema_Registry - /, '')
     .replace(/^[\w.]+Exception: /, '')

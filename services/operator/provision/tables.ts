@@ -1,13 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { OperatorError } from '../desk/session.js'
+import { persist } from '../desk/until.js'
 
 export type TablesProvisioned = { statements: number }
-
-const tries = 4
 
 /** Runs the catalogue's statements in their order: a view comes after its table. */
 export const provisionTables = async (clickhouse: ClickHouse, catalogue: Catalogue): Promise<TablesProvisioned> => {
@@ -16,16 +14,14 @@ export const provisionTables = async (clickhouse: ClickHouse, catalogue: Catalog
   return { statements: statements.length }
 }
 
-// ClickHouse replaces a view by exchanging two names: of two starters at the same view, one can find the other's half.
-const run = async (clickhouse: ClickHouse, statement: string): Promise<void> => {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await clickhouse.command(statement)
-    } catch (error) {
-      const [first = ''] = statement.split('\n')
-      if (attempt === tries)
-        throw new OperatorError(`ClickHouse refuses "${first.replace(/ \($/, '')}": ${reasonOf(error)}`)
-      await sleep(200 * attempt)
-    }
-  }
-}
+// ClickHouse replaces a view by exchanging two names: of two operators who do so at the same time, one can find the other's
+// half done.
+const run = (clickhouse: ClickHouse, statement: string): Promise<void> =>
+  persist(
+    () => clickhouse.command(statement),
+    () => true,
+    { every: 400, tries: 4 },
+  ).catch((error: unknown) => {
+    const [first = ''] = statement.split('\n')
+    throw new OperatorError(`ClickHouse refuses "${first.replace(/ \($/, '')}": ${reasonOf(error)}`)
+  })

@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '#platform/health/health.js'
 import { isPassing } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { type Topic, topicsOf } from '#schemas/derive/topics.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { alterTopicConfigs } from './topic-configs.js'
+import { OperatorError } from '../desk/session.js'
+import { until } from '../desk/until.js'
 
 export type TopicsProvisioned = { topics: number; created: number; altered: number }
 
@@ -13,7 +12,7 @@ type Admin = Parameters<Parameters<Kafka['withAdmin']>[0]>[0]
 
 const leadersWithin = 30_000
 
-/** Creates the topics that are missing, and puts the settings of the others right. Partition counts it never touches. */
+/** Creates the topics that are missing, and gives the others their declared settings. Partition counts never change. */
 export const provisionTopics = (kafka: Kafka, catalogue: Catalogue, replication: number): Promise<TopicsProvisioned> =>
   kafka.withAdmin(async (admin) => {
     const declared = topicsOf(catalogue)
@@ -31,7 +30,7 @@ const create = async (admin: Admin, topics: readonly Topic[], replication: numbe
   if (topics.length === 0) return
   try {
     await admin.createTopics({
-      // Waited for afterwards, for all topics: another starter may have created some of them first.
+      // Waited for afterwards, for all topics: another operator may have created some of them first.
       waitForLeaders: false,
       timeout: 30_000,
       topics: topics.map(({ name, partitions, config }) => ({
@@ -71,19 +70,46 @@ const countPartitions = (metadata: Metadata): Map<string, number> =>
   new Map(metadata.map(({ name, partitions }) => [name, partitions.length]))
 
 const waitForLeaders = async (admin: Admin, topics: readonly Topic[]): Promise<Map<string, number>> => {
-  const deadline = Date.now() + leadersWithin
-  for (;;) {
+  let found: Metadata = []
+  const isLed = ({ partitions }: Metadata[number]): boolean =>
+    partitions.length > 0 && partitions.every(({ leader }) => leader >= 0)
+  const look = async (): Promise<boolean> => {
     try {
-      const { topics: found } = await metadataOf(admin, topics)
-      if (found.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0))) {
-        return countPartitions(found)
-      }
+      found = (await metadataOf(admin, topics)).topics
+      return found.every(isLed)
     } catch (error) {
       // A topic that was created a moment ago is not yet known to every broker, and one without a leader is an error.
-      if (!isPassing(error) || Date.now() > deadline) throw error
+      if (!isPassing(error)) throw error
+      return false
     }
-    if (Date.now() > deadline)
-      throw new OperatorError('Kafka found no leaders for its topics: are all brokers running?')
-    await sleep(200)
   }
+  if (!(await until(look, { every: 200, within: leadersWithin })))
+    throw new OperatorError('Kafka found no leaders for its topics: are all brokers running?')
+  return countPartitions(found)
+}
+
+// Kafka's own numbers: a resource that is a topic, and a setting that was made for that topic.
+const topicResource = 2
+const topicSetting = 1
+
+/** Gives topics their declared settings; resolves to how many had others. */
+const alterTopicConfigs = async (admin: Admin, topics: readonly Topic[]): Promise<number> => {
+  if (topics.length === 0) return 0
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: topics.map(({ name }) => ({ type: topicResource, name })),
+  })
+  const found = new Map(resources.map(({ resourceName, configEntries }) => [resourceName, configEntries]))
+  const changes = topics.flatMap(({ name, config }) => {
+    const entries = found.get(name) ?? []
+    const current = new Map(entries.map(({ configName, configValue }) => [configName, configValue]))
+    if (Object.entries(config).every(([key, value]) => current.get(key) === value)) return []
+    // This request replaces all settings of the topic: those that an operator made beside ours must be in it again.
+    const own = entries.filter(({ configSource }) => configSource === topicSetting)
+    const kept = own.map(({ configName, configValue }): [string, string] => [configName, configValue])
+    const merged = Object.entries({ ...Object.fromEntries(kept), ...config })
+    return [{ type: topicResource, name, configEntries: merged.map(([key, value]) => ({ name: key, value })) }]
+  })
+  if (changes.length > 0) await admin.alterConfigs({ validateOnly: false, resources: changes })
+  return changes.length
 }

@@ -1,16 +1,16 @@
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import type { Table } from './tables.js'
 
-/** Of a partition: which of its events the topic no longer holds. */
+/** A partition whose first events the topic no longer holds: those decided up to this moment, in milliseconds. */
 export type Gone = { partition: number; until: number }
 
-// Clocks differ, and events that were sent at the same time lie in any order. What is carried over needlessly is on the
-// topic too, with the same version, and collapses.
+// Clocks differ, and events that were sent at the same time lie in any order. A row that is carried over needlessly is on
+// the topic too, with the same version, and the two collapse.
 const margin = 3_600_000
 
 /**
- * What retention (or an operator) has taken from the head of each partition, told by the time of the first message that was
- * read there. Where the head moved on while it was read, or nothing is left, it may be anything.
+ * What retention (or an operator) has taken from the head of each partition: what is older than the first message that was
+ * read there. Where the head moved on during the reading, or nothing is left, any event may be gone.
  */
 export const goneFrom = (
   before: readonly Stretch[],

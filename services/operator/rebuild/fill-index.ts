@@ -1,20 +1,24 @@
 import type { Entity } from '#ledger/entities.js'
-import { insertRebuilt } from '#ledger/rebuilt-entities.js'
+import { type Cursor, insertRebuilt } from '#ledger/rebuilt-entities.js'
+import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
-import { acceptedTopic } from '#schemas/derive/names.js'
+import { acceptedTopic, integrityGroupOf } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createDecoder } from '../desk/decoder.js'
+import { OperatorError } from '../desk/session.js'
+import { until } from '../desk/until.js'
 import { type Handed, readLog } from './read-log.js'
 
 const blockRows = 5000
 
-/** Fills the new index from the accepted topics, and tells how many of their messages nobody can read. */
+/** Fills the new index from the accepted topics, and counts their messages that nobody can read. */
 export const fillIndex = async (deps: {
   catalogue: Catalogue
   kafka: Kafka
@@ -26,7 +30,7 @@ export const fillIndex = async (deps: {
   const stretches = await stretchesOf(deps.kafka, [...readers.keys()])
   let undecodable = 0
   const connection = await deps.pool.connect()
-  // Partitions are read side by side, and a connection does one thing at a time.
+  // Partitions are read side by side, but a connection does one thing at a time: inserts wait for each other.
   let inserted = Promise.resolve()
   try {
     const onMessages = async ({ topic, messages }: Handed): Promise<void> => {
@@ -43,7 +47,7 @@ export const fillIndex = async (deps: {
       }
     }
     await readLog({ ...deps, stretches, label: 'accepted topics', onMessages })
-    // Without figures of its size, Postgres might read all of it for each look-up.
+    // Until Postgres knows how large the table is, it might read all of it for each look-up.
     await connection.query('vacuum (analyze) integrity.entities_rebuilt')
   } finally {
     connection.release()
@@ -61,4 +65,42 @@ const readerOf = (deps: { catalogue: Catalogue; registry: Registry }, name: stri
     return event && { orgId: event.org_id, type: name, id: String(event[type.id]) }
   }
   return [acceptedTopic(name), read]
+}
+
+// Integrity's group for uploads; no record refers to an interaction.
+const groupId = integrityGroupOf()
+const longestStandstill = 60_000
+
+/**
+ * Waits until the accepted topics hold all that was decided below these cursors: integrity commits its place in the submitted
+ * log once everything below that place is published. Gives up when integrity stands still for `patience` milliseconds.
+ */
+export const waitUntilPublished = async (
+  kafka: Kafka,
+  cursors: readonly Cursor[],
+  signal: AbortSignal,
+  patience = longestStandstill,
+): Promise<void> => {
+  let least = Number.POSITIVE_INFINITY
+  let since = Date.now()
+  const look = async (): Promise<boolean> => {
+    const unpublished = await countUnpublished(kafka, cursors)
+    if (unpublished < least) since = Date.now()
+    least = Math.min(least, unpublished)
+    if (unpublished > 0 && Date.now() - since > patience)
+      throw new OperatorError(
+        `integrity has decided ${unpublished} batches that it has not published: start it, then try again`,
+      )
+    return unpublished === 0
+  }
+  await until(look, { every: 250, signal })
+}
+
+const countUnpublished = async (kafka: Kafka, cursors: readonly Cursor[]): Promise<number> => {
+  const topics = [...new Set(cursors.map(({ topic }) => topic))]
+  const committed = await committedByPlace(kafka, [{ groupId, topics }])
+  return cursors.reduce(
+    (sum, cursor) => sum + Math.max(0, cursor.next_offset - (committed.get(placeOf(cursor)) ?? 0)),
+    0,
+  )
 }

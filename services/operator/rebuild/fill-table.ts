@@ -4,13 +4,13 @@ import type { Stretch } from '#platform/kafka/read-topics.js'
 import type { Registry } from '#platform/registry.js'
 import { createCloseLook, createSort } from '../../sink/readable.js'
 import { createTableWriter } from '../../sink/table-writer.js'
-import { isAnswer, patiently } from '../desk/patiently.js'
+import { isAnswer, patiently } from '../desk/decoder.js'
 import { readLog } from './read-log.js'
 import type { Table } from './tables.js'
 
 export type Filled = {
   events: number
-  /** Messages of strangers, and what nobody can read. */
+  /** Messages that are no events of this topic, or that nobody can read. */
   skipped: number
   /** The time of the first message that was read of each partition. */
   firstRead: Map<number, number>

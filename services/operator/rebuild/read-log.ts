@@ -1,14 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kafka, Received } from '#platform/kafka/kafka.js'
 import { readTopics, type Stretch } from '#platform/kafka/read-topics.js'
-import { OperatorError } from '../desk/operator-error.js'
 import { createProgress } from '../desk/progress.js'
+import { OperatorError } from '../desk/session.js'
+import { until } from '../desk/until.js'
 
 export type Handed = { topic: string; partition: number; messages: Received[] }
 
 const longestSilence = 120_000
 
-/** Reads stretches of topics and shows how far it is, in offsets: a compacted log holds fewer messages than those. */
+/** Reads stretches of topics and shows how far it is, counted in offsets: a compacted topic has fewer messages than offsets. */
 export const readLog = async (deps: {
   kafka: Kafka
   stretches: readonly Stretch[]
@@ -42,7 +42,7 @@ export const readLog = async (deps: {
   const isSilent = () => atWork === 0 && Date.now() - lastSign > longestSilence
   try {
     await Promise.race([reading, watch(deps.signal, isOver.signal, isSilent)])
-    // What compaction has taken from the end of a stretch.
+    // The messages at the end of a stretch may be compacted away, and still count as done.
     for (const { topic, partition, until } of left) advance(topic, partition, until)
     progress.end()
   } finally {
@@ -50,11 +50,13 @@ export const readLog = async (deps: {
   }
 }
 
-/** Never resolves: rejects when it was interrupted, or when nothing comes any more. */
-const watch = async (signal: AbortSignal, isOver: AbortSignal, isSilent: () => boolean): Promise<never> => {
-  for (;;) {
-    await sleep(200, undefined, { signal: isOver })
-    signal.throwIfAborted()
-    if (isSilent()) throw new OperatorError('Kafka has handed out nothing for two minutes: is it well? Try again')
-  }
-}
+/** Rejects when the operator interrupts, or when nothing comes any more. */
+const watch = (signal: AbortSignal, isOver: AbortSignal, isSilent: () => boolean): Promise<boolean> =>
+  until(
+    async () => {
+      signal.throwIfAborted()
+      if (isSilent()) throw new OperatorError('Kafka has handed out nothing for two minutes: is it well? Try again')
+      return false
+    },
+    { every: 200, signal: isOver },
+  )

@@ -5,11 +5,11 @@ import type { Kafka } from '#platform/kafka/kafka.js'
 import { type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Registry } from '#platform/registry.js'
 import type { StillAlone } from '../desk/alone.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { patiently } from '../desk/patiently.js'
+import { patiently } from '../desk/decoder.js'
+import { OperatorError } from '../desk/session.js'
+import { until } from '../desk/until.js'
 import { conditionOf, goneFrom } from './carry-over.js'
 import { type Filled, fillTable } from './fill-table.js'
-import { quietMoment } from './quiet-moment.js'
 import type { Table } from './tables.js'
 
 export type TableRebuilt = {
@@ -37,14 +37,14 @@ type Deps = {
 /**
  * A new table from its topic, exchanged with the old one while the sink writes. Nothing falls between the two: all that was
  * on the topic right after the exchange is read from it, and what came later the sink could only write into the new one.
- * The copier is there for the analysts: it keeps the new table from lagging behind the old one at the exchange.
+ * The copier, a view, is there for the analysts: with it the new table does not lag behind the old one at the exchange.
  */
 export const rebuildTable = async (deps: Deps): Promise<TableRebuilt> => {
   const { table, clickhouse } = deps
   const began = performance.now()
   const rowsBefore = await countOf(clickhouse, table.view)
   const { until, filled, carried } = await makeNew(deps).catch(async (error) => {
-    // Should this fail too, the next rebuild does it; what failed first is what the operator has to know.
+    // Should this fail too, the next rebuild cleans up; the first failure is the one that the operator has to know.
     await dropRebuilt(clickhouse, table).catch((left) => deps.log.error({ err: left }, 'not cleaned up'))
     throw error
   })
@@ -75,7 +75,7 @@ const makeNew = async (deps: Deps): Promise<{ until: Stretch[]; filled: Filled; 
   await clickhouse.command(
     `create materialized view ${table.copier} to ${table.rebuilt} as select ${columns} from ${table.log}`,
   )
-  // Only now: what the sink was writing without the view is below this end.
+  // Only now that the view is there: whatever the sink wrote before it lies below the ends of these stretches.
   const until = await stretchesOf(kafka, [table.topic])
   const filled = await fillTable({ ...deps, into: table.rebuilt, stretches: until, label: table.name })
   const gone = goneFrom(until, await stretchesOf(kafka, [table.topic]), filled.firstRead)
@@ -90,7 +90,7 @@ const makeNew = async (deps: Deps): Promise<{ until: Stretch[]; filled: Filled; 
 
 /**
  * Reads what came to the topic since. Not to be interrupted: an insert that was under way at the exchange went into the old
- * table alone, and here is where its rows come from.
+ * table alone, and its rows reach the new one only from here.
  */
 const catchUp = async (deps: Deps, until: readonly Stretch[]): Promise<Filled> => {
   const { table, kafka, clickhouse } = deps
@@ -108,6 +108,25 @@ const catchUp = async (deps: Deps, until: readonly Stretch[]): Promise<Filled> =
   return later
 }
 
+const quietWithin = 10_000
+
+/**
+ * Waits until nobody inserts into a table. ClickHouse shows the rows of an insert in the table itself a moment before it
+ * shows them in the table that a view copies them to: an exchange of the two in that moment would take the rows away again.
+ * Under a load that knows no pause this gives up, because the rows are read from the topic in any case.
+ */
+const quietMoment = (clickhouse: ClickHouse, table: string): Promise<boolean> =>
+  until(
+    async () => {
+      const running = await clickhouse.query(
+        `select 1 from system.processes where query_kind = 'Insert' and position(query, {table:String}) > 0`,
+        { table },
+      )
+      return running.length === 0
+    },
+    { every: 10, within: quietWithin },
+  )
+
 /** Takes over from the old table what the topic no longer holds. */
 const carryOver = async ({ table, clickhouse }: Deps, columns: string, condition?: string): Promise<number> => {
   if (!condition) return 0
@@ -120,7 +139,7 @@ const carryOver = async ({ table, clickhouse }: Deps, columns: string, condition
 // The view first: without its target, inserts into the table itself would fail.
 const dropRebuilt = async (clickhouse: ClickHouse, table: Table): Promise<void> => {
   await clickhouse.command(`drop view if exists ${table.copier} sync`)
-  // A server refuses to drop more than 50 GB unless told so.
+  // Without this setting a server refuses to drop more than 50 GB.
   await clickhouse.command(`drop table if exists ${table.rebuilt} sync settings max_table_size_to_drop = 0`)
 }
 

@@ -10,10 +10,9 @@ import {
   rejectionsView,
   viewOf,
 } from '#schemas/derive/names.js'
-import { nearest } from '#schemas/derive/nearest-name.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { readName } from '../desk/arguments.js'
 
 /** A table that can be made anew, and the topic that it comes from. */
 export type Table = {
@@ -24,7 +23,7 @@ export type Table = {
   schema: { namespace: string; name: string }
   view: string
   log: string
-  /** The new one while it is filled, the old one afterwards; and the view that copies into it what the sink writes. */
+  /** The new table while it is filled, the old one after the exchange; and the view that copies into it what the sink writes. */
   rebuilt: string
   copier: string
   createRebuilt: string
@@ -33,7 +32,7 @@ export type Table = {
   decidedAt: string
 }
 
-/** The tables of these types, or all. */
+/** The tables of these types; of all types where none is named. */
 export const tablesOf = (catalogue: Catalogue, names: readonly string[]): Table[] => {
   const schemas = schemasByTopic(catalogue.all.values())
   const sourceOf = (topic: string): Source => ({
@@ -45,14 +44,14 @@ export const tablesOf = (catalogue: Catalogue, names: readonly string[]): Table[
     ...[...catalogue.all.values()].map((type) => recordsOf(type, sourceOf(acceptedTopic(type.type)))),
     rejectionsOf(sourceOf(rejectedTopic)),
   ]
-  const known = all.map(({ name }) => name)
-  for (const name of names) {
-    if (known.includes(name)) continue
-    const meant = nearest(name, known)
-    const hint = meant ? `did you mean ${meant}?` : `known are ${known.join(', ')}`
-    throw new OperatorError(`there is no type ${JSON.stringify(name)}: ${hint}`)
-  }
-  return names.length === 0 ? all : all.filter(({ name }) => names.includes(name))
+  const wanted = names.map((name) =>
+    readName(
+      'type',
+      name,
+      all.map((table) => table.name),
+    ),
+  )
+  return wanted.length === 0 ? all : all.filter(({ name }) => wanted.includes(name))
 }
 
 type Source = Pick<Table, 'topic' | 'partitions' | 'schema'>
@@ -71,7 +70,7 @@ const rejectionsOf = (source: Source): Table => ({
   name: rejectionsView,
   ...namesOf(rejectionsView, rejectionsLog),
   createRebuilt: rejectionsTable(rebuiltOf(rejectionsLog)),
-  // What was set aside has no organisation, and bears the time of a stranger's message: any time at all.
+  // A message that was set aside has no organisation, and its time was chosen by a stranger: it may be any time at all.
   key: `if(org_id = '', toString(batch_id), concat(org_id, '/', toString(batch_id)))`,
   decidedAt: `if(org_id = '', toDateTime64(0, 3, 'UTC'), rejected_at)`,
 })

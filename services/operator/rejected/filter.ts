@@ -1,13 +1,11 @@
+import type { Command } from 'commander'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { nearest } from '#schemas/derive/nearest-name.js'
 import { type ProblemCode, problemCodes } from '#schemas/problem.js'
-import { readInstant } from '#schemas/read-instant.js'
 import { isUuid } from '#schemas/uuid.js'
-import { readOrg } from '../access/read-org.js'
-import { readDuration } from '../desk/duration.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { readMoment, readName, readOrg } from '../desk/arguments.js'
+import { OperatorError } from '../desk/session.js'
 
-/** Which rejections are meant; what is left out does not matter. */
+/** Which rejections are meant: those to which everything applies that is given here. */
 export type Filter = {
   org?: string
   type?: string
@@ -21,16 +19,40 @@ export type Filter = {
 /** The filter as an operator writes it. */
 export type FilterOptions = Partial<Record<keyof Filter, string>>
 
+/** The options that say which rejections are meant, the same for each command. */
+export const addFilterOptions = (command: Command): Command =>
+  command
+    .option('--org <id>', 'only those of one organisation')
+    .option('--type <type>', 'only records of one type, such as offers')
+    .option('--request <id>', 'only those of one request, or of one batch')
+    .option('--code <code>', 'only those with such a problem, such as unknown_reference')
+    .option('--since <when>', 'refused since then: how long ago (30m, 24h, 7d), or an ISO 8601 date or time')
+    .option('--until <when>', 'refused before then')
+
 export const readFilter = (given: FilterOptions, catalogue: Catalogue, now: number): Filter => ({
   ...(given.org !== undefined && { org: readOrg(given.org) }),
   ...(given.type !== undefined && { type: readName('type', given.type, [...catalogue.all.keys()]) }),
   ...(given.request !== undefined && { request: readId(given.request) }),
   ...(given.code !== undefined && { code: readName('code', given.code, problemCodes) }),
-  ...(given.since !== undefined && { since: readMoment(given.since, now) }),
-  ...(given.until !== undefined && { until: readMoment(given.until, now) }),
+  ...(given.since !== undefined && { since: readWhen(given.since, now) }),
+  ...(given.until !== undefined && { until: readWhen(given.until, now) }),
 })
 
-/** The condition in ClickHouse's words, and the values of its places. */
+export const readId = (given: string): string => {
+  if (isUuid(given)) return given.toLowerCase()
+  throw new OperatorError(`${JSON.stringify(given)} is not a request_id or batch_id: "weir rejected list" shows them`)
+}
+
+const readWhen = (given: string, now: number): Date =>
+  new Date(
+    readMoment(
+      given,
+      now,
+      `"${given}" is not a time: write how long ago (30m, 24h, 7d), or a date or time such as 2026-01-31T12:00:00Z`,
+    ),
+  )
+
+/** The filter as a condition in SQL, and the values of its placeholders. */
 export const whereOf = (filter: Filter): { where: string; values: Record<string, unknown> } => {
   const named = Object.keys(filter) as (keyof Filter)[]
   return {
@@ -48,28 +70,4 @@ const conditions: Record<keyof Filter, string> = {
   code: 'has(problems.code, {code:String})',
   since: `rejected_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
   until: `rejected_at < fromUnixTimestamp64Milli({until:Int64}, 'UTC')`,
-}
-
-export const readId = (given: string): string => {
-  if (isUuid(given)) return given.toLowerCase()
-  throw new OperatorError(`${JSON.stringify(given)} is not a request_id or batch_id: "weir rejected list" shows them`)
-}
-
-/** 24h: that long ago; or a time such as 2026-01-31T12:00:00Z. */
-export const readMoment = (given: string, now: number): Date => {
-  if (/^\d{1,9}[smhdw]$/.test(given)) return new Date(now - readDuration(given))
-  const ms = readInstant(/^\d{4}-\d{2}-\d{2}$/.test(given) ? `${given}T00:00Z` : given)
-  if (typeof ms === 'number') return new Date(ms)
-  throw new OperatorError(
-    `"${given}" is not a time: write how long ago (30m, 24h, 7d), or a date or time such as 2026-01-31T12:00:00Z`,
-  )
-}
-
-const readName = <T extends string>(what: string, given: string, known: readonly T[]): T => {
-  const found = known.find((name) => name === given)
-  if (found) return found
-  const meant = nearest(given, known)
-  throw new OperatorError(
-    `there is no ${what} ${JSON.stringify(given)}: ${meant ? `did you mean ${meant}?` : `known are ${known.join(', ')}`}`,
-  )
 }

@@ -1,19 +1,7 @@
-import type { RejectionId } from '#ledger/retries.js'
-import type { Problem } from '#schemas/problem.js'
+import type { Retry } from '#ledger/retries.js'
+import type { Rejection } from './find-rejections.js'
 
-/** A refused record, as ClickHouse keeps it. */
-export type Rejection = RejectionId & {
-  rejectedAt: Date
-  org: string
-  type: string
-  requestId: string
-  id: string | null
-  problems: Problem[]
-  /** As JSON; of a message that nobody could read, its bytes in base64. */
-  record: string
-  truncated: boolean
-}
-
+/** The codes of a rejection's problems, each once. */
 export const codesOf = ({ problems }: Pick<Rejection, 'problems'>): string[] => [
   ...new Set(problems.map(({ code }) => code)),
 ]
@@ -21,5 +9,19 @@ export const codesOf = ({ problems }: Pick<Rejection, 'problems'>): string[] => 
 /** A message that nobody could read: it belongs to no organisation, and is no record. */
 export const isSetAside = ({ org }: Pick<Rejection, 'org'>): boolean => org === ''
 
-/** ClickHouse writes UTC times without saying so. */
-export const readTime = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`)
+/** A rejection for machines, with what a retry of it brought; `more` is what only some commands show. */
+export const rejectionAsJson = <More>(rejection: Rejection, retry: Retry | undefined, more: More) => ({
+  rejected_at: rejection.rejectedAt,
+  org: rejection.org,
+  type: rejection.type,
+  id: rejection.id,
+  request_id: rejection.requestId,
+  batch_id: rejection.batchId,
+  index: rejection.index,
+  problems: rejection.problems,
+  truncated: rejection.truncated,
+  ...more,
+  retried: retry
+    ? { outcome: retry.outcome, retry_id: retry.retry_id, request_id: retry.request_id, claimed_at: retry.claimed_at }
+    : null,
+})

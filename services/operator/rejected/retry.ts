@@ -1,74 +1,153 @@
-import { randomUUID } from 'node:crypto'
-import { findRetries, findUnanswered, releaseRetries } from '#ledger/retries.js'
-import type { ClickHouse } from '#platform/clickhouse.js'
-import type { Pool } from '#platform/postgres/postgres.js'
-import type { Catalogue } from '#schemas/catalogue.js'
-import { writeScope } from '#schemas/derive/scopes.js'
-import { countByType } from './count-rejections.js'
-import type { Edge } from './edge.js'
-import type { Filter } from './filter.js'
-import { findCandidates } from './find-candidates.js'
-import { cutIntoRequests, planRetry } from './plan.js'
-import { createRunKeys } from './run-keys.js'
-import { type Job, type Sent, sendRequests } from './send-requests.js'
-import { sortUnfinished } from './unfinished.js'
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { alone } from '../desk/alone.js'
+import { createProgress } from '../desk/progress.js'
+import { examples, interruptible, OperatorError, type Session } from '../desk/session.js'
+import { createEdge } from './edge.js'
+import { addFilterOptions, type Filter, type FilterOptions, readFilter } from './filter.js'
+import { type Prospect, prospectOf } from './prospect.js'
+import { type Sent, sendAgain } from './send-again.js'
 
-type Parts = { pool: Pool; clickhouse: ClickHouse; catalogue: Catalogue }
-
-/** What a run would do. */
-export type Prospect = {
-  jobs: Job[]
-  /** Records that are sent; how many of them finish an earlier run. */
-  records: number
-  resumed: number
-  superseded: number
-  cannotBeRetried: number
-  alreadyRetried: number
+type Options = FilterOptions & {
+  all?: boolean
+  evenSuperseded?: boolean
+  dryRun?: boolean
+  json?: boolean
+  yes?: boolean
 }
 
-/** Looks at what is to be sent: first what an earlier run left, then what the filter means, referenced types first. */
-export const prospectOf = async (
-  parts: Parts,
-  filter: Filter,
-  options: { evenSuperseded: boolean; dryRun: boolean },
-): Promise<Prospect> => {
-  const { pool, clickhouse, catalogue } = parts
-  const { resumed, givenUp } = await sortUnfinished(parts, await findUnanswered(pool), options)
-  if (!options.dryRun) for (const { retryId } of givenUp) await releaseRetries(pool, retryId)
-  const jobs: Job[] = resumed.map((one) => ({ ...one, isClaimed: true }))
-  const prospect: Prospect = { jobs, records: 0, resumed: 0, superseded: 0, cannotBeRetried: 0, alreadyRetried: 0 }
-  prospect.resumed = resumed.reduce((sum, { wanted }) => sum + wanted.length, 0)
+export const addRejectedRetry = (rejected: Command, session: Session): void => {
+  addFilterOptions(rejected.command('retry'))
+    .description('submit refused records again, after the reason is gone, as their organisation would')
+    .option('--all', 'all there are')
+    .option('--even-superseded', 'also those whose id was accepted later: they overwrite what is newer')
+    .option('--dry-run', 'only say what would be sent')
+    .option('--json', 'one line: accepted, refused, superseded, cannot_be_retried, already_retried, resumed, dry_run')
+    .option('--yes', 'do not ask; it is asked on a terminal only')
+    .addHelpText(
+      'after',
+      examples(
+        'rejected retry --code unknown_reference --since 24h',
+        'rejected retry --request 019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b --dry-run',
+        'rejected retry --org acme --type offers --yes --json',
+      ),
+    )
+    .addHelpText(
+      'after',
+      `
+Each rejection is sent once: it is claimed in Postgres before, and its outcome is kept after. A run that was killed is
+finished by the next one, with the same Idempotency-Key. What is refused again is a new rejection, which can be retried.
+The command issues itself a key for each organisation, for these types and some minutes, and revokes it at the end.
 
-  const counts = await countByType(clickhouse, filter)
-  for (const [type, count] of counts) if (!catalogue.all.has(type)) prospect.cannotBeRetried += count
-  for (const type of catalogue.all.values()) {
-    if (!counts.has(type.type)) continue
-    const candidates = await findCandidates(clickhouse, type, filter)
-    const plan = planRetry(candidates, await findRetries(pool, candidates), options)
-    prospect.superseded += plan.superseded
-    prospect.cannotBeRetried += plan.truncated
-    prospect.alreadyRetried += plan.alreadyRetried
-    for (const wanted of cutIntoRequests(plan.toSend, () => type.limit)) {
-      jobs.push({ retryId: randomUUID(), org: wanted[0]?.org ?? '', type: type.type, wanted, isClaimed: false })
+Exit code: 0 when all that was sent was accepted, 2 when some was refused again, 1 when it could not be done.
+
+Environment:
+  EDGE_URL   where the edge is (default: that of the system that runs, or http://127.0.0.1:8080)`,
+    )
+    .action((options: Options) => run(options, session))
+}
+
+const stopped = 'stopped; what was under way is finished by the next "weir rejected retry"'
+
+const run = async (options: Options, session: Session): Promise<void> => {
+  const filter = readFilter(options, session.catalogue, Date.now())
+  if (Object.keys(filter).length === 0 && !options.all)
+    throw new OperatorError('say which: --request, --code, --since or --all')
+  await interruptible(stopped, async (signal) => {
+    try {
+      await retry(filter, options, session, signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+      session.note(`\nweir: ${stopped}`)
+      process.exitCode = 130
     }
-  }
-  prospect.records = jobs.reduce((sum, { wanted }) => sum + wanted.length, 0)
-  return prospect
+  })
 }
 
-/** Sends all of it, with keys that live no longer than this run. */
-export const sendAgain = async (
-  parts: Parts & { edge: Edge },
-  { jobs }: Pick<Prospect, 'jobs'>,
-  onSent: (sent: Sent, job: Job) => void,
-): Promise<Sent> => {
-  const scopesOf = (org: string) => [
-    ...new Set(jobs.filter((job) => job.org === org).map(({ type }) => writeScope(type))),
-  ]
-  const keys = createRunKeys(parts.pool, scopesOf)
+const nothingSent: Sent = { accepted: 0, refused: 0, gone: 0 }
+
+const retry = (filter: Filter, options: Options, session: Session, signal: AbortSignal): Promise<void> =>
+  session.withParts(['clickhouse', 'pool'], ({ clickhouse, pool }) => {
+    const { config, catalogue, note } = session
+    const sources = { pool, clickhouse, catalogue }
+    const choice = { evenSuperseded: Boolean(options.evenSuperseded), dryRun: Boolean(options.dryRun) }
+    const work = async () => {
+      const prospect = await prospectOf(sources, filter, choice)
+      if (choice.dryRun || prospect.records === 0) return report(prospect, nothingSent, options, session)
+      note(toProspectText(prospect))
+      if (!(await isWanted(prospect, options, signal))) return note('nothing was sent')
+      const edge = createEdge({ url: config.EDGE_URL, signal, note })
+      await edge.check()
+      const progress = createProgress('retrying', prospect.records)
+      const sent = await sendAgain({ ...sources, edge }, prospect.jobs, ({ wanted }) => progress.advance(wanted.length))
+      progress.end()
+      report(prospect, sent, options, session)
+    }
+    // A dry run changes nothing, so it does not have to be alone.
+    return choice.dryRun ? work() : alone(pool, 'rejected retry', work)
+  })
+
+const isWanted = async ({ records }: Prospect, options: Options, signal: AbortSignal): Promise<boolean> => {
+  if (options.yes || !process.stdin.isTTY || !process.stderr.isTTY) return true
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return await sendRequests({ ...parts, keys }, jobs, onSent)
+    return /^y(es)?$/i.test((await asking.question(`Send ${records} again? [y/N] `, { signal })).trim())
   } finally {
-    await keys.revokeAll()
+    asking.close()
   }
 }
+
+const report = (prospect: Prospect, sent: Sent, options: Options, session: Session): void => {
+  if (options.json) session.print(JSON.stringify(toSummary(prospect, sent, Boolean(options.dryRun))))
+  else if (options.dryRun) session.print(toProspectText(prospect))
+  else {
+    const { accepted, refused } = sent
+    session.print(
+      `${accepted} accepted, ${refused} refused again, ${prospect.superseded} superseded, ` +
+        `${prospect.cannotBeRetried + sent.gone} cannot be retried`,
+    )
+    for (const step of nextSteps(prospect, sent)) session.note(step)
+  }
+  if (sent.refused > 0) process.exitCode = 2
+}
+
+/** What a run did, or would do, for machines. */
+const toSummary = (prospect: Prospect, sent: Sent, dryRun: boolean) => ({
+  ...(dryRun ? { would_send: prospect.records } : { accepted: sent.accepted, refused: sent.refused }),
+  superseded: prospect.superseded,
+  cannot_be_retried: prospect.cannotBeRetried + sent.gone,
+  already_retried: prospect.alreadyRetried,
+  resumed: prospect.resumed,
+  dry_run: dryRun,
+})
+
+/** What would be sent, organisation by organisation. */
+const toProspectText = (prospect: Prospect): string => {
+  const counts = new Map<string, number>()
+  for (const { org, type, wanted } of prospect.jobs) {
+    const name = `${type} of ${org}`
+    counts.set(name, (counts.get(name) ?? 0) + wanted.length)
+  }
+  return [
+    `to send again: ${counts.size === 0 ? 'nothing' : [...counts].map(([name, count]) => `${count} ${name}`).join(', ')}`,
+    ...(prospect.resumed > 0 ? [`of these, ${prospect.resumed} finish an earlier run`] : []),
+    `left out: ${prospect.superseded} superseded, ${prospect.cannotBeRetried} that cannot be retried, ` +
+      `${prospect.alreadyRetried} retried before`,
+  ].join('\n')
+}
+
+/** What an operator may want to do now. */
+const nextSteps = (prospect: Prospect, sent: Sent): string[] => [
+  ...(sent.refused > 0
+    ? ['Refused again: "weir rejected list --since 10m" says why; they are new rejections, which can be retried.']
+    : []),
+  ...(prospect.superseded > 0
+    ? ['Superseded: a later record of the same id was accepted; --even-superseded overwrites it.']
+    : []),
+  ...(prospect.cannotBeRetried + sent.gone > 0
+    ? ['Cannot be retried: too large to be kept whole, unreadable, or gone; their uploader has to send them again.']
+    : []),
+  ...(prospect.records === 0
+    ? [`Nothing was sent: ${prospect.alreadyRetried} were retried before. "weir rejected list" shows what there is.`]
+    : []),
+]

@@ -1,48 +1,46 @@
 import type { Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
-import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
+import type { Stretch } from '#platform/kafka/read-topics.js'
 import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import { type AcceptedHead, createAcceptedDecoder, type Decode } from '../desk/decoder.js'
 import { checkRows } from './check-rows.js'
-import { forgiveCompacted } from './compacted.js'
-import { missingOf } from './expectations.js'
-import { type KeyState, orgOf, seeVersion } from './key-state.js'
+import { type KeyState, type KeysByPlace, newerThanLast, orgOf, seeVersion } from './key-states.js'
+import { forgiveCompacted, noteMissing } from './missing.js'
 import { countOf } from './read-submitted.js'
-import { readFrom, type Subject, type TypeUnder } from './subject.js'
+import { type CheckedType, readFrom, type Subject } from './subject.js'
 
 /** A key whose last event is not its newest. */
-export type TurnedBack = { type: string; key: string; newest: number }
-
-/** So many messages are held as keys at a time; a partition with more is a pack of its own. */
-const mostInPack = 1_000_000
+export type TurnedBack = { type: string; key: string }
 
 /**
- * The accepted topics beside what was expected of them, and ClickHouse beside the topics. They are read to their ends, whatever
- * the range says: what came later may be what replaces an event of the range.
- * `written`: up to where the sink has committed. `isPublished`: whether integrity is through with what has this version.
+ * Compares the accepted topics with what was expected of them, and ClickHouse with the topics. The topics are read to their
+ * ends, whatever the range says: what came later may be what replaces an event of the range.
+ * `written`: up to where the sink has committed. `isPublished`: whether integrity has published the batch at an offset.
  */
 export const checkAccepted = async (
   subject: Subject,
   written: ReadonlyMap<string, number>,
   isPublished: (type: string, orgId: string, offset: number) => boolean,
 ): Promise<TurnedBack[]> => {
-  const { kafka, types } = subject
-  const stretches = await stretchesOf(kafka, [...types.keys()].map(acceptedTopic), readFrom(subject))
+  const { topics, types } = subject
+  const stretches = await topics.stretches([...types.keys()].map(acceptedTopic), readFrom(subject))
   const progress = subject.progress('accepted', countOf(stretches))
-  const byTopic = new Map([...types.values()].map((one) => [acceptedTopic(one.type.type), one]))
-  const decoders = new Map(
-    [...byTopic].map(([topic, { type }]) => [topic, createAcceptedDecoder(subject.registry, type)]),
+  const readers = new Map(
+    [...types.values()].map((one) => [
+      acceptedTopic(one.type.type),
+      { one, decode: createAcceptedDecoder(subject.registry, one.type) },
+    ]),
   )
   const turnedBack: TurnedBack[] = []
 
-  const read = async (pack: readonly Stretch[], keys: Map<string, Map<string, KeyState>>): Promise<void> => {
-    await readTopics(kafka, pack, async ({ topic, partition, messages }) => {
-      const one = byTopic.get(topic)
-      const decode = decoders.get(topic)
+  const read = async (pack: readonly Stretch[], keys: KeysByPlace): Promise<void> => {
+    await topics.read(pack, async ({ topic, partition, messages }) => {
+      const reader = readers.get(topic)
       const states = keys.get(placeOf({ topic, partition }))
-      if (!one || !decode || !states) throw new Error(`${topic}/${partition} was not asked for`)
-      for (const message of messages) await see(subject, one, states, { topic, partition }, message, decode)
+      if (!reader || !states) throw new Error(`${topic}/${partition} was not asked for`)
+      for (const message of messages)
+        await see(subject, reader.one, states, { topic, partition }, message, reader.decode)
       progress.advance(messages.length)
     })
   }
@@ -51,38 +49,32 @@ export const checkAccepted = async (
     const keys = new Map(pack.map((stretch) => [placeOf(stretch), new Map<string, KeyState>()]))
     await read(pack, keys)
     await checkRows(subject, pack, keys, written, async () => {
-      // Rows are newer than all that was read: what was written meanwhile may tell why.
+      // A row can be newer than all that was read: then its event was written meanwhile.
       const ends = new Map(pack.map((stretch) => [placeOf(stretch), stretch.until]))
-      const now = await stretchesOf(kafka, [...new Set(pack.map(({ topic }) => topic))])
-      await read(
-        now.flatMap((s) => (ends.has(placeOf(s)) ? [{ ...s, from: ends.get(placeOf(s)) ?? s.until }] : [])),
-        keys,
-      )
+      const now = await topics.stretches([...new Set(pack.map(({ topic }) => topic))])
+      const later = now.flatMap((stretch) => {
+        const from = ends.get(placeOf(stretch))
+        return from === undefined ? [] : [{ ...stretch, from }]
+      })
+      await read(later, keys)
     })
     for (const { topic, partition } of pack) {
-      const { type } = byTopic.get(topic)?.type ?? { type: topic }
-      for (const [key, { last, highest, row }] of keys.get(placeOf({ topic, partition })) ?? []) {
-        const newest = Math.max(highest, row ?? 0)
-        if (last === newest) continue
-        // It may be told again at this moment, from an older event on.
-        if (!isPublished(type, orgOf(key), Math.floor(newest / mostRecordsInBatch))) continue
-        turnedBack.push({ type, key, newest })
-        const found = `its last event has version ${last}, its newest ${newest}`
-        subject.differences.add({ kind: 'event_turned_back', type, where: `${topic}/${partition} ${key}`, found })
-      }
+      const type = readers.get(topic)?.one.type.type ?? topic
+      turnedBack.push(...noteTurnedBack(subject, type, placeOf({ topic, partition }), keys, isPublished))
     }
   }
   progress.end()
   for (const one of types.values()) {
     await forgiveCompacted(subject, one)
-    noteMissing(subject, one)
+    noteMissing(subject, one, 'accepted')
   }
   return turnedBack
 }
 
+/** One message of an accepted topic: kept as the state of its key, and compared with what was expected. */
 const see = async (
   subject: Subject,
-  { type, figures, expectations }: TypeUnder,
+  { type, counts, expectations }: CheckedType,
   states: Map<string, KeyState>,
   { topic, partition }: { topic: string; partition: number },
   { offset, key, value }: Received,
@@ -92,29 +84,40 @@ const see = async (
   if (subject.org !== undefined && orgId !== subject.org) return
   const head = await decode(value)
   if (!head || key === null) {
-    figures.unreadable++
+    counts.unreadable++
     return
   }
   seeVersion(states, key, head.version, offset)
   const seen = expectations.seeAccepted({ orgId, key, batchId: head.batch_id, version: head.version })
-  if (seen.as === 'expected') figures.onTopic++
+  if (seen.as === 'expected') counts.onTopic++
   if (seen.as !== 'unfounded') return
   const where = `${topic}/${partition}@${offset} ${key}`
   const found = `version ${head.version} of batch ${head.batch_id}, which was not accepted`
   subject.differences.add({ kind: 'event_unfounded', type: type.type, where, found })
 }
 
-const noteMissing = ({ differences }: Subject, { type, figures, expectations }: TypeUnder): void => {
-  for (const expected of expectations.all()) {
-    for (const index of missingOf(expected, 'accepted')) {
-      if (expected.isInFlight) figures.inFlight++
-      else {
-        const where = `record ${index} of batch ${expected.batchId}`
-        differences.add({ kind: 'event_missing', type: type.type, where, found: `not on ${acceptedTopic(type.type)}` })
-      }
-    }
+const noteTurnedBack = (
+  { differences }: Subject,
+  type: string,
+  place: string,
+  keys: KeysByPlace,
+  isPublished: (type: string, orgId: string, offset: number) => boolean,
+): TurnedBack[] => {
+  const turnedBack: TurnedBack[] = []
+  for (const [key, state] of keys.get(place) ?? []) {
+    const newest = newerThanLast(state)
+    if (newest === undefined) continue
+    // Integrity may be publishing this key again at this moment, from an older event on.
+    if (!isPublished(type, orgOf(key), Math.floor(newest / mostRecordsInBatch))) continue
+    turnedBack.push({ type, key })
+    const found = `its last event has version ${state.last}, its newest ${newest}`
+    differences.add({ kind: 'event_turned_back', type, where: `${place} ${key}`, found })
   }
+  return turnedBack
 }
+
+/** How many messages are held as keys at a time; a partition with more is a pack of its own. */
+const mostInPack = 1_000_000
 
 /** Small stretches together, so that few readers are opened; a large one alone, so that few keys are held. */
 const packsOf = (stretches: readonly Stretch[]): Stretch[][] => {

@@ -1,57 +1,62 @@
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import { acceptedTopic, entityKey } from '#schemas/derive/names.js'
-import type { KeyState } from './key-state.js'
-import { findRows, rowsSince } from './rows.js'
-import { readFrom, type Subject, type TypeUnder } from './subject.js'
+import type { KeyState, KeysByPlace } from './key-states.js'
+import { countOf } from './read-submitted.js'
+import type { RowVersion } from './rows.js'
+import { type CheckedType, readFrom, type Subject } from './subject.js'
 
-/** So many rows are asked for at a time. */
+/** How many rows are asked for at a time. */
 const mostRows = 250_000
 
-/** ClickHouse beside the topics: the row of each key, and whether it is as new as the topic's newest event. */
+/**
+ * Compares ClickHouse with the topics: whether each key has a row that is as new as the newest event of the key.
+ * `readOn` reads what came to the topics since; it is called where a row is newer than every event that was read.
+ */
 export const checkRows = async (
   subject: Subject,
   pack: readonly Stretch[],
-  keys: ReadonlyMap<string, Map<string, KeyState>>,
+  keys: KeysByPlace,
   written: ReadonlyMap<string, number>,
   readOn: () => Promise<void>,
 ): Promise<void> => {
-  const { clickhouse, types } = subject
+  const { rows, types } = subject
   const checks = [...types.values()].flatMap((one) => {
-    const places = pack.filter(({ topic }) => topic === acceptedTopic(one.type.type)).map(placeOf)
-    return places.length === 0 ? [] : [{ one, places, states: mergeOf(places, keys) }]
+    const stretches = pack.filter(({ topic }) => topic === acceptedTopic(one.type.type))
+    return stretches.length === 0 ? [] : [{ one, stretches, states: statesOf(stretches, keys) }]
   })
   let isNewer = false
-  for (const { one, states } of checks) {
-    const see = ({ org_id, id, version }: { org_id: string; id: string; version: number }): void => {
-      const state = states(entityKey(org_id, id))
+  for (const { one, stretches, states } of checks) {
+    const see = ({ org_id, id, version }: RowVersion): void => {
+      const state = states.find(entityKey(org_id, id))
       if (!state) return
       state.row = Math.max(state.row ?? 0, version)
       isNewer ||= state.row > state.highest
     }
-    const events = pack.reduce((sum, s) => sum + (s.topic === acceptedTopic(one.type.type) ? s.until - s.from : 0), 0)
-    const since = { from: readFrom(subject), org: subject.org, slices: Math.ceil(events / mostRows) }
-    for await (const rows of rowsSince(clickhouse, one.type, since)) rows.forEach(see)
-    // A row that was accepted before the range: its newest event was read before the range too, or the row is old.
+    const slices = Math.ceil(countOf(stretches) / mostRows)
+    for await (const some of rows.since(one.type, { from: readFrom(subject), org: subject.org, slices }))
+      some.forEach(see)
+    // A key without a row since then: its row was accepted before the range, or it has none.
     const unseen = [...states.all()].filter(([, { row }]) => row === undefined).map(([key]) => key)
-    for await (const rows of findRows(clickhouse, one.type, unseen)) rows.forEach(see)
+    for await (const some of rows.ofKeys(one.type, unseen)) some.forEach(see)
   }
   if (isNewer) await readOn()
-  for (const { one, places } of checks)
-    for (const place of places) note(subject, one, place, keys.get(place) ?? new Map(), written.get(place) ?? 0)
+  for (const { one, stretches } of checks)
+    for (const place of stretches.map(placeOf))
+      note(subject, one, place, keys.get(place) ?? new Map(), written.get(place) ?? 0)
 }
 
 const note = (
   { differences }: Subject,
-  { type, figures }: TypeUnder,
+  { type, counts }: CheckedType,
   place: string,
   states: ReadonlyMap<string, KeyState>,
   written: number,
 ): void => {
   for (const [key, { highest, highestAt, row }] of states) {
-    figures.keys++
-    if (row !== undefined && row >= highest) figures.rows++
-    else if (highestAt >= written) figures.inFlight++
+    counts.keys++
+    if (row !== undefined && row >= highest) counts.rows++
+    else if (highestAt >= written) counts.inFlight++
     else {
       const found = row === undefined ? 'no row' : `its row has version ${row}, its newest event ${highest}`
       differences.add({ kind: 'row_missing', type: type.type, where: `${place} ${key}`, found })
@@ -60,18 +65,12 @@ const note = (
 }
 
 /** The keys of several partitions as one; a key is in one of them only. */
-const mergeOf = (places: readonly string[], keys: ReadonlyMap<string, Map<string, KeyState>>) => {
-  const maps = places.flatMap((place) => keys.get(place) ?? [])
-  const find = (key: string): KeyState | undefined => {
-    for (const map of maps) {
-      const state = map.get(key)
-      if (state) return state
-    }
-    return undefined
-  }
-  return Object.assign(find, {
+const statesOf = (stretches: readonly Stretch[], keys: KeysByPlace) => {
+  const maps = stretches.flatMap((stretch) => keys.get(placeOf(stretch)) ?? [])
+  return {
+    find: (key: string): KeyState | undefined => maps.find((map) => map.has(key))?.get(key),
     all: function* (): Iterable<[string, KeyState]> {
       for (const map of maps) yield* map
     },
-  })
+  }
 }

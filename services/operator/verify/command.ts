@@ -1,14 +1,10 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { reasonOf } from '#platform/health/health.js'
-import type { Log } from '#platform/health/log.js'
-import { nearest } from '#schemas/derive/nearest-name.js'
-import type { RecordType } from '#schemas/record.js'
-import { readOrg } from '../access/read-org.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { readCount, readMoment, readName, readOrg } from '../desk/arguments.js'
 import { createProgress } from '../desk/progress.js'
-import { examples, type Session } from '../desk/session.js'
-import { readRange } from './range.js'
+import { examples, OperatorError, type Session } from '../desk/session.js'
 import { type Findings, isClean, toJson, toText } from './report.js'
+import type { Range } from './subject.js'
 
 type Options = {
   since: string
@@ -20,7 +16,7 @@ type Options = {
   json?: boolean
 }
 
-export const addVerify = (program: Command, session: Session, log: Log): void => {
+export const addVerify = (program: Command, session: Session): void => {
   program
     .command('verify')
     .description('compare the submitted log, the verdicts, the topics and ClickHouse, and say what differs')
@@ -34,7 +30,7 @@ export const addVerify = (program: Command, session: Session, log: Log): void =>
       [],
     )
     .option('--mend', 'publish again what is missing on a topic, and the newest event where an old one came after it')
-    .option('--examples <n>', 'how many differences of each kind are shown', readCount, 5)
+    .option('--examples <n>', 'how many differences of each kind are shown', readExamples, 5)
     .option('--json', 'one line of JSON: is_clean, types with their counts, differences, mended')
     .addHelpText(
       'after',
@@ -48,52 +44,58 @@ Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 i
     )
     .action(async (options: Options) => {
       try {
-        const findings = await run(options, session, log)
+        const findings = await run(options, session)
         session.print(options.json ? toJson(findings) : toText(findings, session.width))
         process.exitCode = isClean(findings) ? 0 : 1
       } catch (error) {
         session.note(`weir: it cannot be told: ${reasonOf(error)}`)
-        log.debug({ err: error }, 'verify failed')
+        session.log.debug({ err: error }, 'verify failed')
         // A client that still tries to reach a part would keep the process alive.
         process.exit(2)
       }
     })
 }
 
-const run = async (options: Options, session: Session, log: Log): Promise<Findings> => {
+/** How long a part may take to answer before it counts as away. */
+const partsWithin = 10_000
+
+const run = async (options: Options, session: Session): Promise<Findings> => {
+  const { catalogue } = session
   const now = Date.now()
   const range = readRange(options, now)
-  const types = typesOf(options.type, session)
+  const known = [...catalogue.all.keys()]
+  const names = options.type.length > 0 ? options.type.map((name) => readName('type', name, known)) : known
+  const types = [...new Set(names)].flatMap((name) => catalogue.all.get(name) ?? [])
   const org = options.org === undefined ? undefined : readOrg(options.org)
-  // The clients of four parts: loaded only here, so that other commands start sooner.
-  const { openVerification } = await import('./open-verification.js')
-  return openVerification({
-    config: session.config,
-    catalogue: session.catalogue,
-    log,
-    types,
-    org,
-    range,
-    now,
-    mostExamples: options.examples,
-    mends: options.mend === true,
-    progress: createProgress,
-  })
+  return session.withParts(
+    ['pool', 'kafka', 'registry', 'clickhouse'],
+    async (parts, allAnswer) => {
+      await allAnswer(partsWithin)
+      // Loaded only here, with the Avro library: every other command starts sooner.
+      const { verify } = await import('./verify.js')
+      const asked = { types, org, range, now, mostExamples: options.examples, mends: options.mend === true }
+      return verify({ ...parts, ...asked, catalogue, progress: createProgress })
+    },
+    { requestTimeout: 600_000 },
+  )
 }
 
-const typesOf = (given: readonly string[], { catalogue }: Session): RecordType[] => {
-  const names = given.length > 0 ? given : [...catalogue.all.keys()]
-  return [...new Set(names)].map((name) => {
-    const type = catalogue.all.get(name)
-    if (type) return type
-    const meant = nearest(name, [...catalogue.all.keys()])
-    throw new OperatorError(`there is no type "${name}"${meant ? `: did you mean ${meant}?` : ''}`)
-  })
+export const readRange = (given: { since: string; until?: string }, now: number): Range => {
+  const read = (option: string, moment: string): number =>
+    readMoment(
+      moment,
+      now,
+      `${option} "${moment}" is not a moment: ` +
+        'write how long ago (24h, 7d), or a date or date-time (2026-01-31T12:00:00Z)',
+    )
+  const since = read('--since', given.since)
+  const until = given.until === undefined ? undefined : read('--until', given.until)
+  if (until !== undefined && until <= since)
+    throw new OperatorError(`--until ${given.until} is not after --since ${given.since}: there is nothing between them`)
+  return { since, until }
 }
 
 const gather = (type: string, types: string[]): string[] => [...types, type]
 
-const readCount = (given: string): number => {
-  if (/^\d{1,6}$/.test(given)) return Number(given)
-  throw new InvalidArgumentError('write a whole number')
-}
+const readExamples = (given: string): number =>
+  readCount(given, `option '--examples <n>' argument '${given}' is invalid. write a whole number`)

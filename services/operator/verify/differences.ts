@@ -47,34 +47,34 @@ export const kinds = {
   },
 } as const
 
-export type Kind = keyof typeof kinds
-export const allKinds = Object.keys(kinds) as Kind[]
+export type DifferenceKind = keyof typeof kinds
+export const allKinds = Object.keys(kinds) as DifferenceKind[]
 
 /** One difference, as an example: where it is, in words that lead there. */
-export type Difference = { kind: Kind; type: string; where: string; found: string }
+export type Difference = { kind: DifferenceKind; type: string; where: string; found: string }
 
 /** Counts all differences, and keeps the first few of each kind. */
 export const createDifferences = (mostExamples: number) => {
-  const counts = new Map<string, Map<Kind, number>>()
-  const examples = new Map<Kind, Difference[]>()
+  const counts = new Map<string, Map<DifferenceKind, number>>()
+  const examples = new Map<DifferenceKind, Difference[]>()
   return {
     add: (difference: Difference): void => {
       const { kind, type } = difference
-      const ofType = counts.get(type) ?? new Map<Kind, number>()
+      const ofType = counts.get(type) ?? new Map<DifferenceKind, number>()
       ofType.set(kind, (ofType.get(kind) ?? 0) + 1)
       counts.set(type, ofType)
       const some = examples.get(kind) ?? []
       if (some.length < mostExamples) some.push(difference)
       examples.set(kind, some)
     },
-    countOf: (type: string, kind?: Kind): number => {
+    countOf: (type: string, kind?: DifferenceKind): number => {
       const ofType = counts.get(type)
       if (kind) return ofType?.get(kind) ?? 0
       return [...(ofType?.values() ?? [])].reduce((sum, n) => sum + n, 0)
     },
-    total: (kind?: Kind): number =>
+    total: (kind?: DifferenceKind): number =>
       [...counts.values()].flatMap((of) => [...of]).reduce((sum, [k, n]) => sum + (!kind || k === kind ? n : 0), 0),
-    examples: (kind: Kind): readonly Difference[] => examples.get(kind) ?? [],
+    examples: (kind: DifferenceKind): readonly Difference[] => examples.get(kind) ?? [],
   }
 }
 

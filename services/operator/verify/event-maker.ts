@@ -1,13 +1,14 @@
+import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
-import { acceptedSchema, rejectedSchema } from '#schemas/derive/avro.js'
+import { acceptedSchema, rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
 import { createEventsOf, mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
-import type { AcceptedEvent, RejectedEvent } from '#schemas/events.js'
+import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { type DecidedBatch, readDecidedBatches } from './decided-batches.js'
-import { type Expected, missingOf } from './expectations.js'
-import { orgOf } from './key-state.js'
+import { createDecoder } from '../desk/decoder.js'
+import { type ExpectedBatch, type LogPlace, missingOf } from './expectations.js'
+import { orgOf } from './key-states.js'
 import type { Subject } from './subject.js'
 
 /** An event as integrity published it, or should have. */
@@ -37,7 +38,7 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
 
   return {
     /** The events that these batches lack. */
-    missing: async (lacking: readonly Expected[]): Promise<{ accepted: Made[]; rejected: Made[] }> => {
+    missing: async (lacking: readonly ExpectedBatch[]): Promise<{ accepted: Made[]; rejected: Made[] }> => {
       const decided = await readDecidedBatches(subject, type, lacking)
       const made: { accepted: Made[]; rejected: Made[] } = { accepted: [], rejected: [] }
       for (const each of lacking) {
@@ -48,7 +49,7 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
       }
       return made
     },
-    /** The event of each of these keys in this version; none where the log or the verdicts do not tell of it. */
+    /** The event of each of these keys in this version; left out where the log or the verdicts no longer hold it. */
     ofVersions: async (wanted: readonly { key: string; version: number }[]): Promise<Made[]> => {
       const placed = wanted.map(({ key, version }) => ({
         key,
@@ -65,9 +66,49 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
   }
 }
 
-export type EventMaker = Awaited<ReturnType<typeof createEventMaker>>
-
 const only = (made: readonly Made[], indexes: readonly number[]): Made[] => {
   const wanted = new Set(indexes)
   return made.filter(({ version }) => wanted.has(version % mostRecordsInBatch))
+}
+
+type DecidedBatch = { batch: SubmittedBatch; verdict: StoredVerdict }
+
+/** The batches at these places of the submitted log with the verdicts that were taken on them, by `partition/offset`. */
+const readDecidedBatches = async (
+  { topics, registry, decisions }: Subject,
+  type: RecordType,
+  places: readonly LogPlace[],
+): Promise<Map<string, DecidedBatch>> => {
+  const topic = submittedTopic(type.type)
+  const wanted = new Set(places.map(({ partition, offset }) => `${partition}/${offset}`))
+  const decode = createDecoder<SubmittedBatch>(registry, submittedSchema(type))
+  const found = new Map<string, DecidedBatch>()
+  await topics.read(spansOf(topic, places), async ({ partition, messages }) => {
+    const batches = new Map<number, SubmittedBatch>()
+    for (const { offset, value } of messages) {
+      const batch = wanted.has(`${partition}/${offset}`) ? await decode(value) : undefined
+      if (batch) batches.set(offset, batch)
+    }
+    const verdicts = await decisions.verdicts([...batches.values()].map((batch) => batch.batch_id))
+    for (const [offset, batch] of batches) {
+      const verdict = verdicts.get(batch.batch_id)
+      if (verdict && isTheOneDecided(verdict, { topic, partition, offset }))
+        found.set(`${partition}/${offset}`, { batch, verdict })
+    }
+  })
+  return found
+}
+
+/** One stretch a partition, from its first wanted offset to its last. */
+const spansOf = (topic: string, places: readonly LogPlace[]) => {
+  const spans = new Map<number, { topic: string; partition: number; from: number; until: number }>()
+  for (const { partition, offset } of places) {
+    const span = spans.get(partition) ?? { topic, partition, from: offset, until: offset + 1 }
+    spans.set(partition, {
+      ...span,
+      from: Math.min(span.from, offset),
+      until: Math.max(span.until, offset + 1),
+    })
+  }
+  return [...spans.values()]
 }

@@ -3,16 +3,17 @@ import { mostRecordsInBatch, newlyAccepted, type PlacedVerdict } from '#schemas/
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 
-/** What must come of the record at an index of its batch. Seen: it was found on its topic. */
+/** What must come of a record; `…Seen` once its event was found on its topic. */
 export const fate = { none: 0, accepted: 1, acceptedSeen: 2, refused: 3, refusedSeen: 4 } as const
 
+/** A place in the submitted log of a type. */
+export type LogPlace = { partition: number; offset: number }
+
 /** What must come of one batch: 5 bytes a record, so that a day of uploads fits into memory. */
-export type Expected = {
-  partition: number
-  offset: number
+export type ExpectedBatch = LogPlace & {
   batchId: string
   decidedAt: number
-  /** Its publication may be under way. */
+  /** Whether its events may still be on their way to the topics. */
   isInFlight: boolean
   fates: Uint8Array
   /** A hash of each accepted record's key. */
@@ -22,17 +23,15 @@ export type Expected = {
   written: number
 }
 
-export type Place = { partition: number; offset: number; isInFlight: boolean }
-
-/** What a batch and the verdict on it must lead to. A batch that repeats an earlier one leads to nothing: `verdict` is null. */
+/** What must come of a batch, by the verdict on it. `verdict` is null where the batch repeats an earlier one: nothing must. */
 export const expect = (
-  place: Place,
+  place: LogPlace & { isInFlight: boolean },
   batch: SubmittedBatch,
   verdict: PlacedVerdict | null,
   idField: string,
-): Expected => {
+): ExpectedBatch => {
   const records = batch.records.length + batch.refusals.length
-  const expected: Expected = {
+  const expected: ExpectedBatch = {
     ...place,
     batchId: batch.batch_id,
     decidedAt: verdict?.decided_at ?? 0,
@@ -50,21 +49,26 @@ export const expect = (
   return expected
 }
 
-/** An event as far as it tells where it comes from. */
+/** An event, as far as it shows where it comes from. */
 export type Sighting = { orgId: string; key: string; batchId: string; version: number }
 
-/** `outside`: its batch is not in the range, or nothing is known of what should become of it. */
-export type Seen = { as: 'expected' | 'again' | 'unfounded'; expected: Expected } | { as: 'outside' }
+/** Whether an event was expected. `outside`: its batch is not in the range, or it is not known what should come of it. */
+export type Seen = { as: 'expected' | 'again' | 'unfounded'; expected: ExpectedBatch } | { as: 'outside' }
 
 /** The batches of one type, by their places. */
 export const createExpectations = (partitions: number) => {
-  const byPlace = new Map<string, Expected>()
+  const byPlace = new Map<string, ExpectedBatch>()
 
-  const find = ({ orgId, version }: Sighting): [Expected | undefined, number] => {
+  const find = ({ orgId, version }: Sighting): [ExpectedBatch | undefined, number] => {
     const offset = Math.floor(version / mostRecordsInBatch)
     return [byPlace.get(`${partitionOf(orgId, partitions)}/${offset}`), version % mostRecordsInBatch]
   }
-  const see = (sighting: Sighting, wanted: number, seen: number, isSame: (e: Expected, i: number) => boolean): Seen => {
+  const see = (
+    sighting: Sighting,
+    wanted: number,
+    seen: number,
+    isSame: (e: ExpectedBatch, i: number) => boolean,
+  ): Seen => {
     const [expected, index] = find(sighting)
     if (!expected) return { as: 'outside' }
     const now = expected.fates[index]
@@ -75,18 +79,18 @@ export const createExpectations = (partitions: number) => {
   }
 
   return {
-    add: (expected: Expected): void => void byPlace.set(`${expected.partition}/${expected.offset}`, expected),
+    add: (expected: ExpectedBatch): void => void byPlace.set(`${expected.partition}/${expected.offset}`, expected),
     seeAccepted: (sighting: Sighting): Seen =>
       see(sighting, fate.accepted, fate.acceptedSeen, ({ marks }, i) => marks[i] === markOf(sighting.key)),
     seeRejected: (sighting: Sighting): Seen => see(sighting, fate.refused, fate.refusedSeen, () => true),
-    all: (): Iterable<Expected> => byPlace.values(),
+    all: (): Iterable<ExpectedBatch> => byPlace.values(),
   }
 }
 
 export type Expectations = ReturnType<typeof createExpectations>
 
 /** The indexes of a batch whose event was not found. */
-export const missingOf = (expected: Expected, which: 'accepted' | 'refused'): number[] => {
+export const missingOf = (expected: ExpectedBatch, which: 'accepted' | 'refused'): number[] => {
   const missing: number[] = []
   expected.fates.forEach((now, index) => {
     if (now === fate[which]) missing.push(index)
@@ -94,5 +98,5 @@ export const missingOf = (expected: Expected, which: 'accepted' | 'refused'): nu
   return missing
 }
 
-/** murmur2 itself: a partition among 2^31. */
+/** A hash of a key that fits into four bytes: murmur2 itself, by way of the partition that it chooses among 2^31. */
 export const markOf = (key: string): number => partitionOf(key, 2 ** 31)

@@ -1,20 +1,22 @@
 import type { Message, Producer } from '#platform/kafka/kafka.js'
-import { partitionOf } from '#platform/kafka/partitions.js'
+import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
+import type { RecordType } from '#schemas/record.js'
+import { createAcceptedDecoder } from '../desk/decoder.js'
 import type { TurnedBack } from './check-accepted.js'
 import { createEventMaker, type Made } from './event-maker.js'
-import { missingOf } from './expectations.js'
-import { watchKeys } from './key-watch.js'
-import type { Subject, TypeUnder } from './subject.js'
+import { type ExpectedBatch, missingOf } from './expectations.js'
+import { type KeyState, newerThanLast, seeVersion } from './key-states.js'
+import { type CheckedType, readFrom, type Subject } from './subject.js'
 
-/** How many events were published again, and what nobody can make again. */
+/** How many events were published again, and which cannot be made again. */
 export type Mended = { events: number; rejections: number; lost: string[] }
 
 /** Publishes what is missing, and the newest event of each key that was turned back. */
 export const mend = async (subject: Subject, turnedBack: readonly TurnedBack[]): Promise<Mended> => {
   const mended: Mended = { events: 0, rejections: 0, lost: [] }
-  const producer = await subject.kafka.createProducer()
+  const producer = await subject.topics.createProducer()
   try {
     for (const one of subject.types.values()) {
       const keys = turnedBack.filter(({ type }) => type === one.type.type).map(({ key }) => key)
@@ -26,12 +28,12 @@ export const mend = async (subject: Subject, turnedBack: readonly TurnedBack[]):
   return mended
 }
 
-// Each round finds what came while the last one published. One that never ends has an enemy, not a race.
+// Each round finds what came while the last one published. Where that never ends, somebody keeps writing old events.
 const mostRounds = 10
 
 const mendType = async (
   subject: Subject,
-  one: TypeUnder,
+  one: CheckedType,
   turnedBack: readonly string[],
   producer: Producer,
   mended: Mended,
@@ -40,16 +42,15 @@ const mendType = async (
   if (lacking.length + turnedBack.length === 0) return
   const topic = acceptedTopic(one.type.type)
   const maker = await createEventMaker(subject, one.type)
-  const send = createSend(subject, producer)
 
   const { accepted, rejected } = await maker.missing(lacking)
-  await send(rejectedTopic, rejected)
+  await send(subject, producer, rejectedTopic, rejected)
   mended.rejections += rejected.length
 
   const keys = new Set([...turnedBack, ...accepted.map(({ key }) => key)])
   const watch = await watchKeys(subject, one.type, keys)
   for (let round = 0, next = accepted; ; round++) {
-    await send(topic, next)
+    await send(subject, producer, topic, next)
     mended.events += next.length
     // An event that was missing may be older than what is there, and something newer may have come since the last look.
     await watch.look()
@@ -62,20 +63,58 @@ const mendType = async (
   }
 }
 
-const lacks = (expected: Parameters<typeof missingOf>[0]): boolean =>
+const lacks = (expected: ExpectedBatch): boolean =>
   missingOf(expected, 'accepted').length > 0 || missingOf(expected, 'refused').length > 0
 
-/** Older versions first, as they were published. */
-const createSend =
-  ({ catalogue }: Subject, producer: Producer) =>
-  async (topic: string, made: readonly Made[]): Promise<void> => {
-    const partitions = partitionsOf(catalogue, topic)
-    const queues = new Map<number, Message[]>()
-    for (const { key, value } of [...made].sort((a, b) => a.version - b.version)) {
-      const partition = partitionOf(key, partitions)
-      const queue = queues.get(partition)
-      if (queue) queue.push({ key, value })
-      else queues.set(partition, [{ key, value }])
-    }
-    for (const [partition, queue] of queues) await producer.send(topic, partition, queue)
+/** Publishes events, older versions first, as they were published before. */
+const send = async (
+  { catalogue }: Subject,
+  producer: Producer,
+  topic: string,
+  made: readonly Made[],
+): Promise<void> => {
+  const partitions = partitionsOf(catalogue, topic)
+  const queues = new Map<number, Message[]>()
+  for (const { key, value } of [...made].sort((a, b) => a.version - b.version)) {
+    const partition = partitionOf(key, partitions)
+    const queue = queues.get(partition)
+    if (queue) queue.push({ key, value })
+    else queues.set(partition, [{ key, value }])
   }
+  for (const [partition, queue] of queues) await producer.send(topic, partition, queue)
+}
+
+/** Follows some keys of an accepted topic: each look reads what was written since the last one. */
+const watchKeys = async (subject: Subject, type: RecordType, keys: ReadonlySet<string>) => {
+  const { topics } = subject
+  const topic = acceptedTopic(type.type)
+  const decode = createAcceptedDecoder(subject.registry, type)
+  const states = new Map<string, KeyState>()
+  const rows = new Map<string, number>()
+  const read = new Map<string, number>()
+  for await (const found of subject.rows.ofKeys(type, [...keys]))
+    for (const { org_id, id, version } of found) rows.set(`${org_id}/${id}`, version)
+
+  return {
+    look: async (): Promise<void> => {
+      const stretches = (await topics.stretches([topic], readFrom(subject))).map((stretch) => ({
+        ...stretch,
+        from: read.get(placeOf(stretch)) ?? stretch.from,
+      }))
+      await topics.read(stretches, async ({ messages }) => {
+        for (const { key, offset, value } of messages) {
+          if (key === null || !keys.has(key)) continue
+          const head = await decode(value)
+          if (head) seeVersion(states, key, head.version, offset)
+        }
+      })
+      for (const stretch of stretches) read.set(placeOf(stretch), stretch.until)
+    },
+    /** The keys whose last event is not their newest, and which version is. */
+    turnedBack: (): { key: string; version: number }[] =>
+      [...states].flatMap(([key, state]) => {
+        const version = newerThanLast({ ...state, row: rows.get(key) })
+        return version === undefined ? [] : [{ key, version }]
+      }),
+  }
+}

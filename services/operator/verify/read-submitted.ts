@@ -1,58 +1,54 @@
-import { findCursors, findPrunedBefore } from '#ledger/cursors.js'
 import { isForgotten, type Submitted } from '#ledger/fence.js'
-import { findVerdicts, isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
+import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
 import { placeOf } from '#platform/kafka/partitions.js'
-import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
+import type { Stretch } from '#platform/kafka/read-topics.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { recordsIn, type SubmittedBatch } from '#schemas/events.js'
 import { createDecoder } from '../desk/decoder.js'
 import { expect } from './expectations.js'
-import type { Subject, TypeUnder } from './subject.js'
+import type { CheckedType, Subject } from './subject.js'
 
 /**
- * The submitted log of the range beside the stored verdicts: notes what must come of every batch.
- * `published`: up to where integrity has committed, asked before this, so that all below it is on the topics by now.
+ * Compares the submitted log of the range with the stored verdicts, and notes what must come of every batch.
+ * `published`: up to where integrity has committed. That was asked before this, so all below it is on the topics by now.
  */
 export const readSubmitted = async (subject: Subject, published: ReadonlyMap<string, number>): Promise<void> => {
-  const { kafka, registry, pool, types } = subject
-  // Before the verdicts are read: what lies below has its verdict by then.
-  const cursors = await findCursors(pool)
+  const { topics, decisions, registry, types } = subject
+  // Asked before the verdicts are read: by then, every batch below its cursor has its verdict.
+  const cursors = await decisions.cursors()
   const stretches = await submittedStretches(subject)
   const progress = subject.progress('submitted', countOf(stretches))
-  const lanes = new Map(
+  const readers = new Map(
     [...types.values()].map((one) => [
       submittedTopic(one.type.type),
       { one, decode: createDecoder<SubmittedBatch>(registry, submittedSchema(one.type)) },
     ]),
   )
-  await readTopics(kafka, stretches, async ({ topic, partition, messages }) => {
-    const lane = lanes.get(topic)
-    if (!lane) throw new Error(`${topic} was not asked for`)
+  await topics.read(stretches, async ({ topic, partition, messages }) => {
+    const reader = readers.get(topic)
+    if (!reader) throw new Error(`${topic} was not asked for`)
     const place = placeOf({ topic, partition })
     const found: Submitted[] = []
     for (const { offset, timestamp, key, value } of messages) {
       if (subject.org !== undefined && key !== subject.org) continue
-      const batch = await lane.decode(value)
+      const batch = await reader.decode(value)
       if (batch) found.push({ offset, timestamp, batch })
-      else lane.one.figures.unreadable++
+      else reader.one.counts.unreadable++
     }
     const cursor = cursors.get(place) ?? 0
     const decided = found.filter(({ offset }) => offset < cursor)
-    const verdicts = await findVerdicts(
-      pool,
-      decided.map(({ batch }) => batch.batch_id),
-    )
-    // After the verdicts: one that was pruned while they were read is not missed.
+    const verdicts = await decisions.verdicts(decided.map(({ batch }) => batch.batch_id))
+    // Asked after the verdicts were read: a verdict that was pruned in between does not count as missing.
     const isShort = decided.some(({ batch }) => !verdicts.has(batch.batch_id))
-    const prunedBefore = isShort ? await findPrunedBefore(pool, topic, partition) : undefined
+    const prunedBefore = isShort ? await decisions.prunedBefore(topic, partition) : undefined
     for (const each of found) {
-      const { figures } = lane.one
-      figures.batches++
-      figures.records += recordsIn(each.batch)
-      if (each.offset >= cursor) figures.waiting += recordsIn(each.batch)
-      else if (isForgotten(each, verdicts, prunedBefore)) figures.forgotten++
-      else note(subject, lane.one, { topic, partition }, each, verdicts, published.get(place) ?? 0)
+      const { counts } = reader.one
+      counts.batches++
+      counts.records += recordsIn(each.batch)
+      if (each.offset >= cursor) counts.waiting += recordsIn(each.batch)
+      else if (isForgotten(each, verdicts, prunedBefore)) counts.forgotten++
+      else note(subject, reader.one, { topic, partition }, each, verdicts, published.get(place) ?? 0)
     }
     progress.advance(messages.length)
   })
@@ -61,7 +57,7 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
 
 const note = (
   subject: Subject,
-  { type, figures, expectations }: TypeUnder,
+  { type, counts, expectations }: CheckedType,
   { topic, partition }: { topic: string; partition: number },
   { offset, batch }: Submitted,
   verdicts: ReadonlyMap<string, StoredVerdict>,
@@ -75,7 +71,7 @@ const note = (
   }
   const place = { partition, offset, isInFlight: offset >= published }
   if (!isTheOneDecided(verdict, { topic, partition, offset })) {
-    figures.repeats++
+    counts.repeats++
     expectations.add(expect(place, batch, null, type.id))
     return
   }
@@ -84,19 +80,20 @@ const note = (
     subject.differences.add({ kind: 'verdict_disagrees', type: type.type, where, found })
     return
   }
-  figures.accepted += verdict.accepted - verdict.repeated.length
-  figures.refused += verdict.refused.length
+  counts.accepted += verdict.accepted - verdict.repeated.length
+  counts.refused += verdict.refused.length
   expectations.add(expect(place, batch, verdict, type.id))
 }
 
-/** The range, by the time at which the edge sent. */
-const submittedStretches = async ({ kafka, types, range }: Subject): Promise<Stretch[]> => {
-  const topics = [...types.keys()].map(submittedTopic)
-  const stretches = await stretchesOf(kafka, topics, range.since)
+/** The range, by the time at which the edge sent a batch. */
+const submittedStretches = async ({ topics, types, range }: Subject): Promise<Stretch[]> => {
+  const names = [...types.keys()].map(submittedTopic)
+  const stretches = await topics.stretches(names, range.since)
   if (range.until === undefined) return stretches
-  const ends = new Map((await stretchesOf(kafka, topics, range.until)).map((end) => [placeOf(end), end.from]))
+  const ends = new Map((await topics.stretches(names, range.until)).map((end) => [placeOf(end), end.from]))
   return stretches.map((stretch) => ({ ...stretch, until: ends.get(placeOf(stretch)) ?? stretch.until }))
 }
 
+/** How many messages these stretches hold at the most. */
 export const countOf = (stretches: readonly Stretch[]): number =>
   stretches.reduce((sum, { from, until }) => sum + Math.max(0, until - from), 0)

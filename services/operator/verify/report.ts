@@ -1,30 +1,29 @@
 import { type Column, toTable, wrap } from '../desk/table.js'
-import { allKinds, type Differences, type Kind, kinds } from './differences.js'
-import type { Figures } from './figures.js'
+import { allKinds, type DifferenceKind, type Differences, kinds } from './differences.js'
 import type { Mended } from './mend.js'
-import type { Range } from './range.js'
+import type { Range, TypeCounts } from './subject.js'
 
 export type Findings = {
   range: Range
   now: number
-  figures: readonly Figures[]
+  counts: readonly TypeCounts[]
   differences: Differences
   mended: Mended | undefined
 }
 
-/** Whether anything is left that differs. What was mended is not. */
+/** Whether nothing differs, apart from what was mended. */
 export const isClean = ({ differences, mended }: Findings): boolean =>
   mended && mended.lost.length === 0
     ? allKinds.every((kind) => kinds[kind].isMendable || differences.total(kind) === 0)
     : differences.total() === 0
 
 export const toJson = (findings: Findings): string => {
-  const { range, now, figures, differences, mended } = findings
+  const { range, now, counts, differences, mended } = findings
   return JSON.stringify({
     since: new Date(range.since).toISOString(),
     until: new Date(range.until ?? now).toISOString(),
     is_clean: isClean(findings),
-    types: figures.map((of) => ({
+    types: counts.map((of) => ({
       type: of.type,
       batches: of.batches,
       records: of.records,
@@ -52,8 +51,8 @@ export const toJson = (findings: Findings): string => {
 }
 
 export const toText = (findings: Findings, width: number): string => {
-  const { figures, differences, range, now } = findings
-  const busy = figures.filter((of) => of.batches + of.keys + differences.countOf(of.type) > 0)
+  const { counts, differences, range, now } = findings
+  const busy = counts.filter((of) => of.batches + of.keys + differences.countOf(of.type) > 0)
   const from = new Date(range.since).toISOString()
   const until = range.until === undefined ? 'now' : new Date(range.until).toISOString()
   if (busy.length === 0) return `nothing was submitted from ${from} to ${until}`
@@ -70,7 +69,7 @@ export const toText = (findings: Findings, width: number): string => {
   ].join('\n')
 }
 
-const columnsOf = (differences: Differences): Column<Figures>[] => [
+const columnsOf = (differences: Differences): Column<TypeCounts>[] => [
   { title: 'TYPE', cell: (of) => of.type, wraps: true },
   { title: 'RECORDS', cell: (of) => String(of.records) },
   { title: 'WAITING', cell: (of) => String(of.waiting) },
@@ -83,8 +82,8 @@ const columnsOf = (differences: Differences): Column<Figures>[] => [
 ]
 
 /** What is counted, but is no difference. */
-const remarks = (figures: readonly Figures[]): string[] => {
-  const sum = (of: (figures: Figures) => number): number => figures.reduce((total, each) => total + of(each), 0)
+const remarks = (counts: readonly TypeCounts[]): string[] => {
+  const sum = (of: (counts: TypeCounts) => number): number => counts.reduce((total, each) => total + of(each), 0)
   const all: [number, string][] = [
     [sum((of) => of.waiting), 'records wait to be decided'],
     [sum((of) => of.inFlight), 'events or rows are on their way'],
@@ -97,9 +96,9 @@ const remarks = (figures: readonly Figures[]): string[] => {
   return lines.length > 0 ? [...lines, ''] : []
 }
 
-const toLines = (kind: Kind, { figures, differences, mended }: Findings, width: number): string[] => {
+const toLines = (kind: DifferenceKind, { counts, differences, mended }: Findings, width: number): string[] => {
   const { means, isMendable } = kinds[kind]
-  const types = figures.map(({ type }) => type).filter((type) => differences.countOf(type, kind) > 0)
+  const types = counts.map(({ type }) => type).filter((type) => differences.countOf(type, kind) > 0)
   const todo = kinds[kind].todo.replace('--type <type>', types.map((type) => `--type ${type}`).join(' '))
   const examples = differences.examples(kind)
   const more = differences.total(kind) - examples.length

@@ -1,20 +1,48 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
-import { database, logTableOf } from '#schemas/derive/names.js'
+import { database, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
-import { idOf, orgOf } from './key-state.js'
+import { idOf, orgOf } from './key-states.js'
 
 /** The highest version that ClickHouse has of a record. */
-export type Row = { org_id: string; id: string; version: number }
+export type RowVersion = { org_id: string; id: string; version: number }
+
+/** What ClickHouse is asked. Large answers come in slices, because each slice is held whole. */
+export type Rows = {
+  /** The rows that were accepted since a moment; of one organisation, where one is named. */
+  since: (
+    type: RecordType,
+    since: { from: number; org: string | undefined; slices: number },
+  ) => AsyncIterable<RowVersion[]>
+  /** The rows of these keys, whenever they were accepted. */
+  ofKeys: (type: RecordType, keys: readonly string[]) => AsyncIterable<RowVersion[]>
+  /** How many rejections there are of each batch that was decided between two moments, by batch id. */
+  rejections: (type: RecordType, between: { from: number; to: number }) => Promise<ReadonlyMap<string, number>>
+}
+
+export const createRows = (clickhouse: ClickHouse): Rows => ({
+  since: (type, options) => rowsSince(clickhouse, type, options),
+  ofKeys: (type, keys) => rowsOfKeys(clickhouse, type, keys),
+  rejections: async (type, between) => {
+    const rows = await clickhouse.query<{ batch_id: string; records: string }>(
+      `select toString(batch_id) as batch_id, uniqExact(index) as records
+       from ${database}.${rejectionsLog}
+       where type = {type:String} and rejected_at >= fromUnixTimestamp64Milli({from:Int64})
+         and rejected_at <= fromUnixTimestamp64Milli({to:Int64})
+       group by batch_id`,
+      { type: type.type, ...between },
+    )
+    return new Map(rows.map(({ batch_id, records }) => [batch_id, Number(records)]))
+  },
+})
 
 type Answer = { org_id: string; id: string; version: string }
 
-/** What was accepted since then, in slices, because an answer is held whole. */
-export async function* rowsSince(
+async function* rowsSince(
   clickhouse: ClickHouse,
   type: RecordType,
-  { from, org, slices }: { from: number; org: string | undefined; slices: number },
-): AsyncIterable<Row[]> {
+  { from, org, slices }: Parameters<Rows['since']>[1],
+): AsyncIterable<RowVersion[]> {
   for (let slice = 0; slice < slices; slice++) {
     const rows = await clickhouse.query<Answer>(
       `select org_id, toString(${type.id}) as id, max(version) as version
@@ -31,12 +59,11 @@ export async function* rowsSince(
 const keysAtOnce = 1000
 const orgPattern = /^[a-z0-9-]+$/
 
-/** The rows of these keys, whenever they were accepted. */
-export async function* findRows(
+async function* rowsOfKeys(
   clickhouse: ClickHouse,
   type: RecordType,
   keys: readonly string[],
-): AsyncIterable<Row[]> {
+): AsyncIterable<RowVersion[]> {
   // Written into the statement, because a thousand ids are too long for an address: only what cannot be mistaken for SQL.
   const safe = keys.filter((key) => orgPattern.test(orgOf(key)) && isUuid(idOf(key)))
   for (let from = 0; from < safe.length; from += keysAtOnce) {
@@ -51,4 +78,4 @@ export async function* findRows(
   }
 }
 
-const toRow = ({ org_id, id, version }: Answer): Row => ({ org_id, id, version: Number(version) })
+const toRow = ({ org_id, id, version }: Answer): RowVersion => ({ org_id, id, version: Number(version) })

@@ -1,27 +1,24 @@
-import type { ClickHouse } from '#platform/clickhouse.js'
-import type { Kafka } from '#platform/kafka/kafka.js'
-import type { Pool } from '#platform/postgres/postgres.js'
+import type { StoredVerdict } from '#ledger/verdicts.js'
+import type { Group } from '#platform/kafka/committed-offsets.js'
+import type { Fetch, Producer } from '#platform/kafka/kafka.js'
+import type { Stretch } from '#platform/kafka/read-topics.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { RecordType } from '#schemas/record.js'
 import type { Progress } from '../desk/progress.js'
 import type { Differences } from './differences.js'
 import type { Expectations } from './expectations.js'
-import type { Figures } from './figures.js'
-import type { Range } from './range.js'
-
-/** One type under examination. */
-export type TypeUnder = { type: RecordType; figures: Figures; expectations: Expectations }
+import type { Rows } from './rows.js'
 
 /** What is verified, and with what. */
 export type Subject = {
-  kafka: Kafka
-  registry: Registry
-  pool: Pool
-  clickhouse: ClickHouse
+  topics: Topics
+  decisions: StoredDecisions
+  rows: Rows
+  registry: Pick<Registry, 'decoder' | 'encoder'>
   catalogue: Catalogue
-  types: ReadonlyMap<string, TypeUnder>
-  /** Only this organisation's, where one is named. */
+  types: ReadonlyMap<string, CheckedType>
+  /** Only what this organisation sent, where one is named. */
   org: string | undefined
   range: Range
   now: number
@@ -29,6 +26,80 @@ export type Subject = {
   progress: (label: string, total: number) => Progress
 }
 
-/** Clocks of edge, integrity and broker differ: events of the range are looked for from so much earlier on. */
+/** The topics, as far as they are read and mended. */
+export type Topics = {
+  /** All that these topics hold now; or, since a moment in milliseconds, what was written from then on. */
+  stretches: (topics: readonly string[], since?: number) => Promise<Stretch[]>
+  /** Hands over every message of these stretches once, each partition's in order. */
+  read: (stretches: readonly Stretch[], onFetch: OnFetch) => Promise<void>
+  /** How far these groups are, by `topic/partition`. */
+  committed: (groups: readonly Group[]) => Promise<ReadonlyMap<string, number>>
+  createProducer: () => Promise<Producer>
+}
+
+export type OnFetch = (fetch: Pick<Fetch, 'topic' | 'partition' | 'messages'>) => Promise<void>
+
+/** What integrity has decided, as Postgres keeps it. */
+export type StoredDecisions = {
+  /** By `topic/partition`: what lies below this offset was decided. */
+  cursors: () => Promise<ReadonlyMap<string, number>>
+  verdicts: (batchIds: readonly string[]) => Promise<ReadonlyMap<string, StoredVerdict>>
+  /** The moment before which verdicts of a partition may have been pruned. */
+  prunedBefore: (topic: string, partition: number) => Promise<number | undefined>
+}
+
+/** From this moment on, and up to but without that one, in milliseconds; up to now where there is no `until`. */
+export type Range = { since: number; until: number | undefined }
+
+/** Clocks of edge, integrity and broker differ: events of the range are looked for from this much earlier on. */
 const clockMargin = 10 * 60_000
-export const readFrom = ({ range }: Subject): number => range.since - clockMargin
+export const readFrom = ({ range }: Pick<Subject, 'range'>): number => range.since - clockMargin
+
+/** One type under examination. */
+export type CheckedType = { type: RecordType; counts: TypeCounts; expectations: Expectations }
+
+/** What was counted of one type. */
+export type TypeCounts = {
+  type: string
+  /** Batches in the range, and the records in them. */
+  batches: number
+  records: number
+  /** Records of batches that are not yet decided. */
+  waiting: number
+  /** Batches that repeat an earlier one, and batches whose verdict is too old to be kept. */
+  repeats: number
+  forgotten: number
+  /** Newly accepted records: a keyed interaction that was accepted before is not published again. */
+  accepted: number
+  refused: number
+  /** Accepted records that were found on their topic, and refused ones on weir.rejected. */
+  onTopic: number
+  onRejected: number
+  /** Keys on the topic since the range began, and those of them with their row in ClickHouse. */
+  keys: number
+  rows: number
+  /** Events and rows that are on their way. */
+  inFlight: number
+  /** Accepted records whose event a newer one has replaced, and compaction removed. */
+  compacted: number
+  /** Messages that nobody can read. */
+  unreadable: number
+}
+
+export const noCounts = (type: string): TypeCounts => ({
+  type,
+  batches: 0,
+  records: 0,
+  waiting: 0,
+  repeats: 0,
+  forgotten: 0,
+  accepted: 0,
+  refused: 0,
+  onTopic: 0,
+  onRejected: 0,
+  keys: 0,
+  rows: 0,
+  inFlight: 0,
+  compacted: 0,
+  unreadable: 0,
+})

@@ -1,27 +1,68 @@
+import { findCursors, findPrunedBefore } from '#ledger/cursors.js'
+import { findVerdicts } from '#ledger/verdicts.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
+import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { acceptedTopic, integrityGroupOf, rejectedTopic, sinkGroupOf, submittedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
+import type { RecordType } from '#schemas/record.js'
+import type { Parts } from '../desk/parts.js'
 import { checkAccepted } from './check-accepted.js'
 import { checkRejected } from './check-rejected.js'
+import { createDifferences } from './differences.js'
+import { createExpectations } from './expectations.js'
 import { type Mended, mend } from './mend.js'
 import { readSubmitted } from './read-submitted.js'
-import type { Subject } from './subject.js'
+import type { Findings } from './report.js'
+import { createRows } from './rows.js'
+import { noCounts, type Subject, type Topics } from './subject.js'
+
+/** Verifies these types in a range, with the parts that are open. */
+export const verify = async (
+  options: Parts &
+    Pick<Subject, 'catalogue' | 'org' | 'range' | 'now' | 'progress'> & {
+      types: readonly RecordType[]
+      mostExamples: number
+      mends: boolean
+    },
+): Promise<Findings> => {
+  const { pool, kafka, clickhouse, types: wanted, mostExamples, mends, ...given } = options
+  const topics: Topics = {
+    stretches: (names, since) => stretchesOf(kafka, names, since),
+    read: (stretches, onFetch) => readTopics(kafka, stretches, onFetch),
+    committed: (groups) => committedByPlace(kafka, groups),
+    createProducer: kafka.createProducer,
+  }
+  const decisions = {
+    cursors: () => findCursors(pool),
+    verdicts: (batchIds: readonly string[]) => findVerdicts(pool, batchIds),
+    prunedBefore: (topic: string, partition: number) => findPrunedBefore(pool, topic, partition),
+  }
+  const types = new Map(
+    wanted.map((type) => {
+      const expectations = createExpectations(partitionsOf(given.catalogue, submittedTopic(type.type)))
+      return [type.type, { type, counts: noCounts(type.type), expectations }]
+    }),
+  )
+  const differences = createDifferences(mostExamples)
+  const mended = await compare({ ...given, topics, decisions, rows: createRows(clickhouse), types, differences }, mends)
+  const counts = [...types.values()].map((one) => one.counts)
+  return { range: given.range, now: given.now, counts, differences, mended }
+}
 
 /**
  * Compares the submitted log, the verdicts, the topics and ClickHouse, in the order in which things get there, with the services
  * running: what a later part must have by now is asked before it is read, so that nothing under way looks like a difference.
  */
-export const verify = async (subject: Subject, options: { mends: boolean }): Promise<Mended | undefined> => {
-  const { kafka, catalogue, types } = subject
+const compare = async (subject: Subject, mends: boolean): Promise<Mended | undefined> => {
+  const { topics, catalogue, types } = subject
   const names = [...types.keys()]
-  const published = await committedByPlace(
-    kafka,
+  const published = await topics.committed(
     names.map((type) => ({ groupId: integrityGroupOf(type), topics: [submittedTopic(type)] })),
   )
   await readSubmitted(subject, published)
 
-  const written = await committedByPlace(kafka, [
+  const written = await topics.committed([
     ...names.map((type) => ({ groupId: sinkGroupOf(type), topics: [acceptedTopic(type)] })),
     { groupId: sinkGroupOf(), topics: [rejectedTopic] },
   ])
@@ -32,5 +73,5 @@ export const verify = async (subject: Subject, options: { mends: boolean }): Pro
   }
   const turnedBack = await checkAccepted(subject, written, isPublished)
   await checkRejected(subject, written)
-  return options.mends ? await mend(subject, turnedBack) : undefined
+  return mends ? await mend(subject, turnedBack) : undefined
 }

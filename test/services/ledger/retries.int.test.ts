@@ -9,7 +9,7 @@ import {
   settleRetries,
 } from '#ledger/retries.js'
 import { alone } from '../../../services/operator/desk/alone.js'
-import { createRunKeys } from '../../../services/operator/rejected/run-keys.js'
+import { createRunKeys } from '../../../services/operator/rejected/send-again.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 
 const { pool } = await openMigratedDatabase(4)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Column, toTable } from '../../../../services/operator/desk/table.js'
+import { type Column, toDistance, toTable } from '../../../../services/operator/desk/table.js'
 
 type Row = { id: string; scopes: string }
 const columns: Column<Row>[] = [
@@ -35,4 +35,15 @@ it('never leaves the terminal, and loses no letter', () => {
       },
     ),
   )
+})
+
+it.each([
+  [-5_000, 'a moment ago'],
+  [30_000, 'in a moment'],
+  [-5 * 60_000, '5 min ago'],
+  [24 * 3_600_000, 'in 24 h'],
+  [90 * 86_400_000, 'in 90 d'],
+])('%d ms away reads "%s"', (ms, text) => {
+  const now = new Date('2026-01-01T00:00:00Z')
+  expect(toDistance(new Date(now.getTime() + ms), now)).toBe(text)
 })

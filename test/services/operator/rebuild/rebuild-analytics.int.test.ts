@@ -76,13 +76,7 @@ const idIn = (partition: number): string => {
   return partitionOf(entityKey('acme', id), looks.partitions) === partition ? id : idIn(partition)
 }
 const rebuild = (...tables: Table[]) =>
-  rebuildAnalytics({
-    config: parts,
-    tables,
-    pool,
-    log,
-    signal: new AbortController().signal,
-  })
+  rebuildAnalytics({ kafka, registry, clickhouse, pool, tables, log, signal: new AbortController().signal })
 const namesIn = async (from: string): Promise<string[]> =>
   (await clickhouse.query<{ name: string }>(`select name from ${from} order by name`)).map(({ name }) => name)
 const addRow = (table: Table, name: string, version: number, id: string = randomUUID()) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
-import { readFilter, readMoment, whereOf } from '../../../../services/operator/rejected/filter.js'
+import { readFilter, whereOf } from '../../../../services/operator/rejected/filter.js'
 
 const now = Date.parse('2026-03-31T12:00:00Z')
 
@@ -24,13 +24,4 @@ describe('a filter', () => {
     [{ request: 'abc' }, 'is not a request_id or batch_id'],
     [{ since: 'yesterday' }, '"yesterday" is not a time'],
   ])('of %j says what is wrong', (options, reason) => expect(() => readFilter(options, catalogue, now)).toThrow(reason))
-})
-
-describe('a moment', () => {
-  it.each([
-    ['30m', '2026-03-31T11:30:00.000Z'],
-    ['7d', '2026-03-24T12:00:00.000Z'],
-    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
-    ['2026-01-31T12:30:00+02:00', '2026-01-31T10:30:00.000Z'],
-  ])('can be %s', (given, meant) => expect(readMoment(given, now).toISOString()).toBe(meant))
 })

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { createDifferences } from '../../../../services/operator/verify/differences.js'
-import { noFigures } from '../../../../services/operator/verify/figures.js'
 import { type Findings, isClean, toJson, toText } from '../../../../services/operator/verify/report.js'
+import { noCounts } from '../../../../services/operator/verify/subject.js'
 
 const findings = (over: Partial<Findings> = {}): Findings => ({
   range: { since: Date.UTC(2026, 0, 1), until: undefined },
   now: Date.UTC(2026, 0, 2),
-  figures: [
+  counts: [
     {
-      ...noFigures('tags'),
+      ...noCounts('tags'),
       batches: 2,
       records: 9,
       accepted: 7,
@@ -18,7 +18,7 @@ const findings = (over: Partial<Findings> = {}): Findings => ({
       keys: 5,
       rows: 5,
     },
-    noFigures('shops'),
+    noCounts('shops'),
   ],
   differences: createDifferences(2),
   mended: undefined,
@@ -61,13 +61,13 @@ it('counts all differences, shows a few, and says what to do for the types conce
 })
 
 it('counts what waits or is on its way beside the differences', () => {
-  const text = toText(findings({ figures: [{ ...noFigures('tags'), batches: 1, waiting: 3, inFlight: 2 }] }), 80)
+  const text = toText(findings({ counts: [{ ...noCounts('tags'), batches: 1, waiting: 3, inFlight: 2 }] }), 80)
   expect(text).toContain('3 records wait to be decided\n2 events or rows are on their way\n')
   expect(text).toContain('no difference')
 })
 
 it('says so where nothing was sent', () => {
-  expect(toText(findings({ figures: [noFigures('tags')] }), 80)).toMatch(/^nothing was submitted/)
+  expect(toText(findings({ counts: [noCounts('tags')] }), 80)).toMatch(/^nothing was submitted/)
 })
 
 it('is clean once all was mended, but not where something could not be', () => {

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import type { Command } from 'commander'
+import { randomText } from '#ledger/key-text.js'
+import { hasOrg } from '#ledger/organisations.js'
+import type { ClickHouse } from '#platform/clickhouse.js'
+import { analystOf, analystPrefix, createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
+import { readOrg } from '../desk/arguments.js'
+import { addressOf } from '../desk/ask-parts.js'
+import type { Words } from '../desk/parts.js'
+import { examples, OperatorError, type Session } from '../desk/session.js'
+import { type Column, toTable } from '../desk/table.js'
+
+type Options = { org: string; print?: boolean; json?: boolean }
+type Analyst = { user: string; org: string }
+
+/** The ClickHouse users who read one organisation's rows each. */
+export const addAnalysts = (program: Command, session: Session): void => {
+  const analysts = program.command('analysts').description('create, list and drop ClickHouse users of one organisation')
+  analysts
+    .command('create')
+    .description("make a ClickHouse user who reads one organisation's rows and nothing else")
+    .requiredOption('--org <id>', 'the organisation whose rows the user may read')
+    .option('--print', 'only print the SQL, for somebody else to run')
+    .option('--json', 'one line of JSON: user, password, org; with --print also sql')
+    .addHelpText('after', examples('analysts create --org acme', 'analysts create --org acme --print > acme.sql'))
+    .action((options: Options) => create(options, session))
+  analysts
+    .command('list')
+    .description('show the analysts there are')
+    .option('--json', 'one line: an array with user, org')
+    .addHelpText('after', examples('analysts list'))
+    .action((options: { json?: boolean }) => list(options, session))
+  analysts
+    .command('drop')
+    .description("remove an organisation's analyst; where there is none, nothing changes")
+    .requiredOption('--org <id>', 'the organisation whose analyst is removed')
+    .option('--print', 'only print the SQL, for somebody else to run')
+    .option('--json', 'one line of JSON: user, org; with --print also sql')
+    .addHelpText('after', examples('analysts drop --org acme'))
+    .action((options: Options) => drop(options, session))
+}
+
+const create = async (options: Options, session: Session): Promise<void> => {
+  const org = readOrg(options.org)
+  const user = analystOf(org)
+  // As many random bits as a key has, so that the plain hash which ClickHouse keeps gives nothing away.
+  const password = randomText(32)
+  const statements = createAnalystSql(session.catalogue, org, createHash('sha256').update(password).digest('hex'))
+  const sql = toSql(statements)
+
+  if (!options.print) await execute(statements, org, session)
+  if (options.json) {
+    session.print(JSON.stringify({ user, password, org, ...(options.print && { sql }) }))
+    return
+  }
+  session.print(options.print ? sql.trimEnd() : password)
+  session.note(`user ${user} reads the rows of ${org} in the database weir${options.print ? `: ${password}` : ''}`)
+  if (options.print)
+    session.note("Run it as the ClickHouse user of Weir's services: the policies name whoever runs them.")
+  session.note('Keep the password now: only its hash is stored, and it will not be shown again.')
+}
+
+const execute = async (statements: string[], org: string, session: Session): Promise<void> => {
+  // A mistyped organisation would give a user who sees nothing, and nobody would know why.
+  if (!(await session.withParts(['pool'], ({ pool }) => hasOrg(pool, org))))
+    throw new OperatorError(`there is no organisation ${org}: "weir orgs list" shows those there are`)
+  await withUsers(session, async (clickhouse) => {
+    const [createUser = '', ...rest] = statements
+    await clickhouse.command(createUser)
+    try {
+      for (const statement of rest) await clickhouse.command(statement)
+    } catch (error) {
+      // A user without all policies is removed again, so that the next try does not find it in its way.
+      for (const statement of dropAnalystSql(session.catalogue, org)) await clickhouse.command(statement)
+      throw error
+    }
+  })
+}
+
+const list = async (options: { json?: boolean }, session: Session): Promise<void> => {
+  const found = await withUsers(session, (clickhouse) =>
+    clickhouse.query<Analyst>(
+      `select name as user, substring(name, length({prefix:String}) + 1) as org
+      from system.users
+      where startsWith(name, {prefix:String})
+      order by name`,
+      { prefix: analystPrefix },
+    ),
+  )
+  if (options.json) session.print(JSON.stringify(found))
+  else if (found.length > 0) session.print(toTable(columns, found, session.width))
+  else session.note('no analysts yet: "weir analysts create --org acme" makes one')
+}
+
+const columns: Column<Analyst>[] = [
+  { title: 'USER', cell: ({ user }) => user },
+  { title: 'ORG', cell: ({ org }) => org },
+]
+
+const drop = async (options: Options, session: Session): Promise<void> => {
+  const org = readOrg(options.org)
+  const user = analystOf(org)
+  const statements = dropAnalystSql(session.catalogue, org)
+  const sql = toSql(statements)
+  if (!options.print) {
+    await withUsers(session, async (clickhouse) => {
+      for (const statement of statements) await clickhouse.command(statement)
+    })
+  }
+  if (options.json) session.print(JSON.stringify({ user, org, ...(options.print && { sql }) }))
+  else session.print(options.print ? sql.trimEnd() : `${user} is gone`)
+}
+
+const toSql = (statements: readonly string[]): string => statements.map((statement) => `${statement};\n`).join('')
+
+/** Runs work on a ClickHouse that can keep users: a directory other than the file of settings has to be there for them. */
+const withUsers = <T>(session: Session, work: (clickhouse: ClickHouse) => Promise<T>): Promise<T> =>
+  session.withParts(
+    ['clickhouse'],
+    async ({ clickhouse }) => {
+      const places = await clickhouse.query(`select name from system.user_directories where type not like 'users%xml'`)
+      if (places.length > 0) return work(clickhouse)
+      throw new OperatorError(
+        `ClickHouse at ${addressOf(session.config.CLICKHOUSE_URL)} has no users (the embedded engine has none): ` +
+          'name a server in CLICKHOUSE_URL, or let --print show the SQL',
+      )
+    },
+    { requestTimeout: 30_000, words },
+  )
+
+const words: Words = {
+  // npm start would not help: its engine has no users.
+  AWAY: (address, reason) => `ClickHouse does not answer at ${address} (${reason}): CLICKHOUSE_URL says where it is`,
+  ACCESS_DENIED: (address, reason) =>
+    `ClickHouse at ${address} does not let this user manage others (${reason}): ` +
+    'name one with access management in CLICKHOUSE_URL, or let --print show the SQL',
+  ACCESS_ENTITY_ALREADY_EXISTS: () => 'this analyst is there already: "weir analysts drop" takes the user away first',
+}

@@ -1,0 +1,71 @@
+import { reasonOf } from '#platform/health/health.js'
+import { within } from '#platform/process/patience.js'
+import { OperatorError } from './session.js'
+import { type Pace, until } from './until.js'
+
+/** A part as an operator knows it: its name, where it is, the variable that says so, and how it is asked whether it is there. */
+export type Part = {
+  name: string
+  address: string
+  variable: string
+  check: () => Promise<unknown>
+  /** Said instead of the usual words where the part does not answer. */
+  away?: ((address: string, reason: string) => string) | undefined
+}
+
+/** Resolves once all parts answer; otherwise throws one line for each that does not. */
+export const waitForParts = async (parts: readonly Part[], ms: number): Promise<void> => {
+  const lines = await Promise.all(
+    parts.map(async (part) => {
+      const reason = await reasonAway(part, ms, { every: 250, within: ms })
+      return reason === undefined
+        ? []
+        : `${part.name} does not answer at ${part.address} after ${ms / 1000} s (${reason}): ` +
+            `is it running? ${part.variable} says where it is`
+    }),
+  )
+  if (lines.flat().length > 0) throw new OperatorError(lines.flat().join('\n'))
+}
+
+const answerWithin = 3_000
+
+/** Asks a part once: undefined where it answers, and otherwise the line that says that it is away. */
+export const askOnce = async (part: Part, ms = answerWithin): Promise<string | undefined> => {
+  const reason = await reasonAway(part, ms, { every: 0, tries: 1 })
+  return reason === undefined ? undefined : awayLine(part, reason)
+}
+
+/** The line for a part that does not answer. */
+export const awayLine = ({ name, address, variable, away }: Part, reason: string): string =>
+  away?.(address, reason) ??
+  `${name} does not answer at ${address} (${reason}): is npm start running? ${variable} says where it is`
+
+// A part that is only just starting refuses connections for a while. A check that runs out of time says less than one that
+// failed before it, so its reason is kept.
+const reasonAway = async (part: Part, ms: number, pace: Pace): Promise<string | undefined> => {
+  const deadline = Date.now() + ms
+  let reason = 'no answer'
+  const check = () =>
+    part.check().catch((error: unknown) => {
+      reason = reasonOf(error)
+      throw error
+    })
+  const isThere = await until(
+    () =>
+      within(Math.max(deadline - Date.now(), 1), check()).then(
+        () => true,
+        () => false,
+      ),
+    pace,
+  )
+  return isThere ? undefined : reason
+}
+
+/** Where a part is, fit to be shown: without the password, and without parameters, which may hold one. */
+export const addressOf = (url: string): string => {
+  if (!URL.canParse(url)) return 'the address that was given'
+  const address = new URL(url)
+  address.password = ''
+  address.search = ''
+  return address.href.replace(/\/$/, '')
+}

@@ -1,0 +1,98 @@
+import type { Command } from 'commander'
+import { rejectionsBefore, retriesBefore } from '#ledger/cutoffs.js'
+import { groupsOf } from '#ledger/groups.js'
+import { type Counts, type Cutoffs, createRetention } from '#ledger/retention.js'
+import { committedOffsets } from '#platform/kafka/committed-offsets.js'
+import { rejectedTopic } from '#schemas/derive/names.js'
+import { retentionOf } from '#schemas/derive/topics.js'
+import { findExpiredDays, pruneRejections } from '../../sink/retention.js'
+import { readDuration } from '../desk/arguments.js'
+import { createProgress } from '../desk/progress.js'
+import { examples, OperatorError, type Session } from '../desk/session.js'
+
+type Options = { verdicts?: string; rejections?: string; dryRun?: boolean; json?: boolean }
+type Pruned = Counts & { rejections: number }
+type Before = Cutoffs & { rejections: Date | undefined }
+
+const hour = 3_600_000
+const day = 24 * hour
+
+export const addPrune = (program: Command, session: Session): void => {
+  const { VERDICT_RETENTION_HOURS: hours, REJECTION_RETENTION_DAYS: days } = session.config
+  program
+    .command('prune')
+    .description('forget old verdicts and rejections now, as the services do by the hour')
+    .option('--verdicts <age>', `verdicts and keyed interactions last used longer ago than this (default: ${hours}h)`)
+    .option('--rejections <age>', `rejections of whole days (UTC) longer ago than this (default: ${days}d)`)
+    .option('--dry-run', 'only say how much would go')
+    .option('--json', 'one line: verdicts, keyed_interactions, rejections, retries, dry_run')
+    .addHelpText('after', examples('prune --dry-run', 'prune', 'prune --rejections 30d', 'prune --verdicts 24h --json'))
+    .addHelpText(
+      'after',
+      `
+With one of the two options only that is pruned, with neither both. A verdict stays until it was published. Once it is
+pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404.`,
+    )
+    .action((options: Options) => run(options, session))
+}
+
+const run = async (options: Options, session: Session): Promise<void> => {
+  const { rejections, ...before } = readCutoffs(options, session, Date.now())
+  const pruned = await session.withParts(['pool', 'kafka', 'clickhouse'], async ({ pool, kafka, clickhouse }) => {
+    const committed = () => committedOffsets(kafka, Object.values(groupsOf(session.catalogue)))
+    const days = rejections ? await findExpiredDays(clickhouse, rejections) : []
+    const found: Pruned = {
+      ...(await createRetention({ pool, committed }).count(before)),
+      rejections: sumOf(days.map(({ rows }) => rows)),
+    }
+    if (options.dryRun) return found
+    const progress = createProgress('pruning', sumOf(Object.values(found)))
+    const onStep = (_: string, count: number): void => progress.advance(count)
+    const onDay = ({ rows }: { rows: number }): void => progress.advance(rows)
+    // The same code as in the services, which prune by the hour.
+    const gone: Pruned = {
+      ...(await createRetention({ pool, committed, onStep }).prune(before)),
+      rejections: rejections ? await pruneRejections(clickhouse, rejections, { onDay }) : 0,
+    }
+    progress.end()
+    return gone
+  })
+  report(pruned, options, session)
+}
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
+
+/** The moments before which things are pruned; undefined for what was not asked for. */
+const readCutoffs = (options: Options, { config, catalogue }: Session, now: number): Before => {
+  const isBoth = options.verdicts === undefined && options.rejections === undefined
+  const verdicts = options.verdicts ?? (isBoth ? `${config.VERDICT_RETENTION_HOURS}h` : undefined)
+  const days = options.rejections ?? (isBoth ? `${config.REJECTION_RETENTION_DAYS}d` : undefined)
+  const rejections =
+    days === undefined
+      ? undefined
+      : rejectionsBefore(now, { REJECTION_RETENTION_DAYS: readAge('--rejections', days) / day })
+  return {
+    verdicts: verdicts === undefined ? undefined : new Date(now - readAge('--verdicts', verdicts)),
+    rejections,
+    retries: rejections && retriesBefore(rejections, now, retentionOf(catalogue, rejectedTopic)),
+  }
+}
+
+// An Idempotency-Key is promised to work for a day, and an uploader may still look for what was refused today.
+const readAge = (option: string, given: string): number => {
+  const age = readDuration(given)
+  if (age >= day) return age
+  throw new OperatorError(`${option} ${given}: what is younger than 24h is always kept`)
+}
+
+const report = (pruned: Pruned, options: Options, session: Session): void => {
+  const { verdicts, keyed_interactions, rejections, retries } = pruned
+  if (options.json) {
+    session.print(JSON.stringify({ ...pruned, dry_run: Boolean(options.dryRun) }))
+    return
+  }
+  session.print(
+    `${options.dryRun ? 'would prune' : 'pruned'} ${verdicts} verdicts, ${keyed_interactions} keyed interactions, ` +
+      `${rejections} rejections, ${retries} retries`,
+  )
+}

@@ -1,0 +1,108 @@
+import type { Command } from 'commander'
+import { findRetries, type Retry, rejectionName } from '#ledger/retries.js'
+import { readCount } from '../desk/arguments.js'
+import { examples, type Session } from '../desk/session.js'
+import { type Column, toDistance, toTable } from '../desk/table.js'
+import { addFilterOptions, type Filter, type FilterOptions, readFilter } from './filter.js'
+import { countByCode, findRejections, type Rejection } from './find-rejections.js'
+import { codesOf, rejectionAsJson } from './rejection.js'
+
+type Options = FilterOptions & { limit: string; json?: boolean }
+
+export const addRejectedList = (rejected: Command, session: Session): void => {
+  addFilterOptions(rejected.command('list'))
+    .description('show refused records, the newest first, and whether they were retried')
+    .option('--limit <n>', 'how many at the most', '50')
+    .option('--json', 'one line: total, by_code, rejections (an array, with the problems and what a retry brought)')
+    .addHelpText(
+      'after',
+      examples(
+        'rejected list',
+        'rejected list --org acme --type offers --since 24h',
+        'rejected list --code unknown_reference --since 2026-01-31 --limit 500 --json',
+      ),
+    )
+    .addHelpText(
+      'after',
+      `
+A record that was retried and refused again is there twice: as "refused again", which is done with, and as a new
+rejection, which can be retried once more. Messages that nobody could read have the code undecodable and no
+organisation. Read from ClickHouse, so a moment behind.`,
+    )
+    .action((options: Options) => list(options, session))
+}
+
+const list = async (options: Options, session: Session): Promise<void> => {
+  const filter = readFilter(options, session.catalogue, Date.now())
+  const limit = readCount(options.limit, `"${options.limit}" is not a count: write a whole number from 1 to 999999`, 1)
+  const { total, byCode, rows } = await findListed(session, filter, limit)
+  if (options.json) {
+    const rejections = rows.map((row) => rejectionAsJson(row, row.retry, { codes: codesOf(row) }))
+    session.print(JSON.stringify({ total, by_code: byCode, rejections }))
+    return
+  }
+  if (total === 0) return session.note('no refused records: nothing matches')
+  session.print(toListTable(rows, session.width, new Date()))
+  session.print(toSentence(rows.length, total, byCode))
+  if (rows.some(({ retry }) => retry?.outcome === 'refused'))
+    session.note('What was refused again is listed anew above it: that one can be retried.')
+}
+
+/** A rejection, and what a retry of it brought. */
+export type Listed = Rejection & { retry: Retry | undefined }
+
+const findListed = (session: Session, filter: Filter, limit: number) =>
+  session.withParts(['clickhouse', 'pool'], async ({ clickhouse, pool }) => {
+    const found = await findRejections(clickhouse, filter, limit)
+    const counts = await countByCode(clickhouse, filter)
+    const retries = await findRetries(pool, found)
+    return { ...counts, rows: found.map((each): Listed => ({ ...each, retry: retries.get(rejectionName(each)) })) }
+  })
+
+const toSentence = (shown: number, total: number, byCode: Record<string, number>): string => {
+  const codes = Object.entries(byCode).map(([code, count]) => `${count} ${code}`)
+  return `\n${shown < total ? `the newest ${shown} of ${total}` : `${total} in all`}: ${codes.join(', ')}`
+}
+
+/** One line for each rejection, or two where the terminal is narrow, so that ids stay whole and can be copied. */
+export const toListTable = (rows: readonly Listed[], width: number, now: Date): string => {
+  const facts: Column<Listed>[] = [
+    { title: 'WHEN', cell: ({ rejectedAt }) => toDistance(rejectedAt, now) },
+    { title: 'ORG', cell: ({ org }) => org || '-' },
+    { title: 'TYPE', cell: ({ type }) => type },
+    { title: 'CODE', cell: codesInShort },
+    { title: 'RETRIED', cell: ({ retry }) => retriedInWords(retry) },
+  ]
+  const ids: Column<Listed>[] = [
+    { title: 'ID', cell: ({ id }) => shorten(id ?? '-', 48) },
+    { title: 'REQUEST', cell: ({ requestId, batchId, org }) => (org === '' ? batchId : requestId) },
+  ]
+  const wide = toTable([...facts, ...ids], rows, Number.POSITIVE_INFINITY)
+  if (widthOf(wide) <= width) return wide
+  const first = toTable(facts, rows, width).split('\n')
+  const second = toTable(ids, rows, width - 2).split('\n')
+  return first.map((line, i) => `${line}\n  ${second[i]}`).join('\n')
+}
+
+const widthOf = (text: string): number => Math.max(...text.split('\n').map((line) => line.length))
+
+const codesInShort = (row: Listed): string => {
+  const [first = '-', ...others] = codesOf(row)
+  return others.length === 0 ? first : `${first} +${others.length}`
+}
+
+const shorten = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+
+const retriedInWords = (retry: Retry | undefined): string => {
+  if (!retry) return 'no'
+  switch (retry.outcome) {
+    case 'accepted':
+      return 'accepted'
+    case 'refused':
+      return 'refused again'
+    case null:
+      return 'unfinished'
+    default:
+      return retry.outcome satisfies never
+  }
+}

@@ -1,0 +1,81 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { withParts } from '../../../../services/operator/desk/parts.js'
+import { OperatorError } from '../../../../services/operator/desk/session.js'
+
+const log = pino({ level: 'silent' })
+// Nobody listens on port 1 of this machine.
+const config = {
+  POSTGRES_URL: 'postgres://weir:secret@127.0.0.1:1/weir',
+  KAFKA_BROKERS: '127.0.0.1:1',
+  SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1/registry',
+  CLICKHOUSE_URL: 'http://weir:secret@127.0.0.1:1',
+}
+const postgresAway =
+  'Postgres does not answer at postgres://weir@127.0.0.1:1/weir (connect ECONNREFUSED 127.0.0.1:1): ' +
+  'is npm start running? POSTGRES_URL says where it is'
+
+/** A ClickHouse that answers pings, and everything else with an error. */
+let problem = ''
+const clickhouse = createServer(({ url }, answer) => {
+  if (url?.startsWith('/ping')) answer.end('Ok.\n')
+  else answer.writeHead(500).end(problem)
+})
+let there = config
+beforeAll(async () => {
+  await new Promise<void>((resolve) => clickhouse.listen(0, '127.0.0.1', resolve))
+  there = { ...config, CLICKHOUSE_URL: `http://127.0.0.1:${(clickhouse.address() as AddressInfo).port}` }
+})
+afterAll(() => new Promise((resolve) => clickhouse.close(resolve)))
+
+describe('a failure of the work', () => {
+  it('names the part that is away, without its password', async () => {
+    const failing = withParts({ config, log }, ['pool'], ({ pool }) => pool.query('select 1'))
+    await expect(failing).rejects.toThrow(new OperatorError(postgresAway))
+  })
+
+  it('is not blamed on a part that answers', async () => {
+    const failing = withParts({ config: there, log }, ['clickhouse', 'pool'], ({ pool }) => pool.query('select 1'))
+    await expect(failing).rejects.toThrow(new OperatorError(postgresAway))
+    const query = withParts({ config, log }, ['clickhouse'], (parts) => parts.clickhouse.query('select 1'))
+    await expect(query).rejects.toThrow('ClickHouse does not answer at http://weir@127.0.0.1:1 (')
+  })
+
+  it('names all parts that are away, a line for each', async () => {
+    const failing = withParts({ config, log }, ['pool', 'registry'], ({ registry }) => registry.ping())
+    await expect(failing).rejects.toThrow(
+      `${postgresAway}\nthe schema registry does not answer at http://127.0.0.1:1/registry (`,
+    )
+  })
+
+  it('is said in the words of the command for what ClickHouse refuses', async () => {
+    problem = 'Code: 60. DB::Exception: Table weir.tags does not exist. (UNKNOWN_TABLE) (version 26.1)'
+    const ask = (options = {}) =>
+      withParts({ config: there, log }, ['clickhouse'], (parts) => parts.clickhouse.query('select 1'), options)
+    await expect(ask()).rejects.toThrow('has no tables of Weir yet: run "weir provision" first')
+    const words = { UNKNOWN_TABLE: (_: string, reason: string) => `not here: ${reason}` }
+    await expect(ask({ words })).rejects.toThrow(/^not here: .*Table weir.tags does not exist/)
+  })
+
+  it('stays as it is where it has nothing to do with the parts', async () => {
+    const failure = new Error('a mistake')
+    const failing = withParts({ config: there, log }, ['clickhouse'], () => Promise.reject(failure))
+    await expect(failing).rejects.toBe(failure)
+  })
+
+  it('that says what to do is passed on', async () => {
+    const failure = new OperatorError('do this')
+    await expect(withParts({ config, log }, ['pool'], () => Promise.reject(failure))).rejects.toBe(failure)
+  })
+})
+
+it('waits for all parts where the work asks for that', async () => {
+  const waiting = withParts({ config: there, log }, ['pool', 'clickhouse'], (_, allAnswer) => allAnswer(300))
+  await expect(waiting).rejects.toThrow(
+    'Postgres does not answer at postgres://weir@127.0.0.1:1/weir after 0.3 s (connect ECONNREFUSED 127.0.0.1:1): ' +
+      'is it running? POSTGRES_URL says where it is',
+  )
+  await withParts({ config: there, log }, ['clickhouse'], (_, allAnswer) => allAnswer(1_000))
+})
