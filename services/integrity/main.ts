@@ -1,8 +1,6 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
 
-import { groupsOf } from '#ledger/groups.js'
-import { checkWithinForPeers, createReadiness } from '#platform/health/health.js'
-import { startHealthServer } from '#platform/health/health-server.js'
+import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { createRecentFailures } from '#platform/health/recent-failures.js'
@@ -18,7 +16,7 @@ import { createRegistry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
 import { rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
+import { groupsOf, partitionsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { toSetAside } from '#schemas/set-aside.js'
@@ -27,7 +25,7 @@ import { createEntityIndex } from './entity-index.js'
 import { createFigures } from './figures.js'
 import { createFetchHandler, type Lane } from './handle-fetch.js'
 import { createPublisher } from './publisher.js'
-import { startRetention } from './retention-timer.js'
+import { startRetention } from './retention.js'
 
 const config = readConfigOrExit(configSchema)
 const log = createLog('integrity', config.LOG_LEVEL)

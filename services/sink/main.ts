@@ -1,8 +1,8 @@
 // accepted and rejected events → ClickHouse, in large blocks, offsets after the insert.
+
 import { setMaxListeners } from 'node:events'
 import { createClickHouse } from '#platform/clickhouse.js'
-import { checkWithinForPeers, createReadiness } from '#platform/health/health.js'
-import { startHealthServer } from '#platform/health/health-server.js'
+import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { type Consumer, createKafka } from '#platform/kafka/kafka.js'
@@ -21,8 +21,8 @@ import { toSetAside } from '#schemas/set-aside.js'
 import { configSchema } from './config.js'
 import { createFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
-import { openLanes } from './lanes.js'
-import { startRetention } from './retention-timer.js'
+import { startRetention } from './retention.js'
+import { openLanes } from './table-feeds.js'
 import type { Insert } from './table-writer.js'
 
 const config = readConfigOrExit(configSchema)
