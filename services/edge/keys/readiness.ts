@@ -1,5 +1,5 @@
 import type { Check } from '#platform/health/health.js'
-import { within } from '#platform/process/patience.js'
+import { within } from '#platform/process/within.js'
 import { usableFor } from './key-memory.js'
 
 // Below the time that readiness gives a check: the operator is to read this sentence, not "no answer".

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { within } from '../process/patience.js'
+import { within } from '../process/within.js'
 import { type Metrics, metricsType } from './metrics.js'
 
 export type Check = () => Promise<unknown> | unknown
@@ -7,7 +7,7 @@ export type PartState = { ok: true } | { ok: false; problem: string }
 export type Readiness = { status: 'ready' | 'not_ready'; parts: Record<string, PartState> }
 
 const checkWithin = 3_000
-/** For those whom another service asks, which has to answer in time itself. */
+/** The bound for services whose readiness the edge asks for as part of its own: less, so that the edge answers in time too. */
 export const checkWithinForPeers = 2_000
 
 /** Asks every part at once; a part that does not answer in time is down. */
@@ -35,7 +35,7 @@ const stateOf = async (check: Check, bound: number): Promise<PartState> => {
   }
 }
 
-/** A refused connection to a name with two addresses is an AggregateError without a message of its own. */
+/** An error in words, with its causes. A refused connection to a name with two addresses is an AggregateError without a message. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError && !error.message) return error.errors.map(reasonOf).join('; ')
   if (!(error instanceof Error)) return String(error)
@@ -43,7 +43,7 @@ export const reasonOf = (error: unknown): string => {
   return `${error.message || error.name}${cause}`
 }
 
-/** What operators ask of a service that has no other HTTP of its own. */
+/** The health and metrics pages of a service that has no other HTTP of its own. */
 export const startHealthServer = async (deps: {
   host: string
   port: number
