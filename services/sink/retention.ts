@@ -5,41 +5,7 @@ import type { Metrics } from '#platform/health/metrics.js'
 import { periodically } from '#platform/process/periodically.js'
 import { database, rejectionsLog } from '#schemas/derive/names.js'
 
-/** A day (UTC) with rejections that are too old, and how many rows it has. */
-export type ExpiredDay = { day: string; rows: number }
-
-const table = `${database}.${rejectionsLog}`
-
-export const findExpiredDays = (clickhouse: ClickHouse, before: Date): Promise<ExpiredDay[]> =>
-  clickhouse.query<ExpiredDay>(
-    `select toString(toDate32(rejected_at)) as day, toUInt32(count()) as rows
-    from ${table}
-    where rejected_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
-    group by day
-    order by day`,
-    { before: before.getTime() },
-  )
-
-/**
- * Takes away one day after the other. A delete only marks rows, and a merge drops them later, so a day costs about as much
- * as reading its parts once. Whoever deletes the same day at the same time finds nothing left.
- */
-export const pruneRejections = async (
-  clickhouse: ClickHouse,
-  before: Date,
-  options: { signal?: AbortSignal; onDay?: (expired: ExpiredDay) => void } = {},
-): Promise<number> => {
-  let rows = 0
-  for (const expired of await findExpiredDays(clickhouse, before)) {
-    options.signal?.throwIfAborted()
-    await clickhouse.command(`delete from ${table} where toDate32(rejected_at) = toDate32('${expired.day}')`)
-    rows += expired.rows
-    options.onDay?.(expired)
-  }
-  return rows
-}
-
-/** Prunes the rejections by the hour; most hours there is nothing to do, since whole days go. */
+/** Prunes the rejections by the hour. Most hours there is nothing to do, since rejections go by whole days. */
 export const startRetention = (deps: {
   config: Pick<RetentionConfig, 'REJECTION_RETENTION_DAYS' | 'PRUNE_EVERY_SECONDS'>
   clickhouse: ClickHouse
@@ -59,3 +25,38 @@ export const startRetention = (deps: {
     log,
   })
 }
+
+/**
+ * Deletes the rejections from before a moment, one day after the other. A delete only marks rows, which a later merge drops,
+ * so that a day costs about as much as reading its parts once. Where two processes delete the same day at the same time, the
+ * second one finds nothing left.
+ */
+export const pruneRejections = async (
+  clickhouse: ClickHouse,
+  before: Date,
+  options: { signal?: AbortSignal; onDay?: (expired: ExpiredDay) => void } = {},
+): Promise<number> => {
+  let rows = 0
+  for (const expired of await findExpiredDays(clickhouse, before)) {
+    options.signal?.throwIfAborted()
+    await clickhouse.command(`delete from ${table} where toDate32(rejected_at) = toDate32('${expired.day}')`)
+    rows += expired.rows
+    options.onDay?.(expired)
+  }
+  return rows
+}
+
+const table = `${database}.${rejectionsLog}`
+
+/** A day (UTC) with rejections that are too old, and how many rows it has. */
+export type ExpiredDay = { day: string; rows: number }
+
+export const findExpiredDays = (clickhouse: ClickHouse, before: Date): Promise<ExpiredDay[]> =>
+  clickhouse.query<ExpiredDay>(
+    `select toString(toDate32(rejected_at)) as day, toUInt32(count()) as rows
+    from ${table}
+    where rejected_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
+    group by day
+    order by day`,
+    { before: before.getTime() },
+  )
