@@ -9,7 +9,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { retentionOf } from '#schemas/derive/topics.js'
 
-/** Prunes by the hour. */
+/** Deletes verdicts, keyed interactions and retries that are too old, every PRUNE_EVERY_SECONDS. */
 export const startRetention = (deps: {
   config: RetentionConfig
   catalogue: Catalogue
