@@ -8,7 +8,9 @@ import { entityKey } from '#schemas/derive/names.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
 
-/** What the decisions on a fetch depend on: the names of known entities, and the hashes of keyed interactions by `org/id`. */
+/**
+ * What the decisions on a fetch depend on: the names of known entities, and the hashes of keyed interactions by `org/id`.
+ */
 export type Known = { known: ReadonlySet<string>; takenBefore: ReadonlyMap<string, Buffer> }
 
 /** What the decisions on a fetch add to Postgres. */

@@ -21,7 +21,8 @@ export const createEntityIndex = (mostKnown: number): EntityIndex => {
   const cache = new LRUCache<string, 'found' | 'added'>({ max: mostKnown })
   let indexId: number | undefined
 
-  // Asked in each transaction, so that no decision relies on a cache of a table that was replaced before the transaction began.
+  // Asked in each transaction, so that no decision relies on a cache of a table that was replaced before the transaction
+  // began.
   const forgetOldIndex = async (connection: Connection): Promise<number | undefined> => {
     const current = await findIndexId(connection)
     if (current !== indexId) cache.clear()

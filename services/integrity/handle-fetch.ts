@@ -17,7 +17,10 @@ import { takeDecisions } from './take-decisions.js'
 /** What it takes to decide on the batches of one type: how they are read, and how the outcome is published. */
 export type TypeTools = { type: RecordType; decode: (message: Buffer) => Promise<SubmittedBatch>; publish: Publish }
 
-/** One fetch of one partition: read, decided in one transaction, then published. Its offsets are committed when this resolves. */
+/**
+ * One fetch of one partition: read, decided in one transaction, then published. Its offsets are committed when this
+ * resolves.
+ */
 export const createFetchHandler = (deps: {
   catalogue: Catalogue
   tools: readonly TypeTools[]

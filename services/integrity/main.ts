@@ -28,7 +28,8 @@ import { startRetention } from './retention.js'
 
 const config = readConfigOrExit(configSchema)
 const log = createLog('integrity', config.LOG_LEVEL)
-// Longer than a process that was stopped in its transaction can hold a cursor, and half of what an uploader waits for a verdict.
+// Longer than a process that was stopped in its transaction can hold a cursor, and half of what an uploader waits for a
+// verdict.
 const queryTimeout = 15_000
 const stopWaitingAfter = 4_000
 

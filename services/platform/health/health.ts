@@ -7,7 +7,9 @@ export type PartState = { ok: true } | { ok: false; problem: string }
 export type Readiness = { status: 'ready' | 'not_ready'; parts: Record<string, PartState> }
 
 const checkWithin = 3_000
-/** The bound for services whose readiness the edge asks for as part of its own: less, so that the edge answers in time too. */
+/**
+ * The bound for services whose readiness the edge asks for as part of its own: less, so that the edge answers in time too.
+ */
 export const checkWithinForPeers = 2_000
 
 /** Asks every part at once; a part that does not answer in time is down. */
@@ -35,7 +37,10 @@ const stateOf = async (check: Check, bound: number): Promise<PartState> => {
   }
 }
 
-/** An error in words, with its causes. A refused connection to a name with two addresses is an AggregateError without a message. */
+/**
+ * An error in words, with its causes. A refused connection to a name with two addresses is an AggregateError without a
+ * message.
+ */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError && !error.message) return error.errors.map(reasonOf).join('; ')
   if (!(error instanceof Error)) return String(error)

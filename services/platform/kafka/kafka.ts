@@ -164,7 +164,8 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
       try {
         await whileBeating(payload.heartbeat, () => options.onFetch(toFetch(payload, pulse)))
       } catch (error) {
-        // The offset stays uncommitted, so the next owner does this fetch again. If this threw, kafkajs would sleep before it
+        // The offset stays uncommitted, so the next owner does this fetch again. If this threw, kafkajs would sleep before
+        // it
         // leaves the group.
         if (isClosing) return
         throw error

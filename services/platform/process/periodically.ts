@@ -15,7 +15,8 @@ export const periodically = (options: {
   const { signal } = stopping
 
   const turns = async (): Promise<void> => {
-    // The first turn is not at the start, when a service is busiest; but soon enough for a service that is restarted every day.
+    // The first turn is not at the start, when a service is busiest; but soon enough for a service that is restarted every
+    // day.
     for (let pause = Math.min(everyMs, longestFirstWait); await waited(pause, signal); pause = everyMs) {
       try {
         await work(signal)
@@ -37,7 +38,10 @@ export const periodically = (options: {
 const rowsPerStep = 1000
 const pauseBetween = 100
 
-/** Repeats a step, which does `most` rows or fewer, with pauses in between, until one finds fewer to do. Resolves to the sum. */
+/**
+ * Repeats a step, which does `most` rows or fewer, with pauses in between, until one finds fewer to do. Resolves to the
+ * sum.
+ */
 export const inSteps = async (
   step: (most: number) => Promise<number>,
   options: { most?: number; pauseMs?: number; signal?: AbortSignal | undefined; onStep?: (count: number) => void } = {},
