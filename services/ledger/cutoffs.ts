@@ -3,7 +3,7 @@ import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
 const hour = 3_600_000
 const day = 24 * hour
 
-/** How long things are kept, and how often what is too old is looked for. */
+/** How long things are kept, and how often pruning looks for what is too old. */
 export const retentionVariables = {
   VERDICT_RETENTION_HOURS: {
     type: 'integer',
@@ -41,8 +41,9 @@ export const rejectionsBefore = (
 ): Date => new Date(Math.floor((now - days * day) / day) * day)
 
 /**
- * What is known of retries outlives the rejections: a sink that reads the topic again brings pruned ones back for a while,
- * and they must not be retried twice. Kafka drops whole segments, so the topic reaches back a week more than it says.
+ * Retries are kept longer than the rejections that they belong to: a sink that reads the topic again brings pruned rejections
+ * back for a while, and they must not be retried twice. Kafka drops whole segments, so the topic can reach back a week
+ * further than its retention says.
  */
 export const retriesBefore = (rejections: Date, now: number, topicRetention: number): Date =>
   new Date(Math.min(rejections.getTime(), now - topicRetention) - 14 * day)

@@ -17,7 +17,10 @@ export type Retention = {
   prune: (before: Cutoffs, signal?: AbortSignal) => Promise<Counts>
 }
 
-/** Deletes what is too old, in short steps, so that no decision waits long. Several processes may do so at once and share the work. */
+/**
+ * Deletes what is too old, in short steps, so that no decision waits long. Several processes may do so at once and share
+ * the work.
+ */
 export const createRetention = (deps: {
   pool: Pool
   /** Only verdicts whose events are published may go: until then the events can be made from the verdict alone. */
@@ -29,7 +32,8 @@ export const createRetention = (deps: {
   const prune = (what: Prunable, step: (most: number) => Promise<number>, signal?: AbortSignal): Promise<number> =>
     inSteps(step, { ...deps.steps, signal, onStep: (count) => onStep?.(what, count) })
 
-  // With the cursor locked, as integrity locks it: a batch that comes again right now either finds its verdict and renews it,
+  // With the cursor locked, as integrity locks it: a batch that comes again right now either finds its verdict and renews
+  // it,
   // or comes after the pruning.
   const verdictsOf = (partition: Committed, before: Date, most: number): Promise<number> =>
     inTransaction(pool, async (connection) => {
