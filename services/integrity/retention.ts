@@ -1,5 +1,10 @@
-import { type RetentionConfig, rejectionsBefore, retriesBefore, verdictsBefore } from '#ledger/cutoffs.js'
-import { createRetention } from '#ledger/retention.js'
+import {
+  createRetention,
+  type RetentionConfig,
+  rejectionsBefore,
+  retriesBefore,
+  verdictsBefore,
+} from '#ledger/retention.js'
 import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'

@@ -1,6 +1,6 @@
 import type { Pool } from '#platform/postgres/postgres.js'
 import { recordsIn, type SubmittedBatch, type VerdictEvent } from '#schemas/events.js'
-import { batchIdOf } from './ids.js'
+import { batchIdOf } from '#schemas/uuid.js'
 import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
 
 // edge.requests: notes of requests that were not answered within a second, so that a look-up finds them before their

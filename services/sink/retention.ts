@@ -1,4 +1,4 @@
-import { type RetentionConfig, rejectionsBefore } from '#ledger/cutoffs.js'
+import { type RetentionConfig, rejectionsBefore } from '#ledger/retention.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { keyedRequestId } from '#ledger/ids.js'
+import { keyedRequestId } from '#schemas/uuid.js'
 import { isIdempotencyKey } from './ids.js'
 import { callerOf } from './request-context.js'
 import { requestError, sendError } from './request-error.js'

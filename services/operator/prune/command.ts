@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { rejectionsBefore, retriesBefore } from '#ledger/cutoffs.js'
-import type { Counts } from '#ledger/retention.js'
+import { type Counts, rejectionsBefore, retriesBefore } from '#ledger/retention.js'
 import type { Log } from '#platform/health/log.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { retentionOf } from '#schemas/derive/topics.js'

@@ -1,10 +1,9 @@
-import { keyedRequestId } from '#ledger/ids.js'
-import type { Unanswered } from '#ledger/retries.js'
-import { rejectionName } from '#ledger/retries.js'
+import { rejectionName, type Unanswered } from '#ledger/retries.js'
 import { findDecidedRequests } from '#ledger/verdicts.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { keyedRequestId } from '#schemas/uuid.js'
 import { findCandidates } from './find-candidates.js'
 import { uploadPath } from './request-of.js'
 
