@@ -6,8 +6,8 @@ import { createConsumerGroup } from './consumer-group.js'
 import { types } from './edge.js'
 import { type Log, type Place, placeOf } from './log.js'
 import type { Postgres, Transaction } from './postgres.js'
+import { describeTold, type Queue, roundsOf, type Told } from './publishing.js'
 import type { Rules, Stage } from './rules.js'
-import { describeTold, type Queue, roundsOf, type Told } from './telling.js'
 import type { Witness } from './witness.js'
 
 /** A fetch on its way through an instance. It outlives the instance's hold on the partition. */

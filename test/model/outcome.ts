@@ -5,9 +5,9 @@ import type { Integrity } from './integrity.js'
 import { type Log, placeOf } from './log.js'
 import type { Judged, Oracle } from './oracle.js'
 import type { Postgres } from './postgres.js'
+import type { Told } from './publishing.js'
+import { Violation } from './rules.js'
 import type { Sink } from './sink.js'
-import type { Told } from './telling.js'
-import { Violation } from './violation.js'
 
 /** Once everything has come to rest: all that was submitted is decided, told and shown, as the oracle has it. */
 export const checkOutcome = (system: {

@@ -4,8 +4,7 @@ import type { StoredVerdict } from '#ledger/verdicts.js'
 import { entityKey } from '#schemas/derive/names.js'
 import { decideFetch, keyedOf, type Taken, wantedOf } from '../../services/integrity/decide-fetch.js'
 import { placeOf } from './log.js'
-import type { Rules } from './rules.js'
-import { Violation } from './violation.js'
+import { type Rules, Violation } from './rules.js'
 
 /** Postgres as far as integrity knows it. Nothing is in it that was not committed. */
 export type Postgres = ReturnType<typeof createPostgres>

@@ -67,3 +67,6 @@ export const brokenRules: Record<string, { broken: Partial<Rules>; shows: RegExp
     shows: /^the view of|^shown rejections/,
   },
 }
+
+/** Something that must never be was seen. */
+export class Violation extends Error {}

@@ -2,8 +2,8 @@ import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent } from '#schemas/events.js'
 import { types } from './edge.js'
 import { type Log, type Place, placeOf } from './log.js'
+import type { Told } from './publishing.js'
 import type { Rules } from './rules.js'
-import type { Told } from './telling.js'
 
 type Row = AcceptedEvent | RejectedEvent
 type Stage = 'insert' | 'commit'

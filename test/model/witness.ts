@@ -4,8 +4,8 @@ import type { RecordType } from '#schemas/record.js'
 import { type Log, placeOf } from './log.js'
 import type { Judged, Oracle } from './oracle.js'
 import type { Transaction } from './postgres.js'
-import type { Told } from './telling.js'
-import { Violation } from './violation.js'
+import type { Told } from './publishing.js'
+import { Violation } from './rules.js'
 
 /** Looks on at every commit and every telling, and cries out at the first that must not be. */
 export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) => {
