@@ -22,7 +22,10 @@ export type Work = {
   rounds?: Queue[][]
 }
 
-/** `choice` picks among concurrent sends; `twice` writes a send twice; `notices`: an instance that lost the partition sees it. */
+/**
+ * `choice` picks among concurrent sends; `twice` writes a send twice; `notices`: an instance that lost the partition sees
+ * it.
+ */
 export type How = { choice: number; twice: boolean; notices: boolean }
 
 type Instance = { isPaused: boolean; cache: Set<string>; works: Work[] }
@@ -183,7 +186,9 @@ export const createIntegrity = (deps: {
       note(`integrity ${i} ${isPaused ? 'falls asleep' : 'wakes'}`)
     },
 
-    /** What kafkajs does with an offset that it takes to be out of range: without an error it goes on from another offset. */
+    /**
+     * What kafkajs does with an offset that it takes to be out of range: without an error it goes on from another offset.
+     */
     jump: (pick: number, to: number): void => {
       // Where nothing was ever decided there is no cursor to compare with: the log may begin anywhere.
       const able = group.places.filter((place) => isIdle(place) && postgres.cursors.has(placeOf(place)))
@@ -191,7 +196,8 @@ export const createIntegrity = (deps: {
       if (!place) return
       const end = submitted.end(place.topic, place.partition)
       const offset = end - (to % (end + 1))
-      // A jump into what is decided and not published yet: the fence cannot see that. `weir verify` finds what stays unpublished.
+      // A jump into what is decided and not published yet: the fence cannot see that. `weir verify` finds what stays
+      // unpublished.
       const isUnseen = offset > group.positionOf(place) && offset <= (postgres.cursors.get(placeOf(place)) ?? 0)
       if (isUnseen) return
       group.jump(place, offset)

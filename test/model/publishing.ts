@@ -10,7 +10,9 @@ export type Published = { topic: string; key: string; value: VerdictEvent | Reje
 /** One partition's share of what is published: appended in order, a few at a time. */
 export type Queue = { topic: string; partition: number; messages: Published[] }
 
-/** As services/integrity/publisher.ts: first the verdicts, then the events. The queues of one round are sent concurrently. */
+/**
+ * As services/integrity/publisher.ts: first the verdicts, then the events. The queues of one round are sent concurrently.
+ */
 export const roundsOf = (
   type: string,
   outcomes: readonly Decided[],

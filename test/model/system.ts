@@ -12,15 +12,15 @@ import { createSink, type Sink } from './sink.js'
 import { createWitness } from './witness.js'
 
 // The whole system in memory. Real is the code that decides: schemas/decide.ts, services/integrity/decide-fetch.ts,
-// services/ledger/fence.ts, isTheOneDecided in services/ledger/verdicts.ts, schemas/derive/decided-events.ts and the choice of
-// partitions. Modelled is what surrounds it: Kafka, Postgres, ClickHouse, consumer groups, and the order in which
-// take-decisions.ts, publisher.ts and the sink work.
+// services/ledger/fence.ts, isTheOneDecided in services/ledger/verdicts.ts, schemas/derive/decided-events.ts and the
+// choice of partitions. Modelled is what surrounds it: Kafka, Postgres, ClickHouse, consumer groups, and the order in
+// which take-decisions.ts, publisher.ts and the sink work.
 //
-// What it does not cover: SQL, and isolation beyond "a commit is atomic, the cursor's row is locked" (the int tests do); Avro;
-// messages that cannot be decoded; requests of more than one batch; the edge's answers and its 409; pruned verdicts; topics that
-// are compacted or cut off; brokers that lose what they acknowledged; which event of a key comes last on its topic (that of an
-// instance that was asleep may: `weir verify` mends it); and time, so that "stuck" means that work is left and no step can be
-// taken.
+// What it does not cover: SQL, and isolation beyond "a commit is atomic, the cursor's row is locked" (the int tests do);
+// Avro; messages that cannot be decoded; requests of more than one batch; the edge's answers and its 409; pruned
+// verdicts; topics that are compacted or cut off; brokers that lose what they acknowledged; which event of a key comes
+// last on its topic (that of an instance that was asleep may: `weir verify` mends it); and time, so that "stuck" means
+// that work is left and no step can be taken.
 
 /** Runs a history, lets everything come to rest, and compares. Throws with all that happened where something is wrong. */
 export const runHistory = (commands: readonly Command[], broken: Partial<Rules> = {}): void => {
@@ -74,10 +74,7 @@ const settle = (integrity: Integrity, sink: Sink): void => {
 }
 
 /** Carries out one command; does nothing where there is nothing to pick from. An instance that is asleep does nothing. */
-const act = (
-  command: Command,
-  { edge, integrity, sink }: { edge: Edge; integrity: Integrity; sink: Sink },
-): void => {
+const act = (command: Command, { edge, integrity, sink }: { edge: Edge; integrity: Integrity; sink: Sink }): void => {
   switch (command.do) {
     case 'submit':
       edge.submit(command)
