@@ -6,7 +6,7 @@ import { createReferencesOf, type RecordType, type Reference } from './record.js
 /** What a verdict depends on besides the batch itself. */
 export type World = {
   isKnown: (reference: Reference) => boolean
-  /** SHA-256 of the body that a keyed record of this id came with before, if it did. */
+  /** SHA-256 of the body that a keyed record of this id was taken with before; undefined where it was not. */
   takenBefore: (id: string) => Buffer | undefined
 }
 
@@ -16,7 +16,7 @@ export type Decision = VerdictEvent & { repeated: number[] }
 export type Decide = (batch: SubmittedBatch, world: World, decidedAt: number) => Decision
 
 /**
- * The verdict on a batch: the one place where it is decided. Integrity decides by it, a dry run foretells by it, and the
+ * Decides on a batch: the one place where verdicts come from. Integrity decides with it, a dry run answers with it, and the
  * model in test/model runs it. No clock and no client: the same batch and the same world always give the same verdict.
  */
 export const createDecide = (type: RecordType): Decide => {

@@ -3,7 +3,7 @@ import type { Refused } from './problem.js'
 
 // The events on the topics, as the code sees them; `derive/avro.ts` says how they are written.
 
-/** A record that the edge refused, with the record itself so that the submitted log is the whole truth. */
+/** A refusal by the edge. It carries the record itself, so that nothing that was sent is missing from the submitted log. */
 export type Refusal = Refused & { record: string; truncated: boolean }
 
 /** One batch of one request: what the edge publishes. */
@@ -21,7 +21,8 @@ export type SubmittedBatch = {
   records: SubmittedRecord[]
   refusals: Refusal[]
 }
-/** How many records of its request a batch stands for. */
+
+/** How many records of the request are in a batch, valid or not. */
 export const recordsIn = ({ records, refusals }: Pick<SubmittedBatch, 'records' | 'refusals'>): number =>
   records.length + refusals.length
 

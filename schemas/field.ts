@@ -1,4 +1,7 @@
-/** The vocabulary of fields. Every target (validator, Avro, ClickHouse, OpenAPI) handles each kind in one exhaustive switch. */
+/**
+ * The vocabulary of fields. Every target (validator, Avro, ClickHouse, OpenAPI) handles each kind in one exhaustive
+ * switch.
+ */
 export type Kind =
   | { kind: 'uuid' }
   | { kind: 'reference'; to: string }
@@ -14,14 +17,14 @@ export type Kind =
 
 export type Field = Kind & { required: boolean; about: string }
 
-/** What a field's value is once it was read: an instant in milliseconds, a date in days, both since 1970; ids in lower case. */
+/** A field's value after reading: an instant in milliseconds, a date in days, both since 1970; ids in lower case. */
 export type Value = string | number | boolean | null
 export type Values = Record<string, Value>
 
 export const uuid = (about = ''): Field => ({ kind: 'uuid', required: true, about })
 /** The id of a record of another type, which must already exist. */
 export const reference = (to: string, about = ''): Field => ({ kind: 'reference', to, required: true, about })
-/** The id of a record whose type is told by another field of the same record. */
+/** The id of a record whose type follows from another field (`by`) of the same record. */
 export const item = (by: string, kinds: Record<string, string>, about = ''): Field => ({
   kind: 'item',
   by,

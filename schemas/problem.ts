@@ -16,5 +16,8 @@ export type ProblemCode = (typeof problemCodes)[number]
 /** `field` is null where the problem is the record as a whole. */
 export type Problem = { field: string | null; code: ProblemCode; message: string }
 
-/** A record's place in its batch, and what is wrong with it. `id` is what the uploader gave as its id, if it can be told. */
+/**
+ * A record's place in its batch, and what is wrong with it. `id` is the text that the uploader gave as its id; null where
+ * that is none.
+ */
 export type Refused = { index: number; id: string | null; problems: Problem[] }

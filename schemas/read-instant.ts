@@ -55,7 +55,8 @@ export const writeDate = (days: number): string => new Date(days * dayInMs).toIS
 
 const withinRange = (ms: number): number | Unread => (ms < earliest || ms > latest ? 'out_of_range' : ms)
 
-// Date.UTC rolls 30 February over to March and takes year 24 for 1924: a real day comes back as it went in.
+// Date rolls 30 February over to March, and Date.UTC takes year 24 for 1924. Only a real day has the same month and day
+// afterwards.
 const daysSince1970 = (year: number, month: number, day: number): number | undefined => {
   const at = new Date(0)
   at.setUTCFullYear(year, month - 1, day)

@@ -4,7 +4,7 @@ import { derivedId } from './uuid.js'
 const mostBytes = 48 * 1024
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** A rejection for a message that nobody can read, with its bytes and its place in the log. */
+/** A rejection for a message that cannot be decoded, with its bytes and its place in the log. */
 export const toSetAside = (message: {
   topic: string
   partition: number
@@ -13,11 +13,11 @@ export const toSetAside = (message: {
   value: Buffer
   reason: string
 }): RejectedEvent => ({
-  // Nobody can tell whose it is.
+  // The organisation is not known: it stands in the message.
   org_id: '',
   request_id: nobody,
   batch_id: derivedId('set aside', message.topic, String(message.partition), String(message.offset)),
-  // The message's own time, so that publishing it again gives the same event.
+  // The message's own time, so that a second publication of the rejection is the same event.
   rejected_at: message.timestamp,
   version: message.offset,
   type: message.topic,

@@ -5,7 +5,18 @@ const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** 8-4-4-4-12 hexadecimal digits of any version, in either case. */
 export const isUuid = (text: string): boolean => pattern.test(text)
 
-/** The same id for the same parts, always: a UUID of version 8, whose bits are ours to choose. */
+// With an Idempotency-Key, the same request has the same ids each time that it is sent: they are derived, not random.
+
+export const keyedRequestId = (orgId: string, route: string, key: string): string =>
+  derivedId('request', orgId, route, key)
+
+export const keyedInteractionId = (orgId: string, key: string): string => derivedId('interaction', orgId, key)
+
+/** `count` is part of the id: where the same request is cut into batches of other sizes, those are other batches. */
+export const batchIdOf = (requestId: string, firstIndex: number, count: number): string =>
+  derivedId('batch', requestId, String(firstIndex), String(count))
+
+/** Always the same id for the same parts: a UUID of version 8, whose bits are ours to choose. */
 export const derivedId = (...parts: string[]): string => {
   // JSON keeps the parts apart, whatever they hold.
   const bytes = createHash('sha256').update(JSON.stringify(parts)).digest()

@@ -16,16 +16,16 @@ export const createAnalystSql = (catalogue: Catalogue, org: string, passwordSha2
     `create user ${user} identified with sha256_hash by '${passwordSha256}' settings readonly = 2`,
     ...tables.flatMap((table) => [
       `create row policy or replace ${only(org)} on ${table} for select using org_id = '${org}' as restrictive to ${user}`,
-      // A restrictive policy narrows what a permissive one shows, and on some servers there is nothing without one, also
-      // for those whom no policy names: the services' own user, who runs this, must go on reading everything.
+      // A restrictive policy only narrows what a permissive one shows. On some servers a table with any policy shows nothing
+      // to users without a permissive one: the services' own user, who runs this, must go on reading everything.
       `create row policy or replace ${rows(org)} on ${table} for select using 1 as permissive to ${user}, current_user`,
     ]),
-    // One by one: a table that comes later has no policy yet, and must not be readable before it has.
+    // Table by table, not for the whole database: a table that is added later has no policy yet, and must not be readable.
     ...[...views(catalogue), ...tables].map((name) => `grant select on ${name} to ${user}`),
   ]
 }
 
-/** Takes all of it away again; what is not there is passed over. */
+/** Removes the user and the policies again; what does not exist is passed over. */
 export const dropAnalystSql = (catalogue: Catalogue, org: string): string[] => [
   `drop user if exists ${quote(analystOf(org))}`,
   ...logTables(catalogue).flatMap((table) =>
@@ -39,7 +39,7 @@ const rows = (org: string): string => quote(`${analystOf(org)}_rows`)
 const logTables = (catalogue: Catalogue): string[] =>
   [...[...catalogue.all.keys()].map(logTableOf), rejectionsLog].map((table) => `${database}.${table}`)
 
-// They read the tables as whoever asks (sql security invoker), so the tables' policies hold in them too.
+// A view reads its table as the user who queries it (sql security invoker), so the tables' policies hold in views too.
 const views = (catalogue: Catalogue): string[] =>
   [...[...catalogue.all.keys()].map(viewOf), rejectionsView].map((view) => `${database}.${view}`)
 

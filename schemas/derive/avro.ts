@@ -137,7 +137,7 @@ const toAvroField = ([name, declared]: [string, Field]) =>
 
 const toAvroType = (declared: Field): AvroSchema => {
   switch (declared.kind) {
-    // Ids without a logical type: Python's readers would make objects of them, which equal no string.
+    // Ids have no logical type: Python's readers would turn them into objects, which are not equal to any string.
     case 'uuid':
     case 'reference':
     case 'item':

@@ -3,7 +3,7 @@ import type { Field } from '../field.js'
 import { columnsOf, type RecordType } from '../record.js'
 import { database, logTableOf, rejectionsLog, rejectionsView, viewOf } from './names.js'
 
-/** The statements that make a type's tables and views; each may be run again. */
+/** The statements that make all tables and views; each may be run again. */
 export const clickhouseSql = (catalogue: Catalogue): string[] => [
   `create database if not exists ${database}`,
   ...[...catalogue.all.values()].flatMap((type) => [logTable(type), laterColumns(type), currentView(type)]),
@@ -11,10 +11,10 @@ export const clickhouseSql = (catalogue: Catalogue): string[] => [
   `create or replace view ${database}.${rejectionsView} ${asReader} as\nselect * except (version)\nfrom ${database}.${rejectionsLog} final`,
 ]
 
-// Said, though it is the default: were a server set otherwise, an analyst's row policies would not hold in the views.
+// This is the default, but a server may be configured otherwise, and then an analyst's row policies would not hold in views.
 const asReader = 'sql security invoker'
 
-/** Every version that was accepted, until a merge keeps the highest. Under another name while it is made anew. */
+/** The table with every accepted version, until a merge keeps the highest. A rebuild makes it under another name first. */
 export const logTable = (type: RecordType, table = logTableOf(type.type)): string => {
   const columns = Object.entries(columnsOf(type)).map(([name, field]) => `  ${quote(name)} ${columnType(field)}`)
   return `create table if not exists ${database}.${table} (
@@ -28,7 +28,7 @@ ${columns.join(',\n')}
 order by (${sortingKey(type).join(', ')})`
 }
 
-/** A field that was added to the catalogue after the table was made. */
+/** Adds the columns of fields that came into the catalogue after the table was made. */
 export const laterColumns = (type: RecordType): string => {
   const added = Object.entries(columnsOf(type)).map(
     ([name, field]) => `  add column if not exists ${quote(name)} ${columnType(field)}`,
@@ -36,7 +36,7 @@ export const laterColumns = (type: RecordType): string => {
   return `alter table ${database}.${logTableOf(type.type)}\n${added.join(',\n')}`
 }
 
-/** What is true now: one row for each id, deleted ones left out. */
+/** The view of what is true now: one row for each id, without deleted records. */
 export const currentView = (type: RecordType): string => {
   const names = ['org_id', ...Object.keys(columnsOf(type)).map(quote)]
   const alive = type.fields.is_deleted ? '\nwhere not ifNull(is_deleted, false)' : ''
@@ -45,7 +45,7 @@ select ${names.join(', ')}
 from ${database}.${logTableOf(type.type)} final${alive}`
 }
 
-// Interactions are read newest first, and an interaction's time never changes, so that it can stand before the id.
+// Interactions are read newest first, so their time stands before the id; it may, because it never changes.
 const sortingKey = (type: RecordType): string[] => {
   const moments = Object.entries(type.fields).flatMap(([name, field]) => (field.kind === 'moment' ? [name] : []))
   return ['org_id', ...moments, type.id]
@@ -66,7 +66,7 @@ export const rejectionsTable = (table = rejectionsLog): string => `create table 
 ) engine = ReplacingMergeTree(version)
 order by (org_id, rejected_at, batch_id, \`index\`)`
 
-// Always: a field may bear the name of a keyword, as `index` and `type` do.
+// Every name is quoted: a field may have the name of a keyword, as `index` and `type` do.
 const quote = (name: string): string => `\`${name}\``
 
 const columnType = (field: Field): string => {

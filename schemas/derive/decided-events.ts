@@ -7,7 +7,7 @@ import { createRecordWriter } from './written-record.js'
 /** A decision, with the offset in the submitted log of the message that was decided. */
 export type PlacedVerdict = Decision & { submitted_offset: number }
 
-// A version is a place in the submitted log, so that publishing it again gives the same version.
+// A version is a place in the submitted log, so that a second publication has the same version.
 export const mostRecordsInBatch = 8192
 export const versionOf = (offset: number, index: number): number => offset * mostRecordsInBatch + index
 

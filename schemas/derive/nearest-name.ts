@@ -15,7 +15,7 @@ export const nearest = (given: string, known: readonly string[]): string | undef
 const normalise = (name: string): string => (name.length > 64 ? name : name.toLowerCase().replaceAll(/[_\-\s]/g, ''))
 
 const editDistance = (a: string, b: string): number => {
-  // One row, overwritten as it goes: a new one for each letter took four times as long.
+  // One row of the distance table, overwritten letter by letter: a new row for each letter took four times as long.
   const row = new Uint16Array(b.length + 1).map((_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     let diagonal = i - 1

@@ -1,19 +1,9 @@
 import type { Catalogue } from '../catalogue.js'
-import { acceptedTopic, rejectedTopic, submittedTopic, verdictsTopic } from './names.js'
+import { acceptedTopic, integrityGroupOf, rejectedTopic, submittedTopic, verdictsTopic } from './names.js'
 
 export type Topic = { name: string; partitions: number; config: Record<string, string> }
 
-const days = (n: number): string => String(n * 24 * 60 * 60 * 1000)
-// A batch is cut at 512 KiB, but one record may be all of a request's 16 MiB.
-const largestMessage = String(32 * 1024 * 1024)
-
-// Versions are positions in the submitted log, and an organisation's batches share a partition, so counts never change.
-const uploadPartitions = 4
-const interactionPartitions = 12
-
-/** GZIP, because every Kafka client reads it without a plug-in, kafkajs included. */
-const common = { 'max.message.bytes': largestMessage, 'compression.type': 'gzip' }
-
+/** Every topic, as it is provisioned. */
 export const topicsOf = (catalogue: Catalogue): Topic[] => [
   ...[...catalogue.uploads.keys()].flatMap((type) => [
     submitted(submittedTopic(type)),
@@ -41,6 +31,30 @@ export const partitionsOf = (catalogue: Catalogue, topic: string): number =>
 /** Milliseconds that a topic keeps its messages for. */
 export const retentionOf = (catalogue: Catalogue, topic: string): number =>
   Number(topicsOf(catalogue).find(({ name }) => name === topic)?.config['retention.ms'])
+
+type ConsumerGroup = { groupId: string; topics: string[] }
+
+/** Integrity reads in two groups, so that an interaction never waits until a large upload has been decided. */
+export const groupsOf = (catalogue: Catalogue): { uploads: ConsumerGroup; interactions: ConsumerGroup } => ({
+  uploads: { groupId: integrityGroupOf(), topics: [...catalogue.uploads.keys()].map(submittedTopic) },
+  interactions: {
+    groupId: integrityGroupOf(catalogue.interaction.type),
+    topics: [submittedTopic(catalogue.interaction.type)],
+  },
+})
+
+// Versions are positions in the submitted log, and an organisation's batches share a partition, so counts never change.
+const uploadPartitions = 4
+const interactionPartitions = 12
+
+const days = (n: number): string => String(n * 24 * 60 * 60 * 1000)
+
+const common = {
+  // A batch is cut at 512 KiB, but one record may be all of a request's 16 MiB.
+  'max.message.bytes': String(32 * 1024 * 1024),
+  // Every Kafka client reads gzip without a plug-in, kafkajs included.
+  'compression.type': 'gzip',
+}
 
 const submitted = (name: string): Topic => ({
   name,

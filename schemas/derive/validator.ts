@@ -9,7 +9,7 @@ export type Validate = (given: unknown) => Validated
 
 // One record may be wrong in a million places; the uploader needs the first few.
 const mostProblems = 20
-// Looking for what was meant costs far more than all else: 190 000 unknown names held the process for seconds.
+// Looking for the nearest known name costs far more than all other checks: 190 000 unknown names took seconds.
 const mostHints = 3
 
 /** Checks one record as it came out of JSON, and reads its values. Nothing is coerced, nothing is dropped. */
@@ -30,9 +30,9 @@ export const createValidator = (type: RecordType): Validate => {
       if (isFault(fault)) problems.push(problem(name, fault.code, `${name} ${fault.message}`))
     }
     const unknown = Object.keys(given).filter((name) => !known.has(name))
-    const told = unknown.slice(0, mostProblems)
-    problems.push(...told.map((name, i) => unknownField(name, type, i < mostHints ? nearest(name, names) : undefined)))
-    return { id: givenId(given[type.id]), problems: firstOf(problems, unknown.length - told.length) }
+    const named = unknown.slice(0, mostProblems)
+    problems.push(...named.map((name, i) => unknownField(name, type, i < mostHints ? nearest(name, names) : undefined)))
+    return { id: givenId(given[type.id]), problems: firstOf(problems, unknown.length - named.length) }
   }
 
   return (given) => {
@@ -54,7 +54,7 @@ export const createValidator = (type: RecordType): Validate => {
       if (isFault(result)) return refuse(source)
       values[name] = result
     }
-    // Every own key was taken, or there is one that we do not know.
+    // If not every key of the record was read, one of them is unknown.
     return Object.keys(source).length === taken ? { values } : refuse(source)
   }
 }
@@ -67,14 +67,14 @@ const unknownField = (name: string, type: RecordType, close: string | undefined)
   return problem(shown, 'unknown_field', `${shown} is not a field of ${type.type}${hint}`)
 }
 
-const firstOf = (problems: Problem[], untold: number): Problem[] => {
-  const more = problems.length + untold - mostProblems
+const firstOf = (problems: Problem[], unnamed: number): Problem[] => {
+  const more = problems.length + unnamed - mostProblems
   return more <= 0
     ? problems
     : [...problems.slice(0, mostProblems), problem(null, 'unknown_field', `and ${more} more problems`)]
 }
 
-// What an uploader wrote goes into answers, logs and stored verdicts: short, valid, and on one line.
+// What an uploader wrote is repeated in answers, logs and stored verdicts, so it is made short, valid, and of one line.
 const longestShown = 64
 export const shorten = (text: string): string =>
   (text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`)

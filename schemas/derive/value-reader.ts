@@ -8,10 +8,10 @@ export type Fault = { code: ProblemCode; message: string }
 export const isFault = (result: Value | Fault): result is Fault => typeof result === 'object' && result !== null
 
 export const longestText = 4096
-/** JSON's numbers beyond this were rounded by the time we see them. */
+/** JSON.parse has rounded numbers beyond this one. */
 const largestExact = Number.MAX_SAFE_INTEGER
 
-/** Reads one value that is present. What it returns is the value to keep, or a fault whose message follows the field's name. */
+/** Reads one value that is present: returns the value to keep, or a fault, whose message is put after the field's name. */
 export const createReader = (field: Field): ((given: unknown) => Value | Fault) => {
   switch (field.kind) {
     case 'uuid':

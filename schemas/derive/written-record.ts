@@ -2,7 +2,7 @@ import type { Field } from '../field.js'
 import { writeDate, writeInstant } from '../read-instant.js'
 import type { RecordType } from '../record.js'
 
-/** Turns values that were read back into the record as an uploader would write it, absent fields left out. */
+/** The opposite of the validator: values become a record as an uploader would write it, without absent fields. */
 export const createRecordWriter = (
   type: RecordType,
 ): ((values: Record<string, unknown>) => Record<string, unknown>) => {

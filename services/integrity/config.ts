@@ -1,4 +1,4 @@
-import { retentionVariables } from '#ledger/cutoffs.js'
+import { retentionVariables } from '#ledger/retention.js'
 import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 

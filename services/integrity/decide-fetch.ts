@@ -8,13 +8,15 @@ import { entityKey } from '#schemas/derive/names.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
 
-/** What of the world the decisions on a fetch depend on: names of entities, and hashes of keyed interactions by `org/id`. */
+/**
+ * What the decisions on a fetch depend on: the names of known entities, and the hashes of keyed interactions by `org/id`.
+ */
 export type Known = { known: ReadonlySet<string>; takenBefore: ReadonlyMap<string, Buffer> }
 
-/** What the decisions on a fetch add to the world. */
+/** What the decisions on a fetch add to Postgres. */
 export type Taken = { verdicts: StoredVerdict[]; entities: Entity[]; keyed: TakenInteraction[] }
 
-/** Decides new batches one after another, as they lie in the log. */
+/** Decides new batches one after another, in the order of the log: a keyed interaction is known to the batches after it. */
 export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known, now: number): Taken => {
   const decide = createDecide(at.type)
   const takenBefore = new Map(world.takenBefore)
@@ -41,7 +43,7 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
   return taken
 }
 
-/** The entities that these batches refer to. */
+/** The entities that the records of these batches refer to. */
 export function* wantedOf(type: RecordType, fresh: readonly Submitted[]): Iterable<Entity> {
   const referencesOf = createReferencesOf(type)
   for (const { batch } of fresh) {
@@ -52,7 +54,7 @@ export function* wantedOf(type: RecordType, fresh: readonly Submitted[]): Iterab
   }
 }
 
-/** Those of their records that came with an Idempotency-Key. */
+/** The records of these batches that came with an Idempotency-Key. */
 export const keyedOf = (type: RecordType, fresh: readonly Submitted[]): Keyed[] =>
   fresh.flatMap(({ batch }) =>
     batch.records

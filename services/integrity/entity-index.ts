@@ -3,23 +3,26 @@ import { type Entity, entityName, findEntities, findIndexId, insertEntities } fr
 import type { Connection } from '#platform/postgres/postgres.js'
 
 export type EntityIndex = {
-  /** Which of these exist: one query for those that the cache does not know. Comes first in every transaction. */
+  /** The names of those that exist: one query for what the cache does not know. Must come first in every transaction. */
   findKnown: (connection: Connection, wanted: Iterable<Entity>) => Promise<Set<string>>
-  /** Inserts those that are new. They count as known only once `remember` was told that the transaction is through. */
+  /** Inserts those that are new. */
   add: (connection: Connection, entities: Iterable<Entity>) => Promise<void>
+  /** For the cache, after the commit: a transaction that failed has added nothing. */
   remember: (entities: Iterable<Entity>) => void
 }
 
 /**
- * Entities only grow, so an id that was once seen to exist never has to be looked up again, for as long as the index is the
- * same table. What was only found is inserted all the same when it is accepted: a rebuild may be under way that knows what
- * the log holds and what is inserted meanwhile, and what stands in the old index may be a mistake.
+ * The entity index in Postgres, with a cache in front. Entities only grow, so an id that was seen to exist never has to be
+ * looked up again while the index is the same table. An entity that was only found, and not added by this process, is
+ * inserted once more when its record is accepted: a rebuild of the index may be under way, and its table gets what the log
+ * holds and what is inserted meanwhile, nothing from the old table.
  */
 export const createEntityIndex = (mostKnown: number): EntityIndex => {
   const cache = new LRUCache<string, 'found' | 'added'>({ max: mostKnown })
   let indexId: number | undefined
 
-  // Asked in the transaction, not told from outside: no decision is taken by an index that was replaced before it began.
+  // Asked in each transaction, so that no decision relies on a cache of a table that was replaced before the transaction
+  // began.
   const forgetOldIndex = async (connection: Connection): Promise<number | undefined> => {
     const current = await findIndexId(connection)
     if (current !== indexId) cache.clear()

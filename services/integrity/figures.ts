@@ -2,16 +2,16 @@ import type { Decided } from '#ledger/fence.js'
 import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 
-export type Figures = {
+export type IntegrityFigures = {
   fetched: (fetch: Fetch) => void
-  told: (fetch: Fetch, outcomes: readonly Decided[]) => void
+  published: (fetch: Fetch, outcomes: readonly Decided[]) => void
   forgotten: (topic: string, batches: number) => void
 }
 
-export const createFigures = (metrics: Metrics): Figures => {
+export const createIntegrityFigures = (metrics: Metrics): IntegrityFigures => {
   const lag = metrics.gauge('consumer_lag', 'Batches that wait to be decided.', ['topic', 'partition'])
   const records = metrics.counter('records_total', 'Records decided, by outcome.', ['type', 'outcome'])
-  const batches = metrics.counter('batches_total', 'Batches told: decided, or told again.', ['type', 'kind'])
+  const batches = metrics.counter('batches_total', 'Batches published: decided, or published again.', ['type', 'kind'])
   const forgotten = metrics.counter(
     'forgotten_total',
     'Batches that came again after their verdict was pruned, and were passed over.',
@@ -19,14 +19,14 @@ export const createFigures = (metrics: Metrics): Figures => {
   )
   const latency = metrics.histogram(
     'verdict_latency_seconds',
-    'From the submission of a batch to its verdict told.',
+    'From the submission of a batch to the publication of its verdict.',
     latencyBuckets,
     ['type'],
   )
   return {
     fetched: ({ topic, partition, highWatermark, messages }) =>
       lag.set({ topic, partition }, highWatermark - (messages[0]?.offset ?? highWatermark)),
-    told: ({ topic, partition, highWatermark, messages }, outcomes) => {
+    published: ({ topic, partition, highWatermark, messages }, outcomes) => {
       lag.set({ topic, partition }, highWatermark - 1 - (messages.at(-1)?.offset ?? highWatermark - 1))
       for (const { batch, verdict, isTheOneDecided } of outcomes) {
         batches.inc({ type: verdict.type, kind: isTheOneDecided ? 'decided' : 'repeated' })

@@ -10,39 +10,44 @@ import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import type { EntityIndex } from './entity-index.js'
-import type { Figures } from './figures.js'
+import type { IntegrityFigures } from './figures.js'
 import type { Publish } from './publisher.js'
 import { takeDecisions } from './take-decisions.js'
 
-export type Lane = { type: RecordType; decode: (message: Buffer) => Promise<SubmittedBatch>; publish: Publish }
+/** What it takes to decide on the batches of one type: how they are read, and how the outcome is published. */
+export type TypeTools = { type: RecordType; decode: (message: Buffer) => Promise<SubmittedBatch>; publish: Publish }
 
-/** One fetch of one partition: decided in one transaction, then told. */
+/**
+ * One fetch of one partition: read, decided in one transaction, then published. Its offsets are committed when this
+ * resolves.
+ */
 export const createFetchHandler = (deps: {
   catalogue: Catalogue
+  tools: readonly TypeTools[]
   pool: Pool
   index: EntityIndex
-  lanes: readonly Lane[]
-  figures: Figures
   setAside: SetAside
+  figures: IntegrityFigures
   failAt: FailAt
   log: Log
   now?: () => number
 }): ((fetch: Fetch) => Promise<void>) => {
-  const lanes = new Map(deps.lanes.map((lane) => [submittedTopic(lane.type.type), lane]))
+  const toolsOf = new Map(deps.tools.map((tools) => [submittedTopic(tools.type.type), tools]))
   const now = deps.now ?? Date.now
 
   return async (fetch) => {
-    const lane = lanes.get(fetch.topic)
-    if (!lane) throw new Error(`nobody decides on ${fetch.topic}`)
+    const tools = toolsOf.get(fetch.topic)
+    if (!tools) throw new Error(`nobody decides on ${fetch.topic}`)
+    const { type, decode, publish } = tools
     const { topic, partition } = fetch
     deps.figures.fetched(fetch)
 
-    const { submitted, unreadable } = await read(lane, fetch)
+    const { submitted, unreadable } = await read(decode, fetch)
     const at = {
       topic,
       partition,
-      type: lane.type,
-      isReferenced: deps.catalogue.referenced.has(lane.type.type),
+      type,
+      isReferenced: deps.catalogue.referenced.has(type.type),
       first: fetch.messages[0]?.offset ?? 0,
       next: (fetch.messages.at(-1)?.offset ?? -1) + 1,
     }
@@ -62,21 +67,21 @@ export const createFetchHandler = (deps: {
       )
     }
     for (const message of unreadable) await deps.setAside(message)
-    await lane.publish(outcomes, fetch.holdsPartition)
+    await publish(outcomes, fetch.holdsPartition)
     deps.failAt('after-publish')
-    deps.figures.told(fetch, outcomes)
+    deps.figures.published(fetch, outcomes)
   }
 }
 
 const read = async (
-  lane: Lane,
+  decode: TypeTools['decode'],
   { topic, partition, messages }: Fetch,
 ): Promise<{ submitted: Submitted[]; unreadable: Unreadable[] }> => {
   const submitted: Submitted[] = []
   const unreadable: Unreadable[] = []
   for (const { offset, timestamp, value } of messages) {
     try {
-      submitted.push({ offset, timestamp, batch: await lane.decode(value) })
+      submitted.push({ offset, timestamp, batch: await decode(value) })
     } catch (error) {
       if (!(error instanceof Undecodable)) throw error
       unreadable.push({ topic, partition, offset, timestamp, value, reason: error.message })

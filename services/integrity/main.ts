@@ -1,8 +1,5 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
-
-import { groupsOf } from '#ledger/groups.js'
-import { checkWithinForPeers, createReadiness } from '#platform/health/health.js'
-import { startHealthServer } from '#platform/health/health-server.js'
+import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { createRecentFailures } from '#platform/health/recent-failures.js'
@@ -18,20 +15,21 @@ import { createRegistry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
 import { rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
+import { groupsOf, partitionsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { toSetAside } from '#schemas/set-aside.js'
 import { configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
-import { createFigures } from './figures.js'
-import { createFetchHandler, type Lane } from './handle-fetch.js'
+import { createIntegrityFigures } from './figures.js'
+import { createFetchHandler, type TypeTools } from './handle-fetch.js'
 import { createPublisher } from './publisher.js'
-import { startRetention } from './retention-timer.js'
+import { startRetention } from './retention.js'
 
 const config = readConfigOrExit(configSchema)
 const log = createLog('integrity', config.LOG_LEVEL)
-// Longer than a sleeper may hold a cursor, and half of what an uploader waits for its verdict.
+// Longer than a process that was stopped in its transaction can hold a cursor, and half of what an uploader waits for a
+// verdict.
 const queryTimeout = 15_000
 const stopWaitingAfter = 4_000
 
@@ -54,7 +52,7 @@ await runService(log, async (onStop, crash) => {
       },
       postgres: () => ping(pool),
       decisions: fetches.check,
-      // Once started, it does without it.
+      // Needed for the start only: from then on the schemas are known.
       registry: () => patience.check('registry'),
     },
     checkWithinForPeers,
@@ -67,13 +65,14 @@ await runService(log, async (onStop, crash) => {
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
 
-  const createLane = async (type: RecordType): Promise<Lane> => {
+  const toolsFor = async (type: RecordType): Promise<TypeTools> => {
     const schema = submittedSchema(type)
     await registry.prepare(subjectOf(submittedTopic(type.type)), schema)
     const publish = await createPublisher({ catalogue, type, producer, registry, failAt })
     return { type, decode: registry.decoder<SubmittedBatch>(schema), publish }
   }
   const types = [...catalogue.all.values()]
+  const tools = await patience.until('registry', () => Promise.all(types.map(toolsFor)))
   const encodeRejected = await registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
   const setAside = createSetAside({
     producer,
@@ -86,17 +85,17 @@ await runService(log, async (onStop, crash) => {
     metrics,
     log,
   })
+
   const handleFetch = createFetchHandler({
     catalogue,
+    tools,
     pool,
     index: createEntityIndex(config.KNOWN_IDS),
-    lanes: await patience.until('registry', () => Promise.all(types.map(createLane))),
-    figures: createFigures(metrics),
+    setAside,
+    figures: createIntegrityFigures(metrics),
     failAt,
     log,
-    setAside,
   })
-
   const consume = async (group: Group) => {
     const consumer = await kafka.consume({
       ...group,
@@ -116,6 +115,7 @@ await runService(log, async (onStop, crash) => {
   const committed = () => committedOffsets(kafka, Object.values(groups))
   const retention = startRetention({ config, catalogue, pool, committed, metrics, log })
   onStop('retention', retention.stop)
-  // Released first: a fetch that hangs on Postgres would hold up the leave; undecided, it is decided by whoever comes next.
+  // Released first: a fetch that hangs on Postgres would keep this consumer in its group. The fetch is not decided, and the
+  // partition's next owner decides it.
   onStop('hanging fetches', () => abandonAfter(stopWaitingAfter, pool))
 })

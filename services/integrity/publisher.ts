@@ -1,6 +1,6 @@
 import type { Decided } from '#ledger/fence.js'
 import type { Message, Producer } from '#platform/kafka/kafka.js'
-import { partitionOf } from '#platform/kafka/partitions.js'
+import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -13,7 +13,7 @@ import type { RecordType } from '#schemas/record.js'
 
 export type Publish = (outcomes: readonly Decided[], holdsPartition: () => boolean) => Promise<void>
 
-/** Tells the world what was decided on one type's batches. Telling it twice changes nothing. */
+/** Publishes what was decided on batches of one type. Publishing the same twice changes nothing. */
 export const createPublisher = async (deps: {
   catalogue: Catalogue
   type: RecordType
@@ -35,7 +35,7 @@ export const createPublisher = async (deps: {
     let left = queues.size
     await Promise.all(
       [...queues.values()].map(async ({ topic: to, partition, messages }) => {
-        // Whoever lost the partition while asleep must not speak after the one who has it now.
+        // A process that was asleep and lost the partition must not publish old events after the new owner's.
         if (!holdsPartition()) throw new Error('this consumer may have lost its partition; it joins its group again')
         await producer.send(to, partition, messages)
         if (--left > 0) deps.failAt('after-partial-publish')
@@ -45,14 +45,14 @@ export const createPublisher = async (deps: {
 
   const add = (queues: Queues, to: string, key: string, value: Buffer): void => {
     const partition = partitionOf(key, partitions.get(to) ?? 1)
-    const place = `${to}/${partition}`
+    const place = placeOf({ topic: to, partition })
     const queue = queues.get(place)
     if (queue) queue.messages.push({ key, value })
     else queues.set(place, { topic: to, partition, messages: [{ key, value }] })
   }
 
   return async (outcomes, holdsPartition) => {
-    // First of all, because an uploader waits for them; encoding thousands of events would hold them up.
+    // Verdicts first, because uploaders wait for them; encoding thousands of events before would take its time.
     const verdicts: Queues = new Map()
     for (const { batch, verdict } of outcomes) add(verdicts, verdictsTopic, batch.batch_id, encodeVerdict(verdict))
     await sendAll(verdicts, holdsPartition)
@@ -72,5 +72,5 @@ export const createPublisher = async (deps: {
   }
 }
 
-/** What is to be sent, by partition. */
+/** What is to be sent, by `topic/partition`. */
 type Queues = Map<string, { topic: string; partition: number; messages: Message[] }>

@@ -15,10 +15,10 @@ import type { Connection } from '#platform/postgres/postgres.js'
 import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
 
-/** `forgotten` are batches that were decided so long ago that their verdicts are gone: nobody is told anything of them. */
+/** `forgotten` are batches that were decided so long ago that their verdicts are gone: nothing is published of them. */
 export type Decisions = { outcomes: Decided[]; entities: Entity[]; forgotten: Submitted[] }
 
-/** Everything that one fetch of a partition changes in Postgres. The caller's commit is the decision. */
+/** Everything that one fetch of a partition reads and changes in Postgres. The caller's commit is the decision. */
 export const takeDecisions = async (
   connection: Connection,
   index: EntityIndex,

@@ -20,7 +20,10 @@ export const findEntities = async (connection: Connection | Pool, wanted: readon
   return rows.map(({ org_id, type, id }) => ({ orgId: org_id, type, id }))
 }
 
-// Ordered, so that two transactions that insert the same ids wait for each other instead of deadlocking.
+/**
+ * Inserts those that are new. Ordered, so that two transactions with the same ids wait for each other instead of
+ * deadlocking.
+ */
 export const insertEntities = async (connection: Connection, entities: readonly Entity[]): Promise<void> => {
   await connection.query({
     name: 'insert-entities',
@@ -33,7 +36,10 @@ export const insertEntities = async (connection: Connection, entities: readonly 
   })
 }
 
-/** Which table the entity index is at present: `weir rebuild index` puts another one in its place, under the same name. */
+/**
+ * Postgres's id of the table that is the entity index now: `weir rebuild index` puts another table there, under the same
+ * name.
+ */
 export const findIndexId = async (connection: Connection): Promise<number | undefined> => {
   const { rows } = await connection.query<{ oid: number }>({
     name: 'find-index-id',

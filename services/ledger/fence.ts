@@ -8,7 +8,7 @@ import { isTheOneDecided, type StoredVerdict } from './verdicts.js'
 
 /** `timestamp` is the message's own, which Kafka keeps. */
 export type Submitted = { offset: number; timestamp: number; batch: SubmittedBatch }
-/** A fetch of a partition: the offsets that it covers, unreadable messages among them. */
+/** The offsets of a partition that a fetch covers, from `first` up to but without `next`; unreadable messages count too. */
 export type Span = {
   topic: string
   partition: number
@@ -27,7 +27,10 @@ export type Decided = Submitted & {
 
 const whatToDo = 'Kafka has lost what was there: see "A machine that dies" in docs/operations.md'
 
-// Plain producers leave no gaps: a missing offset is a batch that was acknowledged and is gone.
+/**
+ * Stops at a gap between the cursor and the fetch. Our producers leave no gaps, so a missing offset is a batch that was
+ * lost.
+ */
 export const refuseHole = (at: Span, cursor: number | undefined): void => {
   if (cursor === undefined || at.first <= cursor) return
   throw new Error(`${placeOf(at)}: offsets ${cursor} to ${at.first - 1} are missing from the log. ${whatToDo}`)
@@ -47,12 +50,12 @@ export const freshOnes = (
   })
 }
 
-// How far the clocks of an edge and of integrity may lie apart: a verdict can seem older than the batch it is on.
+// How far the clocks of the edge and of integrity may differ: a verdict can seem older than its batch.
 const clockSkew = 60_000
 
 /**
- * Whether a batch below the cursor has no verdict because that was pruned. Any other batch there without a verdict was never
- * decided, and must not be passed over: that is how it looks when Kafka was made anew and Postgres was kept.
+ * Whether a batch below the cursor has no verdict because its verdict was pruned. Any other batch below the cursor without a
+ * verdict was never decided, and must not be passed over: Kafka was set up anew, and Postgres was kept.
  */
 export const isForgotten = (
   { batch, timestamp }: Submitted,
@@ -60,6 +63,7 @@ export const isForgotten = (
   prunedBefore: number | undefined,
 ): boolean => !verdicts.has(batch.batch_id) && prunedBefore !== undefined && timestamp < prunedBefore + clockSkew
 
+/** A message with the verdict on its batch; throws where a batch below the cursor has none. */
 export const toDecided = (at: Span, one: Submitted, verdicts: ReadonlyMap<string, StoredVerdict>): Decided => {
   const verdict = verdicts.get(one.batch.batch_id)
   if (!verdict) {

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-// weir_<key_id>_<secret><checksum>: scanners know it by its prefix, and a mistyped one is told without asking anybody.
+// weir_<key_id>_<secret><checksum>: secret scanners find keys by the prefix, and the checksum shows a mistyped key without a
+// look into Postgres.
 const keyPattern = /^weir_([0-9A-Za-z]{12})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -21,8 +22,8 @@ export const keyIdOf = (key: string): string | undefined => {
 
 export const hashKey = (key: string): Buffer => createHash('sha256').update(key).digest()
 
-/** Letters and digits, each with 5.95 bits that nobody can guess. */
-// 248 is the largest multiple of 62 in a byte: beyond it some characters would come more often.
+/** Random letters and digits, 5.95 bits each. */
+// 248 is the largest multiple of 62 in a byte: with the bytes above it some characters would come more often.
 export const randomText = (length: number): string => {
   let text = ''
   while (text.length < length) {

@@ -4,7 +4,7 @@ import type { Connection, Pool } from '#platform/postgres/postgres.js'
 
 export type Keyed = { orgId: string; id: string }
 
-/** SHA-256 of the bodies that these interactions came with when they were taken, by `org/id`. */
+/** SHA-256 of the bodies that these interactions came with when they were taken, by `org/id`; absent where they were not. */
 export const findKeyedInteractions = async (
   connection: Connection,
   keyed: readonly Keyed[],
@@ -63,7 +63,10 @@ export const insertKeyedInteractions = async (
   })
 }
 
-/** Removes at most `most` that were recorded before a moment; rows that another process is removing are left to it. */
+/**
+ * Removes at most `most` that were recorded before a moment. Rows that another process is removing are left to that
+ * process.
+ */
 export const pruneKeyedInteractions = async (pool: Pool, before: Date, most: number): Promise<number> => {
   const { rowCount } = await pool.query({
     name: 'prune-keyed-interactions',

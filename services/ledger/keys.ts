@@ -1,6 +1,6 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 
-// auth.api_keys: who may send. Only the hash of a key's text is kept. A trigger tells every edge of each change.
+// auth.api_keys: who may send. Only the hash of a key's text is kept. A trigger notifies every edge of each change.
 
 /** A key as it is kept: everything but its secret. */
 export type Key = {
@@ -21,7 +21,7 @@ export type NewKey = {
   hash: Buffer
   org: string
   scopes: readonly string[] | null
-  /** Milliseconds from now, by the clock of Postgres; null: for ever. */
+  /** Milliseconds from now, by the clock of Postgres; null: the key does not expire. */
   lifetime: number | null
 }
 
@@ -37,7 +37,7 @@ export const insertKey = async (db: Pool | Connection, key: NewKey): Promise<Pic
   return rows[0]
 }
 
-/** Puts a chosen text under a key id. Another text that stood there ends with it. */
+/** Sets the text of a key to a chosen one. A text that the key had before is no longer valid. */
 export const setKeyText = async (
   connection: Connection,
   key: { keyId: string; hash: Buffer; org: string },
@@ -74,12 +74,12 @@ type UsableRow = {
   records_per_second: number | null
 }
 
-// A server that hangs must not keep connections of the pool for ever: one whose answer is late is thrown away.
+// A Postgres that hangs must not use up the pool: a connection whose answer is late is closed.
 const answerWithin = 5_000
 
 /**
- * A key that may be used now. It is asked for by the hash of all that was shown, so that Postgres does the same work for
- * an id that exists as for one that does not.
+ * A key that may be used now, found by the hash of its whole text: Postgres does the same work for a key_id that exists as
+ * for one that does not, so that response times give nothing away.
  */
 export const findKey = async (pool: Pool, hash: Buffer): Promise<StoredKey | undefined> => {
   const question = {
@@ -108,6 +108,7 @@ export const findKey = async (pool: Pool, hash: Buffer): Promise<StoredKey | und
   )
 }
 
+/** A key whether it may be used or not. */
 export const findKeyByHash = async (connection: Connection, hash: Buffer): Promise<Key | undefined> => {
   const { rows } = await connection.query<Key>(
     `
@@ -119,7 +120,7 @@ export const findKeyByHash = async (connection: Connection, hash: Buffer): Promi
   return rows[0]
 }
 
-/** A key, held until the transaction ends, so that two rotations of it come one after the other. */
+/** A key, locked until the transaction ends, so that two rotations of it come one after the other. */
 export const lockKey = async (connection: Connection, keyId: string): Promise<Key | undefined> => {
   const { rows } = await connection.query<Key>(
     `
@@ -132,7 +133,7 @@ export const lockKey = async (connection: Connection, keyId: string): Promise<Ke
   return rows[0]
 }
 
-/** All keys of one organisation, or of all; never a hash. */
+/** The keys of one organisation, or with null of all, without their hashes. */
 export const listKeys = async (db: Pool, org: string | null): Promise<Key[]> => {
   const { rows } = await db.query<Key>(
     `
@@ -145,7 +146,7 @@ export const listKeys = async (db: Pool, org: string | null): Promise<Key[]> => 
   return rows
 }
 
-/** Lets a key live for so many milliseconds more, and no longer than it would have lived anyway. */
+/** Lets a key expire `grace` milliseconds from now, or earlier where it would have expired earlier anyway. */
 export const endKey = async (connection: Connection, keyId: string, grace: number): Promise<Date> => {
   const { rows } = await connection.query<{ expires_at: Date }>(
     `
@@ -161,7 +162,7 @@ export const endKey = async (connection: Connection, keyId: string, grace: numbe
 
 export type Revoked = { key_id: string; org: string; revoked_at: Date; already: boolean }
 
-/** A key that was revoked before keeps its first date; undefined where there is no such key. */
+/** A key that was revoked before keeps that moment; undefined where there is no such key. */
 export const revokeKey = async (db: Pool | Connection, keyId: string): Promise<Revoked | undefined> => {
   const { rows } = await db.query<Revoked>(
     `
@@ -174,6 +175,7 @@ export const revokeKey = async (db: Pool | Connection, keyId: string): Promise<R
   return rows[0]
 }
 
+/** Notes that these keys were just used. */
 export const touchKeys = async (pool: Pool, keyIds: readonly string[]): Promise<void> => {
   await pool.query({
     name: 'touch-keys',

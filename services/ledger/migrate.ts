@@ -7,10 +7,10 @@ const folder = join(packageRoot, 'services/ledger/migrations')
 
 export type Migrated = { run: number }
 
-/** Brings every schema of Weir to its newest form. Each folder of migrations has a table that tells which of them have run. */
+/** Runs the migrations that have not run yet. For each folder of migrations a table in Postgres lists those that have. */
 export const migrate = async (postgresUrl: string): Promise<Migrated> => {
   let run = 0
-  // One after the other: the lock below is one for all of them.
+  // One folder after the other: they share one lock.
   for (const schema of readdirSync(folder).sort()) {
     const done = await runner({
       databaseUrl: postgresUrl,
@@ -18,7 +18,7 @@ export const migrate = async (postgresUrl: string): Promise<Migrated> => {
       migrationsSchema: 'public',
       migrationsTable: `migrations_${schema}`,
       direction: 'up',
-      // The default fails those that start side by side.
+      // By default the second of two processes that start at the same time fails.
       advisoryLockMode: 'wait',
       log: () => {},
     })

@@ -35,7 +35,7 @@ export const listOrgs = async (db: Pool): Promise<Organisation[]> => {
 /** null: what the edges give to everybody; 0: no limit. */
 export type OrgLimits = { requests_per_second: number | null; records_per_second: number | null }
 
-/** Sets those limits that are given, and tells all; undefined where there is no such organisation. */
+/** Sets the limits that are given; a trigger notifies the edges. Undefined where there is no such organisation. */
 export const setOrgLimits = async (
   db: Pool,
   org: string,

@@ -1,14 +1,16 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import type { Entity } from './entities.js'
 
-// integrity.entities_rebuilt: the entity index made anew beside the one in use, for `weir rebuild index`.
+// integrity.entities_rebuilt: a new entity index, built beside the one in use by `weir rebuild index`, which then swaps
+// them.
 
 export type Cursor = { topic: string; partition: number; next_offset: number }
 export type NewIndex = { id: number; cursors: Cursor[] }
 
 /**
- * An empty table of the same make, which from now on gets whatever is accepted; and the cursors, below which everything was
- * decided before. The lock lets every decision under way end first: each is either below the cursors, or copied.
+ * Makes an empty table like the index in use. From now on every accepted entity goes into both. The cursors say up to where
+ * batches were decided before that: the lock waits for the decisions under way, so that each decision is either below the
+ * cursors, or its entities are copied.
  */
 export const beginNewIndex = async (connection: Connection): Promise<NewIndex> => {
   await connection.query(`lock table integrity.cursors in exclusive mode`)
@@ -16,7 +18,7 @@ export const beginNewIndex = async (connection: Connection): Promise<NewIndex> =
   await connection.query(`create table integrity.entities_rebuilt (like integrity.entities including all)`)
   await connection.query(likeTheOldOne)
   await connection.query(copyFunction)
-  // Before, not after: a row that the old index holds already is not inserted, and would not be told of afterwards.
+  // Before, not after: where the old index holds the row already, nothing is inserted, and an after trigger would not run.
   await connection.query(`
     create trigger copy_to_rebuilt before insert on integrity.entities
     for each row execute function integrity.copy_to_rebuilt()`)
@@ -33,7 +35,8 @@ const copyFunction = `
   end
   $$`
 
-// Whoever may use the old table may use the new one: integrity need not log in as the operator does.
+// The new table gets the owner, the grants and the comment of the old one: integrity may log in as another user than the
+// operator, and must be able to use the table after the swap.
 const likeTheOldOne = `
   do $$
   declare old record;
@@ -47,13 +50,15 @@ const likeTheOldOne = `
         case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end)
       from pg_class, aclexplode(relacl)
       where oid = 'integrity.entities'::regclass
+      union all
+      select format('comment on table integrity.entities_rebuilt is %L', obj_description('integrity.entities'::regclass))
     loop
       execute old.statement;
     end loop;
   end
   $$`
 
-// In the order that integrity inserts in: it may be writing the same rows, and neither must wait for the other in a ring.
+// In the order in which integrity inserts: both may write the same rows, and in another order they would deadlock.
 export const insertRebuilt = async (connection: Connection, rows: readonly Entity[]): Promise<void> => {
   await connection.query({
     name: 'insert-rebuilt',
@@ -68,15 +73,15 @@ export const insertRebuilt = async (connection: Connection, rows: readonly Entit
 
 export type Comparison = {
   type: string
-  /** How many the new index holds. */
+  /** How many entities the new index holds. */
   entities: number
-  /** Of these, how many the old one lacks. */
+  /** How many of these the old index lacks. */
   added: number
-  /** How many the old one holds that no topic knows of. */
+  /** How many entities of the old index are on no topic. */
   removed: number
 }
 
-/** Both are written in the same transactions, so one query sees the two as they were at one moment. */
+/** Both tables are written in the same transactions, and one query sees both at the same moment. */
 export const compareIndexes = async (pool: Pool): Promise<Comparison[]> => {
   const { rows } = await pool.query<Comparison>(`
     select type, count(rebuilt.id) as entities,
@@ -89,13 +94,13 @@ export const compareIndexes = async (pool: Pool): Promise<Comparison[]> => {
 }
 
 /**
- * Puts the new index in the old one's place. With the cursors locked no decision is under way: each is taken wholly by the
- * old index or wholly by the new one. The key is renamed too, so that the next rebuild finds its own name free.
- * False, and nothing changed, where another rebuild has put its own table there meanwhile.
+ * Puts the new index in the old one's place. While the cursors are locked no decision is under way, so that each decision
+ * uses either the old index or the new one, never both. The primary key is renamed too: the next rebuild needs its name.
+ * False, and nothing is changed, where another rebuild has begun meanwhile with a table of its own.
  */
 export const swapIndex = async (connection: Connection, id: number): Promise<boolean> => {
   await connection.query(`lock table integrity.cursors in exclusive mode`)
-  // A rebuild that lost its connection has lost its lock: the table may be another rebuild's, half filled.
+  // A rebuild that lost its connection has lost its lock: the table may be that of another rebuild, half filled.
   const { rows } = await connection.query<{ id: number | null }>(
     `select to_regclass('integrity.entities_rebuilt')::oid as id`,
   )
@@ -107,7 +112,7 @@ export const swapIndex = async (connection: Connection, id: number): Promise<boo
   return true
 }
 
-/** Takes away all that a rebuild of the index makes, also that of one which was cut off. */
+/** Removes everything that a rebuild makes, also what a rebuild that was cut off has left behind. */
 export const dropNewIndex = async (connection: Connection): Promise<void> => {
   await connection.query(`drop trigger if exists copy_to_rebuilt on integrity.entities`)
   await connection.query(`drop function if exists integrity.copy_to_rebuilt()`)

@@ -1,12 +1,13 @@
 import type { Pool } from '#platform/postgres/postgres.js'
 import { recordsIn, type SubmittedBatch, type VerdictEvent } from '#schemas/events.js'
-import { batchIdOf } from './ids.js'
+import { batchIdOf } from '#schemas/uuid.js'
 import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
 
-// edge.requests: notes of requests that were not answered within a second, so that a look-up can tell of them before
-// their verdicts are there.
+// edge.requests: notes of requests that were not answered within a second, so that a look-up finds them before their
+// verdicts
+// are there.
 
-/** What is kept of a request that is not answered quickly: enough to tell of it before anything is decided. */
+/** What is kept of a request that is not answered quickly: enough to answer a look-up before anything is decided. */
 export type NotedRequest = {
   requestId: string
   orgId: string
@@ -52,7 +53,10 @@ type NotedColumns = {
 }
 type Row = (VerdictRow | Record<keyof VerdictRow, null>) & (NotedColumns | Record<keyof NotedColumns, null>)
 
-/** One organisation's request; that of another is not found. One statement for both, so that no pruning falls in between. */
+/**
+ * One organisation's request; that of another organisation is not found. One statement, so that no pruning falls between
+ * the two tables.
+ */
 export const findRequest = async (pool: Pool, orgId: string, requestId: string): Promise<StoredRequest> => {
   const { rows } = await pool.query<Row>({
     name: 'find-request',
@@ -92,14 +96,15 @@ export const findRequest = async (pool: Pool, orgId: string, requestId: string):
 }
 
 /**
- * Notes requests, each once in a call. A request that is sent again takes the place of what was noted before, except that
- * what was written stays so. Resolves to the ids of those that were noted: the others' key was used with another body.
+ * Notes requests, each at most once in a call. A request that is sent again replaces its note, except that a note of a request
+ * which Kafka has whole keeps saying so. Resolves to the ids of the requests that were noted: a request is left out where its
+ * Idempotency-Key was used with another body.
  */
 export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]): Promise<Set<string>> => {
   const column = <T>(value: (request: NotedRequest) => T): T[] => requests.map(value)
   const { rows } = await pool.query<{ request_id: string }>({
     name: 'save-requests',
-    // Ordered, so that two edges that note the same ones wait for each other instead of deadlocking.
+    // Ordered, so that two edges that note the same requests wait for each other instead of deadlocking.
     text: `
       insert into edge.requests as kept
         (request_id, org_id, type, body_sha256, batch_records, submitted_at, written)
@@ -132,8 +137,8 @@ export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]
 }
 
 /**
- * Deletes at most `most` notes, the oldest first: those past their time, and those that have nothing left to tell because
- * all of their batches are decided. A note that outlived its verdicts would show its request as undecided again.
+ * Deletes at most `most` notes, the oldest first: notes past their time, and notes that are of no use any more because all of
+ * their batches are decided. A note that outlived its verdicts would show its request as undecided again.
  */
 export const pruneRequests = async (pool: Pool, retentionHours: number, most: number): Promise<number> => {
   const { rowCount } = await pool.query({

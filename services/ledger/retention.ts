@@ -1,10 +1,60 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
 import { inSteps } from '#platform/process/periodically.js'
 import { holdCursor, markPruned } from './cursors.js'
 import { countPrunableKeyed, pruneKeyedInteractions } from './keyed-interactions.js'
 import { countPrunableRetries, pruneRetries } from './retries.js'
 import { countPrunableVerdicts, pruneVerdicts } from './verdicts.js'
+
+// How long things are kept, from which moment on they are too old, and how the tables of Postgres are rid of them.
+
+export const retentionVariables = {
+  VERDICT_RETENTION_HOURS: {
+    type: 'integer',
+    // An Idempotency-Key is promised to work for a day.
+    minimum: 24,
+    default: 720,
+    description: 'how long verdicts and keyed interactions are kept after their last use',
+  },
+  REJECTION_RETENTION_DAYS: {
+    type: 'integer',
+    minimum: 1,
+    default: 90,
+    description: 'how many whole days (UTC) rejections are kept',
+  },
+  PRUNE_EVERY_SECONDS: {
+    type: 'integer',
+    minimum: 1,
+    default: 3600,
+    description: 'how often what is too old is looked for; the first time five minutes after the start at the latest',
+  },
+} as const satisfies ConfigSchema['properties']
+
+export type RetentionConfig = ValuesOf<typeof retentionVariables>
+
+const hour = 3_600_000
+const day = 24 * hour
+
+/** Verdicts that were last used before this moment are too old. */
+export const verdictsBefore = (
+  now: number,
+  { VERDICT_RETENTION_HOURS: hours }: Pick<RetentionConfig, 'VERDICT_RETENTION_HOURS'>,
+): Date => new Date(now - hours * hour)
+
+/** Rejections of days before this one are too old: whole days, so that ClickHouse is asked to delete once a day. */
+export const rejectionsBefore = (
+  now: number,
+  { REJECTION_RETENTION_DAYS: days }: Pick<RetentionConfig, 'REJECTION_RETENTION_DAYS'>,
+): Date => new Date(Math.floor((now - days * day) / day) * day)
+
+/**
+ * Retries are kept longer than the rejections that they belong to: a sink that reads the topic again brings pruned rejections
+ * back for a while, and they must not be retried twice. Kafka drops whole segments, so the topic can reach back a week
+ * further than its retention says.
+ */
+export const retriesBefore = (rejections: Date, now: number, topicRetention: number): Date =>
+  new Date(Math.min(rejections.getTime(), now - topicRetention) - 14 * day)
 
 export type Prunable = 'verdicts' | 'keyed_interactions' | 'retries'
 export type Counts = Record<Prunable, number>
@@ -17,7 +67,7 @@ export type Retention = {
   prune: (before: Cutoffs, signal?: AbortSignal) => Promise<Counts>
 }
 
-/** Deletes what is too old, in short steps, so that no decision waits long. Several processes may do so at once and share the work. */
+/** Deletes what is too old, in short steps, so that no decision waits long. Several processes may share the work. */
 export const createRetention = (deps: {
   pool: Pool
   /** Only verdicts whose events are published may go: until then the events can be made from the verdict alone. */
@@ -29,8 +79,8 @@ export const createRetention = (deps: {
   const prune = (what: Prunable, step: (most: number) => Promise<number>, signal?: AbortSignal): Promise<number> =>
     inSteps(step, { ...deps.steps, signal, onStep: (count) => onStep?.(what, count) })
 
-  // With the cursor locked, as integrity locks it: a batch that comes again right now either finds its verdict and renews it,
-  // or comes after the pruning.
+  // With the cursor locked, as integrity locks it: a batch that comes again at this moment either finds its verdict and
+  // renews it, or is handled after the pruning.
   const verdictsOf = (partition: Committed, before: Date, most: number): Promise<number> =>
     inTransaction(pool, async (connection) => {
       if (!(await holdCursor(connection, partition.topic, partition.partition))) return 0

@@ -2,7 +2,7 @@ import type { Pool } from '#platform/postgres/postgres.js'
 
 // integrity.retries: refused records that were submitted again. Each rejection is claimed once, before it is sent.
 
-/** Which rejection: its batch, and its index in the request. No other has the same two. */
+/** What identifies a rejection: its batch, and its index in the request. */
 export type RejectionId = { batchId: string; index: number }
 
 /** A text that is the same for the same rejection. */
@@ -35,7 +35,7 @@ export const claimRetries = async <C extends RejectionId & { org: string; type: 
   return candidates.filter((candidate) => claimed.has(rejectionName(candidate)))
 }
 
-/** What is known of a rejection that was submitted again; without an outcome while its request was not answered. */
+/** What is known of a rejection that was submitted again; `outcome` is null until its request was answered. */
 export type Retry = {
   retry_id: string
   claimed_at: Date
@@ -63,7 +63,10 @@ export const findRetries = async (pool: Pool, places: readonly RejectionId[]): P
   return found
 }
 
-/** A request that an earlier run claimed records for, and whose answer nobody saw; its records in their order. */
+/**
+ * A request that an earlier run claimed rejections for and whose answer it did not see; `wanted` in the order of the
+ * request.
+ */
 export type Unanswered = {
   retryId: string
   org: string
@@ -97,12 +100,12 @@ export const findUnanswered = async (pool: Pool): Promise<Unanswered[]> => {
   }))
 }
 
-/** Gives back what was claimed for a request that was never taken. */
+/** Gives back the rejections that were claimed for a request which the edge never took. */
 export const releaseRetries = async (pool: Pool, retryId: string): Promise<void> => {
   await pool.query('delete from integrity.retries where retry_id = $1 and outcome is null', [retryId])
 }
 
-/** Keeps what became of the rejections of one request; from then on they are never sent again. */
+/** Stores what became of the rejections of one request; from then on they are never sent again. */
 export const settleRetries = async (
   pool: Pool,
   requestId: string,
@@ -123,7 +126,10 @@ export const settleRetries = async (
   )
 }
 
-/** Removes at most `most` retries of rejections from before a moment; rows that another process is removing are left to it. */
+/**
+ * Removes at most `most` retries of rejections from before a moment. Rows that another process is removing are left to
+ * that process.
+ */
 export const pruneRetries = async (pool: Pool, before: Date, most: number): Promise<number> => {
   const { rowCount } = await pool.query({
     name: 'prune-retries',

@@ -3,16 +3,16 @@ import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
 import type { VerdictEvent } from '#schemas/events.js'
 
-// integrity.verdicts: the decision on each batch. It is written once and never changed; pruning takes old ones away.
+// integrity.verdicts: the decision on each batch. It is written once and never changed; pruning removes old ones.
 
-/** A verdict as it is kept, with the place in the submitted log of the message that was decided. */
+/** A verdict as it is kept, with the topic, partition and offset of the message that was decided. */
 export type StoredVerdict = PlacedVerdict & { topic: string; partition: number }
 
 type InLog = { topic: string; partition: number; offset: number }
 
 /**
- * Whether this very message was the one that was decided. A batch can lie in the log more than once, when a request was
- * sent again; only the message that was decided leads to events, the others only have the verdict published again.
+ * Whether this message is the one that was decided. A batch can lie in the log more than once, when a request was sent again:
+ * only the message that was decided leads to events; for the others only the verdict is published again.
  */
 export const isTheOneDecided = (verdict: StoredVerdict, { topic, partition, offset }: InLog): boolean =>
   verdict.topic === topic && verdict.partition === partition && verdict.submitted_offset === offset
@@ -34,7 +34,7 @@ export const findVerdicts = async (
   return new Map(rows.map((row) => [row.batch_id, fromRow(row)]))
 }
 
-/** The same without their places, as uploaders are told of them. */
+/** The same without their places in the log, as uploaders get them. */
 export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly string[]): Promise<VerdictEvent[]> => {
   const { rows } = await pool.query<Row<VerdictEvent>>({
     name: 'find-verdicts-of-batches',
@@ -47,7 +47,7 @@ export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly strin
   return rows.map(fromRow)
 }
 
-/** Those of these requests of which at least one batch was decided. */
+/** Which of these requests have at least one batch that was decided. */
 export const findDecidedRequests = async (pool: Pool, requestIds: readonly string[]): Promise<Set<string>> => {
   const { rows } = await pool.query<{ request_id: string }>(
     `select distinct request_id from integrity.verdicts where request_id = any ($1::uuid[])`,
@@ -93,7 +93,7 @@ export const insertVerdicts = async (connection: Connection, verdicts: readonly 
   })
 }
 
-/** Notes that these batches came again: retention counts from now on. */
+/** Notes that these batches came again: their verdicts are kept as if they had been decided now. */
 export const touchVerdicts = async (
   connection: Connection,
   batchIds: readonly string[],
@@ -107,7 +107,7 @@ export const touchVerdicts = async (
   })
 }
 
-/** Verdicts of a partition that pruning removed, and the latest last use among them. */
+/** How many verdicts were removed, and when the most recently used of them was last used. */
 export type PrunedVerdicts = { count: number; lastUsed: Date | null }
 
 /** Removes at most `most` verdicts of a partition that were published and last used before a moment, the oldest first. */

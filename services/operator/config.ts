@@ -1,4 +1,4 @@
-import { retentionVariables } from '#ledger/cutoffs.js'
+import { retentionVariables } from '#ledger/retention.js'
 import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
 
 const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS } = retentionVariables

@@ -4,7 +4,7 @@ import { createClient } from '@clickhouse/client'
 
 export type ClickHouse = {
   command: (sql: string) => Promise<void>
-  /** Rows as objects; values are bound to {name:Type} places, never spliced in. */
+  /** Rows as objects; values are bound to the placeholders {name:Type}, never put into the text. */
   query: <Row>(
     sql: string,
     values?: Record<string, unknown>,
@@ -23,7 +23,7 @@ export const createClickHouse = (url: string, options: { requestTimeout?: number
     url,
     request_timeout: options.requestTimeout ?? 60_000,
     keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
-    // The service logs what went wrong itself, once.
+    // The service itself logs what went wrong, once.
     log: { LoggerClass: SilentLogger },
   })
   return {
@@ -40,7 +40,7 @@ export const createClickHouse = (url: string, options: { requestTimeout?: number
       return answer.json<Row>()
     },
     insertAvro: async (table, container, signal) => {
-      // exec, not insert: the client takes Avro for a format of rows that it has to write itself.
+      // exec, not insert: for Avro, `insert` expects rows that it encodes itself.
       const { stream } = await client.exec({
         query: `insert into ${table} format Avro`,
         values: Readable.from([container], { objectMode: false }),
@@ -48,11 +48,11 @@ export const createClickHouse = (url: string, options: { requestTimeout?: number
         clickhouse_settings: { input_format_avro_allow_missing_fields: 1 },
         ...(signal && { abort_signal: signal }),
       })
-      // The socket is free again only when the answer was read.
+      // The socket can be used again only when the answer has been read.
       await finished(stream.resume())
     },
     ping: async () => {
-      // Bounded by itself: pings that hang would fill the client's few connections.
+      // With a bound of its own: pings that hang would use up the client's few connections.
       const answer = await client.ping({ select: false, abort_signal: AbortSignal.timeout(pingWithin) })
       if (!answer.success) throw answer.error
     },

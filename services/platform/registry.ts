@@ -1,13 +1,13 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import avro from 'avsc'
-import { within } from './process/patience.js'
+import { within } from './process/within.js'
 
 /** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
 const headerLength = 5
 
 const lookUpWithin = 20_000
 
-/** A message that will never be readable, however often it is tried: not ours, or of a schema that is gone. */
+/** A message that will never be readable, however often it is tried: not in our format, or its schema is gone. */
 export class Undecodable extends Error {}
 
 export type Registry = {
@@ -15,11 +15,11 @@ export type Registry = {
   register: (subject: string, schema: unknown) => Promise<number>
   /** An encoder for a schema that was registered. */
   encoder: <T>(subject: string, schema: unknown) => Promise<(value: T) => Buffer>
-  /** A decoder into `schema`, whichever schema the event was written with. */
+  /** A decoder into the form of `schema`, whichever schema the event was written with. */
   decoder: <T>(schema: unknown) => (message: Buffer) => Promise<T>
   /** The schema that a message was written with, as JSON text. */
   writerSchema: (id: number) => Promise<string>
-  /** Looks a schema up that was registered, so that its events can be read later without the registry. */
+  /** Looks up a registered schema, so that its events can be read later without the registry. */
   prepare: (subject: string, schema: unknown) => Promise<void>
   ping: () => Promise<void>
 }
@@ -33,7 +33,7 @@ export const createRegistry = (url: string): Registry => {
   const writerSchema = (id: number): Promise<string> => {
     const known = written.get(id)
     if (known) return known
-    // Asked for by hand: the client keeps the compiled schema only, and that has lost its logical types.
+    // Not through the client: it keeps only the compiled schema, which has lost its logical types.
     const asked = getJson<{ schema: string }>(`${base}/schemas/ids/${id}`).then(({ schema }) => schema)
     written.set(id, asked)
     asked.catch(() => written.delete(id))
@@ -42,7 +42,7 @@ export const createRegistry = (url: string): Registry => {
 
   const idOf = async (subject: string, schema: string): Promise<number> => {
     const asked = client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema })
-    // The client itself would wait for ever for a registry that hangs.
+    // The client has no bound of its own for a registry that hangs.
     const id = await within(lookUpWithin, asked)
     written.set(id, Promise.resolve(schema))
     return id
@@ -93,14 +93,14 @@ export const createRegistry = (url: string): Registry => {
   }
 }
 
-/** Writes into one buffer that is kept, and copies out what came of it: one allocation a message. */
+/** Encodes into one buffer that is kept, and copies the result out: one allocation a message. */
 const createEncode = <T>(type: avro.Type, id: number): ((value: T) => Buffer) => {
   let draft = Buffer.alloc(64 * 1024)
   draft.writeInt32BE(id, 1)
   return (value) => {
     const end = type.encode(value, draft, headerLength)
     if (end >= 0) return Buffer.from(draft.subarray(0, end))
-    // Too small: encode() tells by a negative number how many bytes were missing.
+    // The buffer was too small: encode() answers with a negative number, how many bytes were missing.
     draft = Buffer.alloc(2 * (draft.length - end))
     draft.writeInt32BE(id, 1)
     return Buffer.from(draft.subarray(0, type.encode(value, draft, headerLength)))

@@ -1,7 +1,7 @@
 import type { Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 
-export type Figures = {
+export type SinkFigures = {
   fetched: (fetch: Fetch) => void
   written: (fetch: Fetch) => void
   failed: (topic: string, error: Error) => void
@@ -10,7 +10,7 @@ export type Figures = {
   check: () => void
 }
 
-export const createFigures = (metrics: Metrics): Figures => {
+export const createSinkFigures = (metrics: Metrics): SinkFigures => {
   const lag = metrics.gauge('consumer_lag', 'Events that wait to be written.', ['topic', 'partition'])
   const failures = metrics.counter('insert_failures_total', 'Inserts that failed and were tried again.', ['topic'])
   const rows = metrics.histogram(

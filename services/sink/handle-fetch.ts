@@ -3,31 +3,27 @@ import type { Log } from '#platform/health/log.js'
 import type { Fetch, Received } from '#platform/kafka/kafka.js'
 import type { SetAside } from '#platform/kafka/set-aside.js'
 import type { FailAt } from '#platform/process/fail-point.js'
-import type { Figures } from './figures.js'
+import type { SinkFigures } from './figures.js'
 import type { Sorted } from './readable.js'
-import type { TableWriter } from './table-writer.js'
-
-/** One topic's way into its table. */
-export type Lane = {
-  writer: TableWriter
-  /** A quick look at each message, and a close one at those that an insert failed with. */
-  sort: (messages: readonly Received[]) => Promise<Sorted>
-  lookClosely: (messages: readonly Received[]) => Promise<Sorted>
-}
+import type { TableFeed } from './table-feeds.js'
 
 const firstPause = 250
 const longestPause = 5_000
 
-/** Offsets are committed when this resolves, so it goes on until ClickHouse has the rows, however long that is away. */
+/**
+ * Writes one fetch of one partition into its table. The offsets are committed when this resolves, so it goes on until
+ * ClickHouse has the rows, however long ClickHouse is away.
+ */
 export const createFetchHandler = (deps: {
-  lanes: ReadonlyMap<string, Lane>
+  /** By topic. */
+  feeds: ReadonlyMap<string, TableFeed>
   setAside: SetAside
-  figures: Figures
+  figures: Omit<SinkFigures, 'inserted' | 'check'>
   failAt: FailAt
   log: Log
   signal: AbortSignal
 }): ((fetch: Fetch) => Promise<void>) => {
-  const { lanes, figures, log, signal } = deps
+  const { feeds, figures, log, signal } = deps
 
   const keepReadable = async ({ topic, partition }: Fetch, { readable, unreadable }: Sorted): Promise<Received[]> => {
     for (const { message, reason } of unreadable) await deps.setAside({ ...message, topic, partition, reason })
@@ -36,14 +32,14 @@ export const createFetchHandler = (deps: {
 
   return async (fetch) => {
     const { topic, partition } = fetch
-    const lane = lanes.get(topic)
-    if (!lane) throw new Error(`no table for ${topic}`)
+    const feed = feeds.get(topic)
+    if (!feed) throw new Error(`no table for ${topic}`)
     figures.fetched(fetch)
     for (let messages = fetch.messages, pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
       try {
-        messages = await keepReadable(fetch, await lane.sort(messages))
+        messages = await keepReadable(fetch, await feed.sort(messages))
         if (messages.length > 0) {
-          await lane.writer.write(messages.map(({ value }) => value))
+          await feed.writer.write(messages.map(({ value }) => value))
           deps.failAt('after-clickhouse-insert')
         }
         figures.written(fetch)
@@ -52,11 +48,13 @@ export const createFetchHandler = (deps: {
         figures.failed(topic, error as Error)
         log.error({ err: error, topic, partition, rows: messages.length, pause }, 'insert failed, trying again')
         await wait(pause, undefined, { signal })
-        // ClickHouse gives its own errors a code; without one it was not reached.
-        if ((error as { code?: string }).code !== undefined && 'type' in (error as object)) {
-          messages = await keepReadable(fetch, await lane.lookClosely(messages))
-        }
+        if (isClickHousesOwn(error)) messages = await keepReadable(fetch, await feed.lookClosely(messages))
       }
     }
   }
 }
+
+// ClickHouse's own errors carry a code and a type. An error without them means that ClickHouse was not reached, and says
+// nothing about the messages.
+const isClickHousesOwn = (error: unknown): boolean =>
+  (error as { code?: string }).code !== undefined && 'type' in (error as object)

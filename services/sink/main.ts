@@ -1,8 +1,8 @@
 // accepted and rejected events → ClickHouse, in large blocks, offsets after the insert.
+
 import { setMaxListeners } from 'node:events'
 import { createClickHouse } from '#platform/clickhouse.js'
-import { checkWithinForPeers, createReadiness } from '#platform/health/health.js'
-import { startHealthServer } from '#platform/health/health-server.js'
+import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { type Consumer, createKafka } from '#platform/kafka/kafka.js'
@@ -19,10 +19,10 @@ import { partitionsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent } from '#schemas/events.js'
 import { toSetAside } from '#schemas/set-aside.js'
 import { configSchema } from './config.js'
-import { createFigures } from './figures.js'
+import { createSinkFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
-import { openLanes } from './lanes.js'
-import { startRetention } from './retention-timer.js'
+import { startRetention } from './retention.js'
+import { openTableFeeds } from './table-feeds.js'
 import type { Insert } from './table-writer.js'
 
 const config = readConfigOrExit(configSchema)
@@ -31,12 +31,13 @@ const stopWaitingAfter = 4_000
 
 await runService(log, async (onStop, crash) => {
   const metrics = createMetrics('sink')
-  const figures = createFigures(metrics)
+  const figures = createSinkFigures(metrics)
   const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
   const clickhouse = createClickHouse(config.CLICKHOUSE_URL)
   onStop('clickhouse', clickhouse.close)
+  // Cuts off the inserts that still hang when the service has waited long enough for its stop.
   const late = new AbortController()
-  // One listener for each insert under way, and there are as many as tables.
+  // Each insert adds a listener, and as many are under way as there are tables: Node would warn of more than ten.
   setMaxListeners(0, late.signal)
   const insert: Insert = async (table, container, rows) => {
     const began = performance.now()
@@ -55,7 +56,7 @@ await runService(log, async (onStop, crash) => {
       },
       clickhouse: clickhouse.ping,
       inserts: figures.check,
-      // Once started, it does without it.
+      // Needed for the start only: from then on the schemas are known.
       registry: () => patience.check('registry'),
     },
     checkWithinForPeers,
@@ -66,7 +67,7 @@ await runService(log, async (onStop, crash) => {
   const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-sink', log })
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
-  const lanes = await patience.until('registry', () => openLanes(catalogue, registry, insert))
+  const feeds = await patience.until('registry', () => openTableFeeds(catalogue, registry, insert))
   const encodeRejected = await registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
   const setAside = createSetAside({
     producer,
@@ -82,7 +83,7 @@ await runService(log, async (onStop, crash) => {
 
   const stopping = new AbortController()
   const onFetch = createFetchHandler({
-    lanes,
+    feeds,
     setAside,
     figures,
     failAt: createFailAt(config),
@@ -94,7 +95,7 @@ await runService(log, async (onStop, crash) => {
       groupId,
       topics,
       fromBeginning: true,
-      // All of a fetch at once: that is what joins the partitions of a topic into one insert.
+      // All partitions of a fetch at once: only then can the table writer join them into one insert.
       partitionsAtOnce: 256,
       bytesPerFetch: 4 * 1024 * 1024,
       gatherBytes: config.SINK_GATHER_BYTES,
@@ -106,10 +107,10 @@ await runService(log, async (onStop, crash) => {
   }
   onStop('consumers', () => Promise.all(consumers.map(({ close }) => close())))
   const interactionsTopic = acceptedTopic(catalogue.interaction.type)
-  const others = [...lanes.keys()].filter((topic) => topic !== interactionsTopic)
+  const others = [...feeds.keys()].filter((topic) => topic !== interactionsTopic)
   await consume(sinkGroupOf(), others)
   await consume(sinkGroupOf(catalogue.interaction.type), [interactionsTopic])
-  // Released first: a handler that waits for ClickHouse gives up, and its offsets stay uncommitted.
+  // Released before the consumers: a handler that waits for ClickHouse gives up, and its offsets stay uncommitted.
   onStop('waiting inserts', () => {
     stopping.abort()
     setTimeout(() => late.abort(), stopWaitingAfter).unref()

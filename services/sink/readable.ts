@@ -1,9 +1,13 @@
 import type { Received } from '#platform/kafka/kafka.js'
 import { type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
 
+/** Messages that can be inserted, and messages that have to be set aside, with the reason. */
 export type Sorted = { readable: Received[]; unreadable: { message: Received; reason: string }[] }
 
-/** Tells events of a topic's own schema from what a stranger wrote there: ClickHouse would take the latter for empty rows. */
+/**
+ * Separates events of a topic's own schema from messages that another program wrote there with another schema: ClickHouse
+ * would insert those as empty rows. Looks at the schema's name only, so that no event is decoded.
+ */
 export const createSort = (registry: Pick<Registry, 'writerSchema'>, schemaName: string) => {
   const names = new Map<number, string>()
   const nameOf = async (id: number): Promise<string> => {
@@ -20,7 +24,7 @@ export const createSort = (registry: Pick<Registry, 'writerSchema'>, schemaName:
   return (messages: readonly Received[]): Promise<Sorted> => sortBy(messages, check)
 }
 
-/** Decodes every message, to find those that stopped an insert. */
+/** Decodes every message, to find the ones that made an insert fail. */
 export const createCloseLook = (decode: (message: Buffer) => Promise<unknown>) => (messages: readonly Received[]) =>
   sortBy(messages, ({ value }) => decode(value))
 

@@ -1,24 +1,35 @@
+import { type RetentionConfig, rejectionsBefore } from '#ledger/retention.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
+import type { Log } from '#platform/health/log.js'
+import type { Metrics } from '#platform/health/metrics.js'
+import { periodically } from '#platform/process/periodically.js'
 import { database, rejectionsLog } from '#schemas/derive/names.js'
 
-/** A day (UTC) with rejections that are too old, and how many rows it has. */
-export type ExpiredDay = { day: string; rows: number }
-
-const table = `${database}.${rejectionsLog}`
-
-export const findExpiredDays = (clickhouse: ClickHouse, before: Date): Promise<ExpiredDay[]> =>
-  clickhouse.query<ExpiredDay>(
-    `select toString(toDate32(rejected_at)) as day, toUInt32(count()) as rows
-    from ${table}
-    where rejected_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
-    group by day
-    order by day`,
-    { before: before.getTime() },
-  )
+/** Prunes the rejections by the hour. Most hours there is nothing to do, since rejections go by whole days. */
+export const startRetention = (deps: {
+  config: Pick<RetentionConfig, 'REJECTION_RETENTION_DAYS' | 'PRUNE_EVERY_SECONDS'>
+  clickhouse: ClickHouse
+  metrics: Metrics
+  log: Log
+}): { stop: () => Promise<void> } => {
+  const { config, clickhouse, log } = deps
+  const pruned = deps.metrics.counter('pruned_total', 'Rejections that were too old and are gone.')
+  return periodically({
+    name: 'retention',
+    everyMs: config.PRUNE_EVERY_SECONDS * 1000,
+    work: async (signal) => {
+      const before = rejectionsBefore(Date.now(), config)
+      const rejections = await pruneRejections(clickhouse, before, { signal, onDay: ({ rows }) => pruned.inc(rows) })
+      if (rejections > 0) log.info({ rejections, before }, 'pruned')
+    },
+    log,
+  })
+}
 
 /**
- * Takes away one day after the other. A delete only marks rows, and a merge drops them later, so a day costs about as much
- * as reading its parts once. Whoever deletes the same day at the same time finds nothing left.
+ * Deletes the rejections from before a moment, one day after the other. A delete only marks rows, which a later merge drops,
+ * so that a day costs about as much as reading its parts once. Where two processes delete the same day at the same time, the
+ * second one finds nothing left.
  */
 export const pruneRejections = async (
   clickhouse: ClickHouse,
@@ -34,3 +45,18 @@ export const pruneRejections = async (
   }
   return rows
 }
+
+const table = `${database}.${rejectionsLog}`
+
+/** A day (UTC) with rejections that are too old, and how many rows it has. */
+export type ExpiredDay = { day: string; rows: number }
+
+export const findExpiredDays = (clickhouse: ClickHouse, before: Date): Promise<ExpiredDay[]> =>
+  clickhouse.query<ExpiredDay>(
+    `select toString(toDate32(rejected_at)) as day, toUInt32(count()) as rows
+    from ${table}
+    where rejected_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
+    group by day
+    order by day`,
+    { before: before.getTime() },
+  )

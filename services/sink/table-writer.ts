@@ -3,13 +3,16 @@ import { toAvroContainer } from './avro-container.js'
 
 export type Insert = (table: string, container: Buffer, rows: number) => Promise<void>
 export type TableWriter = {
-  /** Resolves once ClickHouse has these rows. Rows that come at the same moment share one insert. */
+  /** Resolves once ClickHouse has these rows. Rows that are written at the same moment share one insert. */
   write: (messages: readonly Buffer[]) => Promise<void>
 }
 
 type Waiting = { messages: readonly Buffer[]; resolve: () => void; reject: (error: Error) => void }
 
-/** A fetch brings all partitions of a topic at once, each to a handler of its own: this joins them again. */
+/**
+ * A fetch brings all partitions of a topic at once, each to a handler of its own. This joins them again: one insert for each
+ * schema that the events were written with.
+ */
 export const createTableWriter = (deps: {
   table: string
   writerSchema: (schemaId: number) => Promise<string>

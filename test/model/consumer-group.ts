@@ -1,29 +1,31 @@
+import { placeOf } from '#platform/kafka/partitions.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { partitions, types } from './edge.js'
-import { type Log, type Place, placeOf } from './log.js'
+import type { Log, TopicPartition } from './log.js'
 
-/** Who owns which partition, and what was committed. A generation ends with every rebalance. */
+/** Which instance owns which partition, and the committed offsets. Every rebalance begins a new generation. */
 export const createConsumerGroup = (submitted: Log<SubmittedBatch>) => {
-  const places: Place[] = [...types.keys()].flatMap((type) =>
+  const places: TopicPartition[] = [...types.keys()].flatMap((type) =>
     Array.from({ length: partitions }, (_, partition) => ({ topic: submittedTopic(type), partition })),
   )
   const owners = new Map<string, number>()
   const committed = new Map<string, number>()
-  /** Where the owner reads next, where that is not what was committed. */
+  /** Where the owner reads next, if that differs from what was committed. */
   const positions = new Map<string, number>()
   let generation = 0
 
-  const positionOf = (place: Place): number => positions.get(placeOf(place)) ?? committed.get(placeOf(place)) ?? 0
+  const positionOf = (place: TopicPartition): number =>
+    positions.get(placeOf(place)) ?? committed.get(placeOf(place)) ?? 0
 
   return {
     places,
     committed,
     positionOf,
     generation: () => generation,
-    owns: (i: number, place: Place): boolean => owners.get(placeOf(place)) === i,
-    ownerOf: (place: Place): number | undefined => owners.get(placeOf(place)),
-    hasMore: (place: Place): boolean => positionOf(place) < submitted.end(place.topic, place.partition),
+    owns: (i: number, place: TopicPartition): boolean => owners.get(placeOf(place)) === i,
+    ownerOf: (place: TopicPartition): number | undefined => owners.get(placeOf(place)),
+    hasMore: (place: TopicPartition): boolean => positionOf(place) < submitted.end(place.topic, place.partition),
 
     /** Each partition goes to the instance that is named for it, or to none. */
     rebalance: (named: readonly (number | undefined)[]): void => {
@@ -42,10 +44,10 @@ export const createConsumerGroup = (submitted: Log<SubmittedBatch>) => {
         positions.delete(placeOf(place))
       }
     },
-    /** kafkajs begins again at what was committed. */
-    beginAgain: (place: Place): void => void positions.delete(placeOf(place)),
-    jump: (place: Place, offset: number): void => void positions.set(placeOf(place), offset),
-    commit: (place: Place, offset: number): void => {
+    /** After a failure kafkajs begins again at the committed offset. */
+    beginAgain: (place: TopicPartition): void => void positions.delete(placeOf(place)),
+    jump: (place: TopicPartition, offset: number): void => void positions.set(placeOf(place), offset),
+    commit: (place: TopicPartition, offset: number): void => {
       committed.set(placeOf(place), offset)
       positions.set(placeOf(place), offset)
     },

@@ -16,8 +16,8 @@ export type Drawn = { id: number; refers: number; isDeleted: boolean; isInvalid:
 export type Upload = { org: string; type: string; key: number | undefined; records: Drawn[] }
 
 /**
- * Every edge at once: they share nothing but the log, so that what an edge can do to it is to append a batch; the same one
- * again, at any time later (a send that was retried, a client that sends its key again); or, under the same key, another body.
+ * Every edge at once: they share nothing but the log. An edge can append a batch; append the same batch again at any time later
+ * (a send that was retried, a client that sends its key again); or append another body under the same key.
  */
 export const createEdge = (log: Log<SubmittedBatch>, note: (line: string) => void) => {
   const sent: { topic: string; batch: SubmittedBatch }[] = []
@@ -34,7 +34,7 @@ export const createEdge = (log: Log<SubmittedBatch>, note: (line: string) => voi
       const batch: SubmittedBatch = {
         org_id: org,
         request_id: `${org}/${type}/${request}`,
-        // As in services/ledger/ids.ts: another count under the same key is another batch.
+        // As batchIdOf in schemas/uuid.ts: another count under the same key is another batch.
         batch_id: `${org}/${type}/${request}/${records.length}`,
         batch: 1,
         batches: 1,
@@ -50,8 +50,8 @@ export const createEdge = (log: Log<SubmittedBatch>, note: (line: string) => voi
       append(topic, batch)
     },
     submitAgain: (pick: number): void => {
-      const one = sent[pick % sent.length]
-      if (one) append(one.topic, one.batch)
+      const again = sent[pick % sent.length]
+      if (again) append(again.topic, again.batch)
     },
   }
 }

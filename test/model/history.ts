@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import type { Drawn } from './edge.js'
 
-/** One thing that happens. Numbers pick among what there is at that moment, so that every history can be run. */
+/**
+ * One thing that happens. `pick` and `choice` are taken modulo what there is to pick from, so that every history can be
+ * run.
+ */
 export type Command =
   | { do: 'submit'; org: string; type: string; key: number | undefined; records: Drawn[] }
   | { do: 'submit again'; pick: number }

@@ -23,7 +23,7 @@ describe('finds out a system that', () => {
   it.each(Object.entries(brokenRules))(
     '%s',
     (_, { broken, shows }) => {
-      // Not shrunk: that takes seconds, and nobody reads it.
+      // The failing history is not shrunk: that takes seconds, and nobody reads it.
       const { failed, errorInstance } = check(broken, { endOnFailure: true })
       expect(failed).toBe(true)
       expect((errorInstance as Error).message).toMatch(shows)

@@ -1,16 +1,17 @@
 import { entityName } from '#ledger/entities.js'
 import type { Span, Submitted } from '#ledger/fence.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { catalogue } from '#schemas/catalogue.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { createConsumerGroup } from './consumer-group.js'
 import { types } from './edge.js'
-import { type Log, type Place, placeOf } from './log.js'
+import type { Log, TopicPartition } from './log.js'
 import type { Postgres, Transaction } from './postgres.js'
+import { describePublished, type Published, type Queue, roundsOf } from './publishing.js'
 import type { Rules, Stage } from './rules.js'
-import { describeTold, type Queue, roundsOf, type Told } from './telling.js'
 import type { Witness } from './witness.js'
 
-/** A fetch on its way through an instance. It outlives the instance's hold on the partition. */
+/** A fetch on its way through an instance. It goes on even when the instance has lost the partition. */
 export type Work = {
   by: number
   at: Span
@@ -21,7 +22,10 @@ export type Work = {
   rounds?: Queue[][]
 }
 
-/** `choice` picks among sends that go side by side; a send may be written twice; who lost the partition may notice it. */
+/**
+ * `choice` picks among concurrent sends; `twice` writes a send twice; `notices`: an instance that lost the partition sees
+ * it.
+ */
 export type How = { choice: number; twice: boolean; notices: boolean }
 
 type Instance = { isPaused: boolean; cache: Set<string>; works: Work[] }
@@ -30,14 +34,14 @@ type Instance = { isPaused: boolean; cache: Set<string>; works: Work[] }
 export const createIntegrity = (deps: {
   instances: number
   submitted: Log<SubmittedBatch>
-  told: Log<Told>
+  published: Log<Published>
   postgres: Postgres
   witness: Witness
   rules: Rules
   now: () => number
   note: (line: string) => void
 }) => {
-  const { submitted, told, postgres, witness, rules, now, note } = deps
+  const { submitted, published, postgres, witness, rules, now, note } = deps
   const group = createConsumerGroup(submitted)
   const start = (): Instance => ({ isPaused: false, cache: new Set(), works: [] })
   const instances = Array.from({ length: deps.instances }, start)
@@ -46,9 +50,9 @@ export const createIntegrity = (deps: {
     if (!instance) throw new Error(`there is no instance ${i}`)
     return instance
   }
-  let tellings = 0
+  let publications = 0
 
-  /** Whether the group's coordinator still counts this work as its owner's. */
+  /** Whether the instance still owns the partition that this work was fetched from. */
   const isHeld = ({ by, at, generation }: Work): boolean => group.owns(by, at) && generation === group.generation()
 
   const forget = (work: Work): void => {
@@ -83,32 +87,32 @@ export const createIntegrity = (deps: {
     witness.committed(transaction, before, cursor(), now())
   }
 
-  /** One send. Answers whether all is told. */
-  const tell = (who: string, work: Work, { choice, twice }: How): boolean => {
+  /** One send. Returns whether everything is published. */
+  const publish = (who: string, work: Work, { choice, twice }: How): boolean => {
     const { type } = work.at.type
-    work.rounds ??= roundsOf(type, work.transaction?.outcomes ?? [], (event) => rules.versionOf(event, tellings++))
+    work.rounds ??= roundsOf(type, work.transaction?.outcomes ?? [], (event) => rules.versionOf(event, publications++))
     const round = work.rounds[0]
     const queue = round?.[choice % round.length]
     if (!round || !queue) return true
     const messages = queue.messages.splice(0, 2)
     for (const message of twice ? [...messages, ...messages] : messages) {
-      witness.told(message, work.at.type)
-      told.append(queue.topic, queue.partition, message)
+      witness.published(message, work.at.type)
+      published.append(queue.topic, queue.partition, message)
     }
-    note(`${who} tells ${describeTold(messages)}${twice ? ', twice' : ''}`)
+    note(`${who} publishes ${describePublished(messages)}${twice ? ', twice' : ''}`)
     if (queue.messages.length === 0) round.splice(round.indexOf(queue), 1)
     if (round.length === 0) work.rounds.shift()
     return work.rounds.length === 0
   }
 
-  /** Whether its owner is awake and does nothing with this partition. */
-  const isIdle = (place: Place): boolean => {
+  /** Whether the partition's owner is awake and has no work on this partition. */
+  const isIdle = (place: TopicPartition): boolean => {
     const owner = group.ownerOf(place)
     if (owner === undefined || instanceOf(owner).isPaused) return false
     return !instanceOf(owner).works.some((work) => placeOf(work.at) === placeOf(place) && isHeld(work))
   }
 
-  /** One step of a work. Answers whether it could be taken. */
+  /** One step of a work. Returns whether the step could be taken. */
   const advance = (work: Work, how: How): boolean => {
     const [stage] = work.left
     const isOwner = isHeld(work)
@@ -118,16 +122,16 @@ export const createIntegrity = (deps: {
     if (stage === 'commit') commit(work)
     if (stage === 'remember')
       for (const entity of work.transaction?.taken.entities ?? []) instanceOf(work.by).cache.add(entityName(entity))
-    if (stage === 'tell') {
-      // Who falls asleep between the look and the send does not notice.
+    if (stage === 'publish') {
+      // An instance that falls asleep between its check and its send does not notice.
       if (how.notices && !isOwner) {
-        note(`${who} notices, and tells no more`)
+        note(`${who} notices, and publishes no more`)
         drop(work)
         return true
       }
-      if (!tell(who, work, how)) return true
+      if (!publish(who, work, how)) return true
     } else note(`${who} ${stage}`)
-    // The coordinator takes no commit from a generation that is over.
+    // Kafka refuses a commit from a generation that is over.
     if (stage === 'commit offset' && isOwner) group.commit(work.at, work.at.next)
     work.left.shift()
     if (work.left.length === 0) forget(work)
@@ -137,7 +141,7 @@ export const createIntegrity = (deps: {
   return {
     places: group.places,
     committed: group.committed,
-    /** What is under way in all that are awake. */
+    /** The works of all instances that are awake. */
     works: (): Work[] => instances.filter(({ isPaused }) => !isPaused).flatMap(({ works }) => works),
     isHeld,
     advance,
@@ -182,7 +186,9 @@ export const createIntegrity = (deps: {
       note(`integrity ${i} ${isPaused ? 'falls asleep' : 'wakes'}`)
     },
 
-    /** What kafkajs does with an offset that it takes to be out of range: on, without a word, from somewhere else. */
+    /**
+     * What kafkajs does with an offset that it takes to be out of range: without an error it goes on from another offset.
+     */
     jump: (pick: number, to: number): void => {
       // Where nothing was ever decided there is no cursor to compare with: the log may begin anywhere.
       const able = group.places.filter((place) => isIdle(place) && postgres.cursors.has(placeOf(place)))
@@ -190,7 +196,8 @@ export const createIntegrity = (deps: {
       if (!place) return
       const end = submitted.end(place.topic, place.partition)
       const offset = end - (to % (end + 1))
-      // To between what was told and what was decided: no fence sees that. `weir verify` finds what it leaves untold.
+      // A jump into what is decided and not published yet: the fence cannot see that. `weir verify` finds what stays
+      // unpublished.
       const isUnseen = offset > group.positionOf(place) && offset <= (postgres.cursors.get(placeOf(place)) ?? 0)
       if (isUnseen) return
       group.jump(place, offset)

@@ -1,19 +1,19 @@
+import { placeOf } from '#platform/kafka/partitions.js'
+
 /** Topics in memory: partitions that are only ever appended to. */
 export type Log<Value> = {
-  /** Answers the offset. */
+  /** Returns the offset. */
   append: (topic: string, partition: number, value: Value) => number
   read: (topic: string, partition: number, from: number, until?: number) => Value[]
   end: (topic: string, partition: number) => number
   /** Every partition that was ever written to. */
-  places: () => Place[]
+  places: () => TopicPartition[]
 }
 
-export type Place = { topic: string; partition: number }
-
-export const placeOf = ({ topic, partition }: Place): string => `${topic}/${partition}`
+export type TopicPartition = { topic: string; partition: number }
 
 export const createLog = <Value>(): Log<Value> => {
-  const partitions = new Map<string, Place & { values: Value[] }>()
+  const partitions = new Map<string, TopicPartition & { values: Value[] }>()
   const at = (topic: string, partition: number) => {
     const place = placeOf({ topic, partition })
     const found = partitions.get(place) ?? { topic, partition, values: [] }

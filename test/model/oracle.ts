@@ -11,8 +11,8 @@ export type Judged = {
 
 /**
  * A naive system: it takes each partition of the submitted log in order, each batch once, and shares no code with the real one.
- * Partitions have no common order, so it is told when a decision looked at the world and when it became part of it: an entity
- * is known to those who look after its own decision was committed.
+ * Partitions have no common order, so `take` is given two moments: when the decision read what is known, and when it was
+ * committed. An entity is known to the decisions that read after its own decision was committed.
  */
 export const createOracle = () => {
   const judged = new Map<string, Judged>()

@@ -1,24 +1,25 @@
+import { placeOf } from '#platform/kafka/partitions.js'
 import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import { types } from './edge.js'
 import type { Integrity } from './integrity.js'
-import { type Log, placeOf } from './log.js'
+import type { Log } from './log.js'
 import type { Judged, Oracle } from './oracle.js'
 import type { Postgres } from './postgres.js'
+import type { Published } from './publishing.js'
+import { Violation } from './rules.js'
 import type { Sink } from './sink.js'
-import type { Told } from './telling.js'
-import { Violation } from './violation.js'
 
-/** Once everything has come to rest: all that was submitted is decided, told and shown, as the oracle has it. */
+/** At the end, when no work is left: all that was submitted is decided, published and shown as the oracle says. */
 export const checkOutcome = (system: {
   submitted: Log<SubmittedBatch>
-  told: Log<Told>
+  published: Log<Published>
   oracle: Oracle
   postgres: Postgres
   integrity: Integrity
   sink: Sink
 }): void => {
-  const { submitted, told, oracle, postgres, integrity, sink } = system
+  const { submitted, published, oracle, postgres, integrity, sink } = system
   for (const place of integrity.places) {
     const end = submitted.end(place.topic, place.partition)
     const [cursor, done] = [postgres.cursors.get(placeOf(place)), integrity.committed.get(placeOf(place))]
@@ -27,9 +28,9 @@ export const checkOutcome = (system: {
   }
   same('stored verdicts', [...postgres.verdicts.keys()].sort(), [...oracle.judged.keys()].sort())
 
-  const all = told.places().flatMap(({ topic, partition }) => told.read(topic, partition, 0))
+  const all = published.places().flatMap(({ topic, partition }) => published.read(topic, partition, 0))
   const verdicts = new Set(all.filter(({ topic }) => topic === verdictsTopic).map(({ key }) => key))
-  same('told verdicts', [...verdicts].sort(), [...oracle.judged.keys()].sort())
+  same('published verdicts', [...verdicts].sort(), [...oracle.judged.keys()].sort())
 
   for (const [name, type] of types) {
     const judged = [...oracle.judged.values()].filter((one) => one.type === name)
@@ -52,7 +53,7 @@ export const checkOutcome = (system: {
   )
   const nameOf = (e: RejectedEvent) => `${e.batch_id} #${e.index} ${e.problems[0]?.code}`
   const rejected = all.filter(({ topic }) => topic === rejectedTopic).map(({ value }) => value as RejectedEvent)
-  same('told rejections', [...new Set(rejected.map(nameOf))].sort(), refused.sort())
+  same('published rejections', [...new Set(rejected.map(nameOf))].sort(), refused.sort())
   same('shown rejections', (sink.rows(rejectedTopic) as RejectedEvent[]).map(nameOf).sort(), refused)
 }
 
@@ -71,7 +72,7 @@ const line = (org: string, values: Record<string, unknown>, id: string): string 
 const byVersion = (events: readonly AcceptedEvent[], id: string): string[] =>
   groupByKey([...events].sort((a, b) => a.version - b.version).map((event) => line(event.org_id, event, id)))
 
-/** The accepted records in the order in which they lie in the log, where each batch counts at its first place. */
+/** The batches in the order of the log, where a batch that lies there more than once counts at its first place. */
 const inLogOrder = (judged: readonly Judged[], submitted: Log<SubmittedBatch>): Judged[] => {
   const first = new Map<string, number>()
   for (const { topic, partition } of submitted.places())
@@ -88,7 +89,7 @@ const inOrder = (judged: readonly Judged[], id: string, submitted: Log<Submitted
     ),
   )
 
-/** Versions compare within one key only, so the order between keys is none. */
+/** Versions can be compared only within one key, so the lines are put in the order of their keys first. */
 const groupByKey = (lines: string[]): string[] =>
   lines
     .map((text, n) => ({ text, n, key: text.split(' ')[0] ?? '' }))

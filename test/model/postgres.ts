@@ -1,16 +1,15 @@
 import { entityName } from '#ledger/entities.js'
 import { type Decided, type Span, type Submitted, toDecided } from '#ledger/fence.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { entityKey } from '#schemas/derive/names.js'
 import { decideFetch, keyedOf, type Taken, wantedOf } from '../../services/integrity/decide-fetch.js'
-import { placeOf } from './log.js'
-import type { Rules } from './rules.js'
-import { Violation } from './violation.js'
+import { type Rules, Violation } from './rules.js'
 
-/** Postgres as far as integrity knows it. Nothing is in it that was not committed. */
+/** Postgres as far as integrity uses it. It holds only what was committed. */
 export type Postgres = ReturnType<typeof createPostgres>
 
-/** What a transaction has read and decided; nobody sees it before its commit. */
+/** What a transaction has read and decided. Others see it only after its commit. */
 export type Transaction = { at: Span; cursor: number; readAt: number; taken: Taken; outcomes: Decided[] }
 
 export const createPostgres = (rules: Rules) => {
@@ -48,7 +47,7 @@ export const createPostgres = (rules: Rules) => {
       return { at, cursor: cursor ?? 0, readAt: now, taken, outcomes }
     },
 
-    /** All of it or, where this is never called, nothing. */
+    /** All of a transaction; without this call, nothing of it. */
     commit: ({ at, taken }: Transaction, cache: ReadonlySet<string>): void => {
       for (const verdict of taken.verdicts) {
         if (verdicts.has(verdict.batch_id) && !rules.overwritesVerdicts)

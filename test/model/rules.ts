@@ -1,10 +1,10 @@
 import { freshOnes, refuseHole } from '#ledger/fence.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 
-/** What integrity does with a fetch, one after another; a crash may come between any two, and within the telling. */
-export type Stage = 'begin' | 'commit' | 'remember' | 'tell' | 'commit offset'
+/** What integrity does with a fetch, in this order. A crash may come between any two stages, and within 'publish'. */
+export type Stage = 'begin' | 'commit' | 'remember' | 'publish' | 'commit offset'
 
-/** What holds the system together, each a thing that can be taken away to see whether the model notices. */
+/** The rules that keep the system right. Each can be broken, to see whether the model notices. */
 export type Rules = {
   stages: readonly Stage[]
   refuseHole: typeof refuseHole
@@ -12,13 +12,13 @@ export type Rules = {
   locksCursor: boolean
   overwritesVerdicts: boolean
   /** A version in place of the real one. */
-  versionOf: (event: AcceptedEvent, told: number) => number
+  versionOf: (event: AcceptedEvent, published: number) => number
   replaces: (inserted: { version: number }, there: { version: number }) => boolean
   sinkCommitsFirst: boolean
 }
 
 export const rules: Rules = {
-  stages: ['begin', 'commit', 'remember', 'tell', 'commit offset'],
+  stages: ['begin', 'commit', 'remember', 'publish', 'commit offset'],
   refuseHole,
   freshOnes,
   locksCursor: true,
@@ -29,37 +29,40 @@ export const rules: Rules = {
   sinkCommitsFirst: false,
 }
 
-/** Ways to build it wrong, and what some history must then show. */
+/** Ways to build the system wrong, and what the model must then report for some history. */
 export const brokenRules: Record<string, { broken: Partial<Rules>; shows: RegExp }> = {
   'decides anew what lies below the cursor': {
     broken: { freshOnes: (all) => [...all], overwritesVerdicts: true },
-    shows: /is told in two ways|in the order of the log/,
+    shows: /is published in two ways|in the order of the log/,
   },
   'does not ask whether a batch has a verdict': {
     broken: { freshOnes: (all, cursor) => all.filter(({ offset }) => offset >= cursor), overwritesVerdicts: true },
-    shows: /is told in two ways|in the order of the log/,
+    shows: /is published in two ways|in the order of the log/,
   },
   'steps over a hole in the log': { broken: { refuseHole: () => {} }, shows: /were stepped over/ },
   'decides without a lock on the cursor': {
     broken: { locksCursor: false, overwritesVerdicts: true },
-    shows: /is told in two ways/,
+    shows: /is published in two ways/,
   },
-  'tells before it commits': {
-    broken: { stages: ['begin', 'tell', 'commit', 'remember', 'commit offset'] },
-    shows: /told before it was decided/,
+  'publishes before it commits': {
+    broken: { stages: ['begin', 'publish', 'commit', 'remember', 'commit offset'] },
+    shows: /published before it was decided/,
   },
-  'commits offsets before it tells': {
-    broken: { stages: ['begin', 'commit', 'remember', 'commit offset', 'tell'] },
-    shows: /^told verdicts|in the order of the log|^told rejections/,
+  'commits offsets before it publishes': {
+    broken: { stages: ['begin', 'commit', 'remember', 'commit offset', 'publish'] },
+    shows: /^published verdicts|in the order of the log|^published rejections/,
   },
   'remembers entities before they are committed': {
-    broken: { stages: ['begin', 'remember', 'commit', 'tell', 'commit offset'] },
+    broken: { stages: ['begin', 'remember', 'commit', 'publish', 'commit offset'] },
     shows: /^the verdict on .* it should be/,
   },
-  'counts versions as it tells': { broken: { versionOf: (_, told) => told }, shows: /in the order of the log/ },
+  'counts versions as it publishes': {
+    broken: { versionOf: (_, published) => published },
+    shows: /in the order of the log/,
+  },
   'takes the moment of the decision as version': {
     broken: { versionOf: (event) => event.accepted_at },
-    shows: /is told in two ways/,
+    shows: /is published in two ways/,
   },
   'lets the last insert win in ClickHouse': { broken: { replaces: () => true }, shows: /^the view of/ },
   'commits what the sink has not inserted': {
@@ -67,3 +70,6 @@ export const brokenRules: Record<string, { broken: Partial<Rules>; shows: RegExp
     shows: /^the view of|^shown rejections/,
   },
 }
+
+/** The model has seen something that must never happen. */
+export class Violation extends Error {}

@@ -1,32 +1,34 @@
+import { placeOf } from '#platform/kafka/partitions.js'
 import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent } from '#schemas/events.js'
 import { types } from './edge.js'
-import { type Log, type Place, placeOf } from './log.js'
+import type { Log, TopicPartition } from './log.js'
+import type { Published } from './publishing.js'
 import type { Rules } from './rules.js'
-import type { Told } from './telling.js'
 
 type Row = AcceptedEvent | RejectedEvent
 type Stage = 'insert' | 'commit'
-type Work = Place & { from: number; until: number; generation: number; left: Stage[] }
+type Work = TopicPartition & { from: number; until: number; generation: number; left: Stage[] }
 
-/** The sink, and ClickHouse behind it: a row for each sorting key, the one with the highest version. */
-export const createSink = (told: Log<Told>, rules: Rules, note: (line: string) => void) => {
+/** The sink, with ClickHouse behind it, which keeps for each sorting key the row with the highest version. */
+export const createSink = (published: Log<Published>, rules: Rules, note: (line: string) => void) => {
   const tables = new Map<string, Map<string, Row>>()
   const committed = new Map<string, number>()
   const positions = new Map<string, number>()
   let works: Work[] = []
   let generation = 0
 
-  const positionOf = (place: Place): number => positions.get(placeOf(place)) ?? committed.get(placeOf(place)) ?? 0
+  const positionOf = (place: TopicPartition): number =>
+    positions.get(placeOf(place)) ?? committed.get(placeOf(place)) ?? 0
   const isWritten = (topic: string) =>
     topic === rejectedTopic || [...types.keys()].some((type) => acceptedTopic(type) === topic)
   const lag = () =>
-    told
+    published
       .places()
-      .filter((place) => isWritten(place.topic) && positionOf(place) < told.end(place.topic, place.partition))
+      .filter((place) => isWritten(place.topic) && positionOf(place) < published.end(place.topic, place.partition))
 
   const insert = ({ topic, partition, from, until }: Work): void => {
-    for (const { key, value } of told.read(topic, partition, from, until)) {
+    for (const { key, value } of published.read(topic, partition, from, until)) {
       const row = value as Row
       const table = tables.get(topic) ?? new Map<string, Row>()
       tables.set(topic, table)
@@ -52,7 +54,7 @@ export const createSink = (told: Log<Told>, rules: Rules, note: (line: string) =
         topic,
         partition,
         from,
-        until: Math.min(from + most, told.end(topic, partition)),
+        until: Math.min(from + most, published.end(topic, partition)),
         generation,
         left,
       }
@@ -71,7 +73,7 @@ export const createSink = (told: Log<Told>, rules: Rules, note: (line: string) =
       if (work.left.length === 0) works.splice(works.indexOf(work), 1)
     },
 
-    /** Its partitions go to another sink; what the first one has under way goes on. */
+    /** The partitions go to another sink; the works of the first sink go on. */
     rebalance: (): void => {
       generation++
       positions.clear()

@@ -1,26 +1,26 @@
 import type { SubmittedBatch } from '#schemas/events.js'
-import { act } from './act.js'
-import { createEdge } from './edge.js'
+import { createEdge, type Edge } from './edge.js'
 import { type Command, instances } from './history.js'
 import { createIntegrity, type Integrity, type Work } from './integrity.js'
 import { createLog } from './log.js'
 import { createOracle } from './oracle.js'
 import { checkOutcome } from './outcome.js'
 import { createPostgres } from './postgres.js'
-import { type Rules, rules as realRules } from './rules.js'
+import type { Published } from './publishing.js'
+import { type Rules, rules as realRules, Violation } from './rules.js'
 import { createSink, type Sink } from './sink.js'
-import type { Told } from './telling.js'
-import { Violation } from './violation.js'
 import { createWitness } from './witness.js'
 
-// The whole system in memory. Real is what decides: services/integrity/{decide,decide-fetch,fence,stored-verdict}.ts,
-// schemas/derive/decided-events.ts and the choice of partitions. Modelled is what surrounds them: Kafka, Postgres, ClickHouse,
-// consumer groups, and how take-decisions.ts, publisher.ts and the sink go about it.
+// The whole system in memory. Real is the code that decides: schemas/decide.ts, services/integrity/decide-fetch.ts,
+// services/ledger/fence.ts, isTheOneDecided in services/ledger/verdicts.ts, schemas/derive/decided-events.ts and the
+// choice of partitions. Modelled is what surrounds it: Kafka, Postgres, ClickHouse, consumer groups, and the order in
+// which take-decisions.ts, publisher.ts and the sink work.
 //
-// What it does not cover: SQL, and isolation beyond "a commit is atomic, the cursor's row is locked" (the int tests do); Avro;
-// messages that nobody can read; requests of more than one batch; the edge's answers and its 409; pruned verdicts; topics that
-// are compacted or cut off; brokers that lose what they acknowledged; which event of a key comes last on its topic (a sleeper's
-// may: `weir verify` mends it); and time, so that "stuck" means that no step is left to take while work is.
+// What it does not cover: SQL, and isolation beyond "a commit is atomic, the cursor's row is locked" (the int tests do);
+// Avro; messages that cannot be decoded; requests of more than one batch; the edge's answers and its 409; pruned
+// verdicts; topics that are compacted or cut off; brokers that lose what they acknowledged; which event of a key comes
+// last on its topic (that of an instance that was asleep may: `weir verify` mends it); and time, so that "stuck" means
+// that work is left and no step can be taken.
 
 /** Runs a history, lets everything come to rest, and compares. Throws with all that happened where something is wrong. */
 export const runHistory = (commands: readonly Command[], broken: Partial<Rules> = {}): void => {
@@ -31,30 +31,30 @@ export const runHistory = (commands: readonly Command[], broken: Partial<Rules> 
   const now = () => ++time
 
   const submitted = createLog<SubmittedBatch>()
-  const told = createLog<Told>()
+  const published = createLog<Published>()
   const oracle = createOracle()
   const witness = createWitness(submitted, oracle)
   const postgres = createPostgres(rules)
   const edge = createEdge(submitted, note)
-  const integrity = createIntegrity({ instances, submitted, told, postgres, witness, rules, now, note })
-  const sink = createSink(told, rules, note)
+  const integrity = createIntegrity({ instances, submitted, published, postgres, witness, rules, now, note })
+  const sink = createSink(published, rules, note)
 
   try {
     integrity.rebalance([0, 1])
     for (const command of commands) act(command, { edge, integrity, sink })
     note('everything is let run to its end')
     settle(integrity, sink)
-    checkOutcome({ submitted, told, oracle, postgres, integrity, sink })
+    checkOutcome({ submitted, published, oracle, postgres, integrity, sink })
   } catch (error) {
     const what = error instanceof Violation ? error.message : ((error as Error).stack ?? String(error))
     throw new Error(`${what}\n\nWhat happened:\n${happened.map((line, n) => `${n + 1}. ${line}`).join('\n')}`)
   }
 }
 
-/** Everybody wakes. One instance takes over; those that lost their partitions go on with what they had, and come last. */
+/** All instances wake. One takes over all partitions; the others finish their old works after it. */
 const settle = (integrity: Integrity, sink: Sink): void => {
   const how = { choice: 0, notices: false, twice: false }
-  /** Takes every step that can be taken; answers whether there was any. */
+  /** Takes every step that can be taken; returns whether there was any. */
   const drain = (works: () => Work[]): boolean => {
     let hasMoved = false
     for (let isMoving = true; isMoving; hasMoved ||= isMoving) {
@@ -72,3 +72,65 @@ const settle = (integrity: Integrity, sink: Sink): void => {
   do for (const work of [...sink.works()]) while (work.left.length > 0) sink.advance(work)
   while (sink.fetch(0, 3))
 }
+
+/** Carries out one command; does nothing where there is nothing to pick from. An instance that is asleep does nothing. */
+const act = (command: Command, { edge, integrity, sink }: { edge: Edge; integrity: Integrity; sink: Sink }): void => {
+  switch (command.do) {
+    case 'submit':
+      edge.submit(command)
+      break
+    case 'submit again':
+      edge.submitAgain(command.pick)
+      break
+    case 'fetch':
+      integrity.fetch(command.pick, command.most)
+      break
+    case 'step': {
+      const work = pickFrom(integrity.works(), command.pick)
+      if (work) integrity.advance(work, command)
+      break
+    }
+    case 'handle a fetch': {
+      const work = integrity.fetch(command.pick, command.most)
+      for (let n = 0; work && n < command.steps && integrity.works().includes(work); n++)
+        integrity.advance(work, { choice: 0, notices: true, twice: false })
+      break
+    }
+    case 'fail': {
+      const work = pickFrom(integrity.works(), command.pick)
+      if (work) integrity.drop(work)
+      break
+    }
+    case 'crash':
+      integrity.crash(command.instance)
+      break
+    case 'rebalance':
+      integrity.rebalance(command.owners)
+      break
+    case 'pause':
+    case 'wake':
+      integrity.pause(command.instance, command.do === 'pause')
+      break
+    case 'jump':
+      integrity.jump(command.pick, command.to)
+      break
+    case 'sink fetch':
+      sink.fetch(command.pick, command.most)
+      break
+    case 'sink step': {
+      const work = pickFrom(sink.works(), command.pick)
+      if (work) sink.advance(work)
+      break
+    }
+    case 'sink crash':
+      sink.crash()
+      break
+    case 'sink rebalance':
+      sink.rebalance()
+      break
+    default:
+      command satisfies never
+  }
+}
+
+const pickFrom = <T>(all: readonly T[], pick: number): T | undefined => all[pick % all.length]

@@ -1,13 +1,14 @@
+import { placeOf } from '#platform/kafka/partitions.js'
 import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { type Log, placeOf } from './log.js'
+import type { Log } from './log.js'
 import type { Judged, Oracle } from './oracle.js'
 import type { Transaction } from './postgres.js'
-import type { Told } from './telling.js'
-import { Violation } from './violation.js'
+import type { Published } from './publishing.js'
+import { Violation } from './rules.js'
 
-/** Looks on at every commit and every telling, and cries out at the first that must not be. */
+/** Sees every commit and every publication, and throws at the first that must not happen. */
 export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) => {
   const seen = new Map<string, unknown>()
 
@@ -16,15 +17,15 @@ export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) =>
     if (before === undefined) seen.set(name, value)
     if (before === undefined || before === value) return
     const [one, other] = [JSON.stringify(before), JSON.stringify(value)]
-    if (one !== other) throw new Violation(`${name} is told in two ways:\n${one}\n${other}`)
+    if (one !== other) throw new Violation(`${name} is published in two ways:\n${one}\n${other}`)
   }
   const judgedOf = (batchId: string): Judged => {
     const judged = oracle.judged.get(batchId)
-    if (!judged) throw new Violation(`something of ${batchId} is told before it was decided`)
+    if (!judged) throw new Violation(`something of ${batchId} is published before it was decided`)
     return judged
   }
 
-  const verdictTold = (verdict: VerdictEvent): void => {
+  const verdictPublished = (verdict: VerdictEvent): void => {
     sameAsBefore(`the verdict on ${verdict.batch_id}`, verdict)
     const judged = judgedOf(verdict.batch_id)
     const found = verdict.refused.map(({ index, problems }) => `#${index} ${problems[0]?.code}`)
@@ -37,17 +38,17 @@ export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) =>
     )
   }
 
-  const rejectionTold = (key: string, event: RejectedEvent): void => {
+  const rejectionPublished = (key: string, event: RejectedEvent): void => {
     sameAsBefore(`the rejection ${key} #${event.index}`, event)
     if (!judgedOf(event.batch_id).refused.has(event.index))
       throw new Violation(`record ${event.index} of ${event.batch_id} is rejected, but was not refused`)
   }
 
-  const eventTold = (topic: string, key: string, event: AcceptedEvent, { type, id }: RecordType): void => {
+  const eventPublished = (topic: string, key: string, event: AcceptedEvent, { type, id }: RecordType): void => {
     sameAsBefore(`${topic} ${key} version ${event.version}`, event)
     const isMeant = judgedOf(event.batch_id).accepted.some((r) => r[id] === event[id] && r.name === event.name)
     if (isMeant && topic === acceptedTopic(type) && key === entityKey(event.org_id, String(event[id]))) return
-    throw new Violation(`${topic} ${key} version ${event.version} is told, but was not accepted`)
+    throw new Violation(`${topic} ${key} version ${event.version} is published, but was not accepted`)
   }
 
   return {
@@ -60,10 +61,10 @@ export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) =>
         oracle.take(at.type.type, batch, readAt, now)
     },
 
-    told: ({ topic, key, value }: Told, type: RecordType): void => {
-      if (topic === verdictsTopic) verdictTold(value as VerdictEvent)
-      else if (topic === rejectedTopic) rejectionTold(key, value as RejectedEvent)
-      else eventTold(topic, key, value as AcceptedEvent, type)
+    published: ({ topic, key, value }: Published, type: RecordType): void => {
+      if (topic === verdictsTopic) verdictPublished(value as VerdictEvent)
+      else if (topic === rejectedTopic) rejectionPublished(key, value as RejectedEvent)
+      else eventPublished(topic, key, value as AcceptedEvent, type)
     },
   }
 }

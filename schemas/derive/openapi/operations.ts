@@ -51,11 +51,11 @@ export const uploadOf = (type: RecordType): Schema => {
   }
 }
 
-const told = (description: string, schema: Schema): Schema => ({ description, schema: { type: 'string', ...schema } })
-const dryRunHeader = { 'Weir-Dry-Run': told('there where nothing was kept', { const: 'true' }) }
+const header = (description: string, schema: Schema): Schema => ({ description, schema: { type: 'string', ...schema } })
+const dryRunHeader = { 'Weir-Dry-Run': header('there where nothing was kept', { const: 'true' }) }
 const asyncHeaders = {
-  Location: told('of the request, while some of it is pending', { format: 'uri-reference' }),
-  'Preference-Applied': told('what was preferred and done', { examples: ['respond-async'] }),
+  Location: header('of the request, while some of it is pending', { format: 'uri-reference' }),
+  'Preference-Applied': header('what was preferred and done', { examples: ['respond-async'] }),
 }
 
 const referencesOf = (type: RecordType): string => {

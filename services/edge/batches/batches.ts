@@ -1,5 +1,5 @@
-import { batchIdOf } from '#ledger/ids.js'
 import type { SubmittedBatch } from '#schemas/events.js'
+import { batchIdOf } from '#schemas/uuid.js'
 import type { Entry } from './entries.js'
 
 export type BatchLimits = { records: number; bytes: number }

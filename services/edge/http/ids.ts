@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { uuidv7 } from 'uuidv7'
-import { keyedRequestId } from '#ledger/ids.js'
+import { keyedRequestId } from '#schemas/uuid.js'
 import { callerOf } from './request-context.js'
 import { requestError, sendError } from './request-error.js'
 

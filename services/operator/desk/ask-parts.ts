@@ -1,5 +1,5 @@
 import { reasonOf } from '#platform/health/health.js'
-import { within } from '#platform/process/patience.js'
+import { within } from '#platform/process/within.js'
 import { OperatorError } from './session.js'
 import { type Pace, until } from './until.js'
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { keyedRequestId } from '#ledger/ids.js'
 import {
   findRetries,
   findUnanswered,
@@ -12,6 +11,7 @@ import { findDecidedRequests } from '#ledger/verdicts.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { keyedRequestId } from '#schemas/uuid.js'
 import { uploadPath } from './edge.js'
 import type { Filter } from './filter.js'
 import { type Candidate, countByType, findCandidates, type Wanted } from './find-rejections.js'

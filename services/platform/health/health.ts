@@ -1,11 +1,15 @@
-import { within } from '../process/patience.js'
+import { createServer } from 'node:http'
+import { within } from '../process/within.js'
+import { type Metrics, metricsType } from './metrics.js'
 
 export type Check = () => Promise<unknown> | unknown
 export type PartState = { ok: true } | { ok: false; problem: string }
 export type Readiness = { status: 'ready' | 'not_ready'; parts: Record<string, PartState> }
 
 const checkWithin = 3_000
-/** For those whom another service asks, which has to answer in time itself. */
+/**
+ * The bound for services whose readiness the edge asks for as part of its own: less, so that the edge answers in time too.
+ */
 export const checkWithinForPeers = 2_000
 
 /** Asks every part at once; a part that does not answer in time is down. */
@@ -33,10 +37,50 @@ const stateOf = async (check: Check, bound: number): Promise<PartState> => {
   }
 }
 
-/** A refused connection to a name with two addresses is an AggregateError without a message of its own. */
+/**
+ * An error in words, with its causes. A refused connection to a name with two addresses is an AggregateError without a
+ * message.
+ */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError && !error.message) return error.errors.map(reasonOf).join('; ')
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause === undefined ? '' : `: ${reasonOf(error.cause)}`
   return `${error.message || error.name}${cause}`
+}
+
+/** The health and metrics pages of a service that has no other HTTP of its own. */
+export const startHealthServer = async (deps: {
+  host: string
+  port: number
+  readiness: () => Promise<Readiness>
+  metrics: Metrics
+}): Promise<{ close: () => Promise<void> }> => {
+  const server = createServer((request, response) => {
+    const answer = (status: number, type: string, body: string) =>
+      response.writeHead(status, { 'content-type': type }).end(body)
+    const json = (status: number, body: unknown) => answer(status, 'application/json', JSON.stringify(body))
+    const failed = (error: unknown) => json(500, { error: 'Internal Server Error', message: (error as Error).message })
+
+    switch (request.url?.split('?')[0]) {
+      case '/healthz':
+        return json(200, { status: 'ok' })
+      case '/readyz':
+        return deps.readiness().then((state) => json(state.status === 'ready' ? 200 : 503, state), failed)
+      case '/metrics':
+        return deps.metrics.text().then((text) => answer(200, metricsType, text), failed)
+      default:
+        return json(404, { error: 'Not Found', message: 'try /healthz, /readyz or /metrics' })
+    }
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(deps.port, deps.host, resolve)
+  })
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
 }

@@ -9,12 +9,15 @@ export const createLog = (service: string, level: string): Log =>
     patientOutput(),
   )
 
-/** Standard output that may lead to a full disk: a few lines wait for room, others are lost, and nobody stops for them. */
+/**
+ * Standard output may lead to a full disk: then up to 1 MiB of lines waits for room, more is lost, and the service runs
+ * on.
+ */
 export const patientOutput = () => {
   const output = pino.destination({ fd: 1, sync: true, maxLength: 1024 * 1024 })
   // Without a listener, a line that cannot be written ends the process.
   output.on('error', () => {})
-  // Once it is full of lines that wait it tries no more by itself.
+  // Once that much waits, pino does not try to write again by itself.
   output.on('drop', () => output.flush())
   return output
 }

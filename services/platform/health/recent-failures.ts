@@ -1,18 +1,19 @@
 import { placeOf } from '../kafka/partitions.js'
 import { reasonOf } from './health.js'
 
+/** A readiness check for work on partitions: Postgres and Kafka may answer a ping and yet refuse every write. */
 export type RecentFailures = {
   /** Does work for a partition, and remembers whether it failed. */
   watch: <T>(at: { topic: string; partition: number }, work: () => Promise<T>) => Promise<T>
-  /** Throws while the last work for some partition has failed: Postgres and Kafka may answer, and yet take nothing. */
+  /** Throws while the last work for some partition has failed. */
   check: () => void
 }
 
-// What fails is tried again within seconds, here or by another instance: older failures are over.
+// Failed work is tried again within seconds. A partition whose failure is older than this went to another instance.
 const isOverAfter = 30_000
 
 export const createRecentFailures = (
-  tell: (place: string, reason: string) => string,
+  describe: (place: string, reason: string) => string,
   now: () => number = Date.now,
 ): RecentFailures => {
   const failures = new Map<string, { at: number; error: unknown }>()
@@ -30,7 +31,7 @@ export const createRecentFailures = (
     },
     check: () => {
       for (const [place, { at, error }] of failures)
-        if (now() - at < isOverAfter) throw new Error(tell(place, reasonOf(error)))
+        if (now() - at < isOverAfter) throw new Error(describe(place, reasonOf(error)))
     },
   }
 }

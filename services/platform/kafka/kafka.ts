@@ -7,7 +7,7 @@ import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
 
-// The only file that knows kafkajs. Each rule below answers a way in which it lost or repeated data when it was tried.
+// The only file that knows kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
 
 export type Message = { key: string; value: Buffer }
 export type Received = { offset: number; timestamp: number; key: string | null; value: Buffer }
@@ -18,7 +18,7 @@ export type Fetch = {
   partition: number
   messages: Received[]
   highWatermark: number
-  /** Whether the group's coordinator still counts us as the partition's owner, as far as we can know. */
+  /** Whether the group's coordinator still counts this consumer as the partition's owner, as far as we can know. */
   holdsPartition: () => boolean
 }
 
@@ -29,7 +29,7 @@ export type Producer = {
 }
 
 export type Consumer = {
-  /** Throws, saying why, when the consumer has no part in its group or has heard nothing for too long. */
+  /** Throws, saying why, when the consumer is no member of its group or has heard nothing for too long. */
   check: () => void
   close: () => Promise<void>
 }
@@ -38,12 +38,12 @@ export type ConsumeOptions = {
   groupId: string
   topics: readonly string[]
   fromBeginning: boolean
-  /** Where to begin, for a reader that wants a certain stretch; it may be handed something before that too. */
+  /** Where to begin, for a reader that wants a certain stretch; messages before that may be handed over too. */
   startAt?: readonly { topic: string; partition: number; offset: number }[]
-  /** Off for a reader that has no past, such as the edge's view of the verdicts. */
+  /** False for a reader that never continues where it stopped, such as the edge, which reads verdicts from now on. */
   commits?: boolean
   partitionsAtOnce?: number
-  /** How much one fetch brings at the most: of a partition, and in all. Compressed, about a sixth of what it unpacks to. */
+  /** The most that one fetch brings: of a partition, and in all. Compressed bytes, about a sixth of what they unpack to. */
   bytesPerPartition?: number
   bytesPerFetch?: number
   /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed. */
@@ -60,7 +60,7 @@ export type Kafka = {
   withAdmin: <T>(work: (admin: ReturnType<Client['admin']>) => Promise<T>) => Promise<T>
 }
 
-// Also how long a killed member's partitions wait for another one.
+// Also how long a killed member's partitions wait for another member.
 const sessionTimeout = 10_000
 const heartbeatInterval = 2_000
 // kafkajs copies the whole array for each message while it groups them: 32 000 in one call took 14 s.
@@ -76,7 +76,7 @@ export const createKafka = (deps: {
   brokers: string
   clientId: string
   log: Log
-  /** For tests: called when a message was sent, and nothing has been heard of it yet. */
+  /** For tests: called when a message has been sent and is not acknowledged yet. */
   onProduceSent?: (() => void) | undefined
 }): Kafka => {
   const client = new Client({
@@ -124,8 +124,8 @@ const createProducer = async (client: Client): Promise<Producer> => {
             messages: chunk.map(({ key, value }) => ({ key, value, partition })),
           })
           .catch((cause: Error) => {
-            // As an error of ours: one that kafkajs holds for final, such as a refused write, would end a consumer's process
-            // instead of being tried again until an operator has mended the topic.
+            // Wrapped: an error that kafkajs holds for final, such as a refused write, would end a consumer's process;
+            // as an error of ours the send is tried again until an operator has mended the topic.
             throw new Error(`Kafka did not take ${chunk.length} messages for ${topic}/${partition}`, { cause })
           })
         // A retried send can leave out a partition whose leader moved, and resolve all the same.
@@ -155,7 +155,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
-  // Not awaited: joining a group takes as long as its dead members take to be missed. `check` tells when it is done.
+  // Not awaited: joining a group waits until Kafka has given up the group's dead members. `check` says when it is done.
   const running = consumer.run({
     eachBatchAutoResolve: false,
     autoCommit: false,
@@ -164,7 +164,9 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
       try {
         await whileBeating(payload.heartbeat, () => options.onFetch(toFetch(payload, pulse)))
       } catch (error) {
-        // Its offset stays where it is, and whoever comes next does it again; kafkajs would sleep before it leaves.
+        // The offset stays uncommitted, so the next owner does this fetch again. If this threw, kafkajs would sleep before
+        // it
+        // leaves the group.
         if (isClosing) return
         throw error
       }
@@ -193,7 +195,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   }
 }
 
-/** kafkajs sends heartbeats only when asked to; a handler that takes longer than a session would lose its partition. */
+/** kafkajs sends heartbeats only when asked; without them a handler that takes longer than a session loses its partition. */
 const whileBeating = async (heartbeat: () => Promise<void>, work: () => Promise<void>): Promise<void> => {
   let lost: Error | undefined
   const beat = () =>
@@ -228,7 +230,7 @@ const toPino =
   ({ level, log: { message, error, groupId, broker, topic, partition } }) => {
     const reason = error instanceof Error ? reasonOf(error) : error
     const fields = { library: 'kafkajs', reason, groupId, broker, topic, partition }
-    // What it calls an error it mostly gets over by itself; what it does not reaches us as an exception.
+    // kafkajs mostly recovers by itself from what it logs as an error; the rest reaches us as an exception.
     if (level <= logLevel.WARN) log.warn(fields, message)
     else log.debug(fields, message)
   }

@@ -1,3 +1,6 @@
+/** A partition's name, as a key in maps and for people to read. */
+export const placeOf = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}/${partition}`
+
 /** The partition that every other Kafka client chooses for this key. kafkajs's own took 10 µs a key, this takes 0.2. */
 export const partitionOf = (key: string, partitions: number): number =>
   (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions
@@ -20,6 +23,3 @@ const murmur2 = (bytes: Buffer): number => {
   hash = Math.imul(hash ^ (hash >>> 13), multiplier)
   return hash ^ (hash >>> 15)
 }
-
-/** A partition's name, to keep something by it and to tell people of it. */
-export const placeOf = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}/${partition}`

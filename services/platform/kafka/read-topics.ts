@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { Fetch, Kafka } from './kafka.js'
 import { placeOf } from './partitions.js'
 
-/** A stretch of a partition: from this offset, up to but without that one. */
+/** A stretch of a partition: from the offset `from`, up to but without the offset `until`. */
 export type Stretch = { topic: string; partition: number; from: number; until: number }
 
-/** All that these topics hold now; or, since a moment in milliseconds, what was written from then on. */
+/** All that these topics hold now; with `since` (milliseconds), only what was written from that moment on. */
 export const stretchesOf = (kafka: Kafka, topics: readonly string[], since?: number): Promise<Stretch[]> =>
   kafka.withAdmin(async (admin) => {
     const stretches: Stretch[] = []

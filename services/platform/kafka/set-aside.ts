@@ -3,7 +3,7 @@ import type { Metrics } from '../health/metrics.js'
 import type { Message, Producer } from './kafka.js'
 import { partitionOf } from './partitions.js'
 
-/** A message that nobody can read, where it stands, and why. */
+/** A message that cannot be decoded, its place in the log, and why. */
 export type Unreadable = {
   topic: string
   partition: number
@@ -15,10 +15,10 @@ export type Unreadable = {
 
 export type SetAside = (message: Unreadable) => Promise<void>
 
-/** Publishes a message that nobody can read where people look for such, so that the consumer can go on. */
+/** Publishes a message that cannot be decoded as a rejection, where people find it, so that the consumer can go on. */
 export const createSetAside = (deps: {
   producer: Producer
-  /** Where it goes, and what it looks like there. */
+  /** The topic of the rejections, and how a message looks there. */
   topic: string
   partitions: number
   toMessage: (message: Unreadable) => Message

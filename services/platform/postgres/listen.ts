@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../health/log.js'
 
-export type ListenDeps = {
+type ListenDeps = {
   url: string
   channel: string
   onMessage: (payload: string) => void
-  /** From here on every message arrives; what was told before may have been missed. */
+  /** From now on every message arrives; earlier ones may have been missed. */
   onUp: () => void
   onDown: () => void
   log: Log
 }
 
-// A link that died without a word is noticed after these two together: TCP's own keep-alive would take minutes.
+// A connection that was lost without a close is noticed after the sum of these two; TCP's own keep-alive takes minutes.
 const pingEvery = 500
 const answerWithin = 1_000
 const hangUpWithin = 500
@@ -34,13 +34,13 @@ export const listen = (deps: ListenDeps): { close: () => Promise<void> } => {
   return {
     close: async () => {
       stopped.abort()
-      // One that is just connecting to a Postgres that hangs would hold up a stop.
+      // Not for long: a connection attempt to a Postgres that hangs would hold up the stop.
       await Promise.race([following, sleep(hangUpWithin, undefined, { ref: false })])
     },
   }
 }
 
-/** One connection, from its first byte to its last; whether it ever listened. */
+/** One connection, from its first byte to its last. Resolves to whether it ever listened. */
 const stayConnected = async (deps: ListenDeps, stop: AbortSignal): Promise<boolean> => {
   const { url, channel, onMessage, onUp, onDown, log } = deps
   const client = new pg.Client({
@@ -67,7 +67,7 @@ const stayConnected = async (deps: ListenDeps, stop: AbortSignal): Promise<boole
     }
     if (lost.signal.aborted) throw new Error('the connection was cut')
   } catch (error) {
-    // The first failure of a row is enough to read: the next ones say the same every two seconds.
+    // One warning when listening ends is enough; the attempts after it fail every two seconds with the same message.
     log[isUp ? 'warn' : 'debug']({ err: error, channel }, 'not listening to Postgres')
   } finally {
     if (isUp) onDown()
@@ -76,7 +76,7 @@ const stayConnected = async (deps: ListenDeps, stop: AbortSignal): Promise<boole
   return isUp
 }
 
-// A dead link does not answer a goodbye: it is not waited for.
+// Over a dead link the polite end gets no answer, so it is not waited for.
 const hangUp = async (client: pg.Client): Promise<void> => {
   const ended = client.end().catch(() => undefined)
   await Promise.race([ended, sleep(200, undefined, { ref: false })])

@@ -5,16 +5,17 @@ import type { Log } from '../health/log.js'
 export type Pool = pg.Pool
 export type Connection = pg.PoolClient
 
-// int8 is what offsets and versions are kept in; they stay far below 2^53.
+// Offsets and versions are int8 columns; they stay far below 2^53, so that a number holds them.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-// Whoever falls asleep in a transaction holds what others wait for, such as a partition's cursor: Postgres lets go of it.
+// A process that is stopped in a transaction holds locks that others wait for, such as a partition's cursor: after this long
+// Postgres ends the transaction.
 const sleepWithin = 10_000
 
 export type PoolOptions = {
   /**
-   * How long a statement may take, for those who serve others. Without it one on a link that died without a word would wait
-   * for hours, and on the other end Postgres would keep its transaction open, and with it its locks.
+   * How long a statement may take. Without a bound, a statement on a connection that was lost without a close waits for hours,
+   * and Postgres keeps its transaction open at the other end, and with it the locks.
    */
   queryTimeout?: number
 }
@@ -27,7 +28,7 @@ export const createPool = (url: string, log: Log, max = 10, { queryTimeout }: Po
     keepAlive: true,
     ...(queryTimeout && {
       query_timeout: queryTimeout,
-      // Not as parameters of the connection, which a pooler in between might not know.
+      // Set by a statement: a pooler in between might not know them as parameters of the connection.
       onConnect: (connection: pg.ClientBase) =>
         connection.query(
           `set statement_timeout = ${queryTimeout};
@@ -40,12 +41,12 @@ export const createPool = (url: string, log: Log, max = 10, { queryTimeout }: Po
   return pool
 }
 
-/** Waits for what is under way, if it has not been abandoned already. */
+/** Closes the pool once its queries are done; does nothing where `abandonAfter` has closed it already. */
 export const endPool = async (pool: Pool): Promise<void> => {
   if (!pool.ending) await pool.end()
 }
 
-/** For a service that stops: what still hangs on Postgres after this long fails, and so does what comes later. */
+/** For a service that stops: queries that Postgres has not answered after this long fail, and so do all later ones. */
 export const abandonAfter = (ms: number, pool: Pool): void => {
   const abandon = () => {
     const { _clients: connections } = pool as unknown as { _clients: { connection: { stream: Socket } }[] }
@@ -55,7 +56,7 @@ export const abandonAfter = (ms: number, pool: Pool): void => {
   setTimeout(abandon, ms).unref()
 }
 
-/** Rejects where Postgres does not answer; one that hangs keeps no connection of the pool. */
+/** Rejects where Postgres does not answer. Bounded, so that a Postgres that hangs does not use up the pool's connections. */
 export const ping = async (pool: Pool): Promise<void> => {
   const question = { text: 'select 1', query_timeout: 3_000 }
   await pool.query(question)
@@ -64,8 +65,8 @@ export const ping = async (pool: Pool): Promise<void> => {
 /** One transaction: committed when the work resolves, rolled back when it throws. */
 export const inTransaction = async <T>(pool: Pool, work: (connection: Connection) => Promise<T>): Promise<T> => {
   const connection = await pool.connect()
-  // A connection that dies while it is out emits this; the query under way rejects by itself.
-  connection.on('error', ignoreTwice)
+  // A connection that is lost in use emits this, and ends the process without a listener; its query rejects by itself.
+  connection.on('error', ignore)
   let broken: Error | undefined
   try {
     await connection.query('begin')
@@ -73,11 +74,11 @@ export const inTransaction = async <T>(pool: Pool, work: (connection: Connection
     await connection.query('commit')
     return result
   } catch (error) {
-    // Where Postgres itself did not answer, it is not asked again: the connection is closed, and that rolls back.
+    // Where the error is not Postgres's own answer, `rollback` is not sent either: closing the connection rolls back.
     broken = error instanceof pg.DatabaseError ? await rollBack(connection) : (error as Error)
     throw error
   } finally {
-    connection.off('error', ignoreTwice)
+    connection.off('error', ignore)
     connection.release(broken)
   }
 }
@@ -90,4 +91,4 @@ const rollBack = async (connection: Connection): Promise<Error | undefined> => {
   )
 }
 
-const ignoreTwice = (): void => {}
+const ignore = (): void => {}

@@ -19,7 +19,7 @@ export type ConfigSchema = {
   >
 }
 
-/** What is read by a schema: a variable that has a default or is required is always there. */
+/** The values that a schema reads: a variable that has a default or is required is always there. */
 export type ConfigOf<S extends ConfigSchema> = Readonly<
   { [Name in Certain<S>]: ValueOf<S['properties'][Name]> } & {
     [Name in Exclude<keyof S['properties'] & string, Certain<S>>]?: ValueOf<S['properties'][Name]>
@@ -55,6 +55,16 @@ export const readConfig = <const S extends ConfigSchema>(
   }
 }
 
+/** For `main.ts`: the config, or one clear message and the end of the process. */
+export const readConfigOrExit = <const S extends ConfigSchema>(schema: S): ConfigOf<S> => {
+  try {
+    return readConfig(schema)
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exit(1)
+  }
+}
+
 const toSentences = (error: Error, schema: ConfigSchema): string =>
   error.message
     .split(', ')
@@ -68,7 +78,7 @@ const toSentences = (error: Error, schema: ConfigSchema): string =>
     })
     .join('; ')
 
-/** The parts that every service meets the others in. */
+/** Where the parts are through which the services meet, and how much is logged. */
 export const partVariables = {
   KAFKA_BROKERS: {
     type: 'string',
@@ -93,13 +103,3 @@ export const partVariables = {
     description: 'least level that is logged',
   },
 } as const satisfies ConfigSchema['properties']
-
-/** For `main.ts`: a config or a clear last word. */
-export const readConfigOrExit = <const S extends ConfigSchema>(schema: S): ConfigOf<S> => {
-  try {
-    return readConfig(schema)
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`)
-    process.exit(1)
-  }
-}

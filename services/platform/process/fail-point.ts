@@ -34,14 +34,14 @@ export const failPointVariables = {
 
 export type FailPointConfig = ValuesOf<typeof failPointVariables>
 
-/** Ends the process on the spot, as a power cut would. In production no point is named, and this is nothing. */
+/** Ends the process on the spot, as a power cut would. In production no point is named, and this does nothing. */
 export const createFailAt = (config: FailPointConfig): FailAt => {
   const { WEIR_FAILPOINT: wanted, WEIR_FAILPOINT_PASS: pass, WEIR_FAILPOINT_SIGNAL: signal } = config
   if (!wanted) return () => {}
   let passed = 0
   return (point) => {
     if (point !== wanted || ++passed !== pass) return
-    // Past the log, which would write it when the process is gone.
+    // Written directly: the log would write the line only after the process is gone.
     writeSync(process.stderr.fd, `${JSON.stringify({ msg: 'fail point', point, pass })}\n`)
     process.kill(process.pid, signal)
   }
@@ -49,7 +49,7 @@ export const createFailAt = (config: FailPointConfig): FailAt => {
 
 const produceRequest = 0
 
-/** Sockets that tell when a produce request has left them: the moment between a send and its acknowledgement. */
+/** Sockets that call `onSent` when a produce request has left them: the moment between a send and its acknowledgement. */
 export const watchProduce =
   (onSent: () => void) =>
   ({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }): Socket => {

@@ -1,9 +1,9 @@
 import type { Log } from '../health/log.js'
 
 export type Release = () => Promise<unknown> | unknown
-/** Names something that was opened, and how it is released again. */
+/** Registers something that was opened: its name for the log, and how it is released. */
 export type OnStop = (name: string, release: Release) => void
-/** Ends the process when something happened that it cannot go on after; the supervisor starts it again. */
+/** Ends the process after a failure that it cannot recover from; the supervisor starts it again. */
 export type Crash = (error: Error) => void
 
 const stopWithin = 9_000

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of package.json, from the sources as from dist/: what the compiler does not copy is found from there. */
+/**
+ * The folder of package.json, whether this runs from the sources or from dist/: files that tsc does not copy are found
+ * there.
+ */
 export const packageRoot = findUp(dirname(fileURLToPath(import.meta.url)))
 
 function findUp(folder: string): string {

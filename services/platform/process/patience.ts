@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '../health/health.js'
 import type { Log } from '../health/log.js'
 
+/** How a service starts while a part is away: it waits for that part, and its readiness says so. */
 export type Patience = {
-  /** Tries until it works. A service that starts while a part is away comes up once that is back. */
+  /** Tries until the work succeeds, with growing pauses. */
   until: <T>(part: string, work: () => Promise<T>) => Promise<T>
   /** Throws, saying why, while that part is waited for. */
   check: (part: string) => void
@@ -33,18 +34,5 @@ export const createPatience = (log: Log): Patience => {
       const reason = reasons.get(part)
       if (reason !== undefined) throw new Error(`waited for since the start: ${reason}`)
     },
-  }
-}
-
-/** What a promise gives, or a failure when it takes longer. */
-export const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms)
-  })
-  try {
-    return await Promise.race([work, tooLate])
-  } finally {
-    clearTimeout(timer)
   }
 }

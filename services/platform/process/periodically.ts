@@ -3,7 +3,7 @@ import type { Log } from '../health/log.js'
 
 const longestFirstWait = 5 * 60_000
 
-/** Does work now and then beside everything else. A turn that fails is told and left; the next one tries again. */
+/** Does work again and again in the background. A turn that fails is logged and left; the next one tries again. */
 export const periodically = (options: {
   name: string
   everyMs: number
@@ -15,7 +15,8 @@ export const periodically = (options: {
   const { signal } = stopping
 
   const turns = async (): Promise<void> => {
-    // Not at the start, when there is more to do than ever; and soon enough for one that is started anew every day.
+    // The first turn is not at the start, when a service is busiest; but soon enough for a service that is restarted every
+    // day.
     for (let pause = Math.min(everyMs, longestFirstWait); await waited(pause, signal); pause = everyMs) {
       try {
         await work(signal)
@@ -33,18 +34,14 @@ export const periodically = (options: {
   }
 }
 
-/** Whether the time passed without a stop. */
-const waited = (ms: number, signal: AbortSignal): Promise<boolean> =>
-  wait(ms, undefined, { signal }).then(
-    () => true,
-    () => false,
-  )
-
-// A step takes about 10 ms, and nobody waits longer behind it.
+// A step of 1000 rows takes about 10 ms, and nobody waits longer behind its locks.
 const rowsPerStep = 1000
 const pauseBetween = 100
 
-/** Repeats a step that does so many at the most, with a breath in between, until one finds less to do. Tells how many in all. */
+/**
+ * Repeats a step, which does `most` rows or fewer, with pauses in between, until one finds fewer to do. Resolves to the
+ * sum.
+ */
 export const inSteps = async (
   step: (most: number) => Promise<number>,
   options: { most?: number; pauseMs?: number; signal?: AbortSignal | undefined; onStep?: (count: number) => void } = {},
@@ -57,3 +54,10 @@ export const inSteps = async (
     if (count < most) return total
   }
 }
+
+/** Whether the time passed without a stop. */
+const waited = (ms: number, signal: AbortSignal): Promise<boolean> =>
+  wait(ms, undefined, { signal }).then(
+    () => true,
+    () => false,
+  )

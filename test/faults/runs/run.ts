@@ -1,4 +1,4 @@
-import { within } from '#platform/process/patience.js'
+import { within } from '#platform/process/within.js'
 import { eventually } from '../../support/eventually.js'
 import { checkAll } from '../checks/check-all.js'
 import type { Finding } from '../checks/finding.js'

@@ -73,7 +73,7 @@ it('never decides anew what lies below the cursor: another instance gets the fir
   expect(events.rejected(batch, second.verdict)).toEqual(events.rejected(batch, first.verdict))
 })
 
-it('gives a batch that comes twice its first verdict, and has it told once more without its records', async () => {
+it('gives a batch that comes twice its first verdict, and has it published once more without its records', async () => {
   const decide = newLog(shop).decideFrom()
   const batch = batchOf(shop, [sampleOf(shop)])
   const [first, again] = await decide(0, batch, batch)

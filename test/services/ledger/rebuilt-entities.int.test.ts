@@ -67,7 +67,7 @@ it('can be made again and again, also after one that was cut off', async () => {
   const { id } = await begin()
   expect(id).not.toBe(leftBehind)
   expect(await swap(leftBehind)).toBe(false)
-  await swap(id)
+  expect(await swap(id)).toBe(true)
   const { id: next } = await begin()
   await swap(next)
   expect(await upload(randomUUID())).toBe(true)
@@ -94,11 +94,11 @@ it('lets every decision under way end first, and tells how far they have come', 
   expect(await beginning[0]).toMatchObject({ cursors: [{ topic: 't', partition: 0, next_offset: offset + 1 }] })
 })
 
-it('belongs to whom the old one belonged, and may be used by whom the old one might', async () => {
+it('belongs to whom the old one belonged, may be used by whom the old one might, and keeps its comment', async () => {
   const role = `reader_${randomUUID().slice(0, 8)}`
   await pool.query(`create role ${role}`)
   await pool.query(`grant select, insert on integrity.entities to ${role}, public`)
-  const rights = `select relowner, array(select a::text from unnest(relacl) a order by 1) as acl
+  const rights = `select relowner, array(select a::text from unnest(relacl) a order by 1) as acl, obj_description(oid) as about
     from pg_class where oid = 'integrity.entities'::regclass`
   const before = (await pool.query(rights)).rows
   await swap((await begin()).id)

@@ -52,13 +52,13 @@ it('prunes verdicts by age, in steps', async () => {
   expect(await keptOffsets()).toEqual([5, 6])
 })
 
-it('never prunes a verdict that may not have been told yet', async () => {
+it('never prunes a verdict that may not have been published yet', async () => {
   for (let n = 0; n < 4; n++) await decide(n, [batchOn(n)], n)
   await retentionWith(2).prune({ verdicts: date(30) })
   expect(await keptOffsets()).toEqual([2, 3])
 })
 
-it('passes over a batch that comes again after its verdict was pruned, and tells of no other', async () => {
+it('passes over a batch that comes again after its verdict was pruned, and of no other', async () => {
   const batches = [0, 1, 2].map(batchOn)
   for (const [n, batch] of batches.entries()) await decide(n, [batch], n)
   await retentionWith(3).prune({ verdicts: date(2) })

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { batchIdOf, keyedInteractionId, keyedRequestId } from '#ledger/ids.js'
-import { isUuid } from '#schemas/uuid.js'
+import { batchIdOf, isUuid, keyedInteractionId, keyedRequestId } from '#schemas/uuid.js'
 import { newId } from '../../../../services/edge/http/ids.js'
 
 it('derives the same id from the same facts, and another from others', () => {

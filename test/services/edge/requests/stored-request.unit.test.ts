@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { batchIdOf } from '#ledger/ids.js'
 import type { NotedRequest } from '#ledger/requests.js'
 import type { VerdictEvent } from '#schemas/events.js'
+import { batchIdOf } from '#schemas/uuid.js'
 import { publishedWithin, resultsOfStored } from '../../../../services/edge/requests/stored-request.js'
 
 const noted = (written: number | null): NotedRequest => ({

@@ -3,8 +3,8 @@ import { createRecentFailures } from '#platform/health/recent-failures.js'
 
 const watched = () => {
   const world = { time: 0, isFull: false }
-  const tell = (place: string, reason: string) => `${place} stands still: ${reason}`
-  const { watch, check } = createRecentFailures(tell, () => world.time)
+  const describe = (place: string, reason: string) => `${place} stands still: ${reason}`
+  const { watch, check } = createRecentFailures(describe, () => world.time)
   const work = async () => {
     if (world.isFull) throw new Error('no space left on device')
     return 'done'

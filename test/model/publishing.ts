@@ -1,17 +1,18 @@
 import type { Decided } from '#ledger/fence.js'
-import { partitionOf } from '#platform/kafka/partitions.js'
+import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import { partitions, types } from './edge.js'
-import { placeOf } from './log.js'
 
-export type Told = { topic: string; key: string; value: VerdictEvent | RejectedEvent | AcceptedEvent }
+export type Published = { topic: string; key: string; value: VerdictEvent | RejectedEvent | AcceptedEvent }
 
-/** One partition's share of what is told: appended in order, a few at a time. */
-export type Queue = { topic: string; partition: number; messages: Told[] }
+/** One partition's share of what is published: appended in order, a few at a time. */
+export type Queue = { topic: string; partition: number; messages: Published[] }
 
-/** As services/integrity/publisher.ts: first the verdicts, then the events; the queues of one round go side by side. */
+/**
+ * As services/integrity/publisher.ts: first the verdicts, then the events. The queues of one round are sent concurrently.
+ */
 export const roundsOf = (
   type: string,
   outcomes: readonly Decided[],
@@ -28,7 +29,11 @@ export const roundsOf = (
 
 const makers = new Map([...types].map(([name, type]) => [name, { id: type.id, of: createEventsOf(type) }]))
 
-const eventsOf = (type: string, { batch, verdict }: Decided, versionOf: (event: AcceptedEvent) => number): Told[] => {
+const eventsOf = (
+  type: string,
+  { batch, verdict }: Decided,
+  versionOf: (event: AcceptedEvent) => number,
+): Published[] => {
   const maker = makers.get(type)
   if (!maker) throw new Error(`nothing is called ${type}`)
   return [
@@ -45,7 +50,7 @@ const eventsOf = (type: string, { batch, verdict }: Decided, versionOf: (event: 
   ]
 }
 
-const toQueues = (messages: readonly Told[]): Queue[] => {
+const toQueues = (messages: readonly Published[]): Queue[] => {
   const queues = new Map<string, Queue>()
   for (const message of messages) {
     const partition = message.topic === verdictsTopic ? 0 : partitionOf(message.key, partitions)
@@ -57,7 +62,7 @@ const toQueues = (messages: readonly Told[]): Queue[] => {
   return [...queues.values()]
 }
 
-export const describeTold = (messages: readonly Told[]): string =>
+export const describePublished = (messages: readonly Published[]): string =>
   messages
     .map(({ topic, key, value }) =>
       topic === verdictsTopic ? `the verdict on ${key}` : `${topic} ${key} version ${(value as AcceptedEvent).version}`,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { rejectionsBefore, retriesBefore, verdictsBefore } from '#ledger/cutoffs.js'
+import { rejectionsBefore, retriesBefore, verdictsBefore } from '#ledger/retention.js'
 
 const day = 86_400_000
 const now = Date.parse('2026-03-31T13:45:00Z')

@@ -1,5 +1,10 @@
-import { type RetentionConfig, rejectionsBefore, retriesBefore, verdictsBefore } from '#ledger/cutoffs.js'
-import { createRetention } from '#ledger/retention.js'
+import {
+  createRetention,
+  type RetentionConfig,
+  rejectionsBefore,
+  retriesBefore,
+  verdictsBefore,
+} from '#ledger/retention.js'
 import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
@@ -9,7 +14,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { retentionOf } from '#schemas/derive/topics.js'
 
-/** Prunes by the hour. */
+/** Deletes verdicts, keyed interactions and retries that are too old, every PRUNE_EVERY_SECONDS. */
 export const startRetention = (deps: {
   config: RetentionConfig
   catalogue: Catalogue

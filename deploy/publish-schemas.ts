@@ -1,0 +1,70 @@
+// Writes the derived files into schemas/published/. With --check it writes nothing and fails where one is stale.
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { describeSchema } from '#ledger/describe-schema.js'
+import { migrate } from '#ledger/migrate.js'
+import { createPool, type Pool } from '#platform/postgres/postgres.js'
+import { packageRoot } from '#platform/process/package-root.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { publishedFiles } from '#schemas/derive/published.js'
+import { freePorts } from './embedded/parts/ports.js'
+import { postgresPart } from './embedded/parts/postgres.js'
+import { createSupervisor } from './embedded/supervision/supervisor.js'
+
+/** Runs the migrations in an empty database of this server, describes what they make, and drops the database. */
+const describeMigrated = async (serverUrl: string): Promise<string> => {
+  const name = `weir_schema_${randomBytes(4).toString('hex')}`
+  const database = new URL(serverUrl)
+  database.pathname = `/${name}`
+  const withPool = async <T>(url: string, work: (pool: Pool) => Promise<T>): Promise<T> => {
+    const pool = createPool(url, pino({ level: 'silent' }), 1)
+    return work(pool).finally(() => pool.end())
+  }
+  await withPool(serverUrl, (pool) => pool.query(`create database ${name}`))
+  try {
+    await migrate(database.href)
+    return await withPool(database.href, describeSchema)
+  } finally {
+    await withPool(serverUrl, (pool) => pool.query(`drop database ${name} with (force)`))
+  }
+}
+
+/** A Postgres of its own for as long as the work takes. */
+const withEmbeddedPostgres = async <T>(work: (serverUrl: string) => Promise<T>): Promise<T> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-schema-'))
+  const supervisor = createSupervisor({ dataDir, report: (line) => process.stderr.write(`${line}\n`) })
+  try {
+    const [port = 0] = await freePorts(1)
+    await supervisor.start([await postgresPart({ dataDir, port })])
+    return await work(`postgres://weir:weir@127.0.0.1:${port}/weir`)
+  } finally {
+    await supervisor.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+const { POSTGRES_URL } = process.env
+const postgresSql = POSTGRES_URL ? await describeMigrated(POSTGRES_URL) : await withEmbeddedPostgres(describeMigrated)
+
+const folder = join(packageRoot, 'schemas/published')
+mkdirSync(folder, { recursive: true })
+
+const wanted = publishedFiles(catalogue).set('postgres.sql', postgresSql)
+const present = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+const stale = [...wanted].filter(([name, text]) => present.get(name) !== text).map(([name]) => name)
+const extra = [...present.keys()].filter((name) => !wanted.has(name))
+
+if (process.argv.includes('--check')) {
+  if (stale.length + extra.length > 0) {
+    console.error(`stale in schemas/published: ${[...stale, ...extra].join(', ')}; run: npm run publish-schemas`)
+    process.exitCode = 1
+  } else console.log(`schemas/published is up to date (${wanted.size} files)`)
+} else {
+  for (const name of stale) writeFileSync(join(folder, name), wanted.get(name) ?? '')
+  for (const name of extra) rmSync(join(folder, name))
+  console.log(`${stale.length} files written, ${extra.length} removed, ${wanted.size} in all`)
+}

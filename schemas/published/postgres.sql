@@ -1,0 +1,158 @@
+-- The tables of Weir in Postgres, as the migrations in services/ledger/migrations leave them. Derived by
+-- services/ledger/describe-schema.ts; to write it anew: npm run publish-schemas
+
+create schema auth;
+create schema edge;
+create schema integrity;
+
+-- The organisations that send records, and how much each of them may send in a second.
+create table auth.organisations (
+  org_id text not null,
+  created_at timestamptz not null default now(),
+  -- null: the limit that the edges give to everybody; 0: no limit
+  requests_per_second integer,
+  -- null: the limit that the edges give to everybody; 0: no limit
+  records_per_second integer,
+  constraint organisations_pkey primary key (org_id),
+  constraint organisations_records_per_second_check check (records_per_second >= 0),
+  constraint organisations_requests_per_second_check check (requests_per_second >= 0)
+);
+
+-- The keys that requests are sent with. Of a key's text only the hash is kept.
+create table auth.api_keys (
+  key_id text not null,
+  org_id text not null,
+  -- SHA-256 of the whole text. A key has 190 random bits, so a slow hash would guard nothing more.
+  key_hash bytea not null,
+  -- null: all of them
+  scopes text[],
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  constraint api_keys_pkey primary key (key_id),
+  constraint api_keys_key_hash_key unique (key_hash),
+  constraint api_keys_org_id_fkey foreign key (org_id) references auth.organisations(org_id)
+);
+create index api_keys_org_id on auth.api_keys (org_id);
+
+-- Requests that were not answered quickly: noted here before anything of them is decided. Once all of a request is
+-- decided, its verdicts say everything that this row does.
+create table edge.requests (
+  request_id uuid not null,
+  org_id text not null,
+  type text not null,
+  body_sha256 bytea not null,
+  -- How many records each of its batches carries. The ids of the batches follow from that.
+  batch_records integer[] not null,
+  submitted_at timestamptz(3) not null,
+  -- How many of its batches, from the first on, Kafka is known to have; null while they are being published.
+  written integer,
+  constraint requests_pkey primary key (request_id)
+);
+create index requests_submitted_at on edge.requests (submitted_at);
+
+-- The fence, a row for each partition of the submitted log: batches below next_offset are decided, and are never
+-- decided again.
+create table integrity.cursors (
+  topic text not null,
+  partition integer not null,
+  next_offset bigint not null,
+  -- Verdicts of this partition that were last used before this moment may be gone; null where none was ever pruned.
+  pruned_before timestamptz(3),
+  constraint cursors_pkey primary key (topic, partition)
+);
+
+-- The entity index: every record that another record may refer to. It only grows.
+create table integrity.entities (
+  org_id text not null,
+  type text not null,
+  id uuid not null,
+  constraint entities_pkey primary key (org_id, type, id)
+);
+
+-- The decision on each batch.
+create table integrity.verdicts (
+  batch_id uuid not null,
+  org_id text not null,
+  request_id uuid not null,
+  type text not null,
+  batch integer not null,
+  batches integer not null,
+  first_index integer not null,
+  body_sha256 bytea not null,
+  accepted integer not null,
+  -- json, not jsonb: a refused record may hold characters that jsonb cannot.
+  refused json not null,
+  -- Places in the batch of keyed records that were taken before: accepted, but not published again.
+  repeated integer[] not null,
+  decided_at timestamptz(3) not null,
+  -- topic, partition and submitted_offset name the message of the submitted log that was decided.
+  topic text not null,
+  partition integer not null,
+  submitted_offset bigint not null,
+  -- When the batch last came again. A verdict is kept by its last use: this moment, or else decided_at.
+  repeated_at timestamptz(3),
+  constraint verdicts_pkey primary key (batch_id)
+);
+create index verdicts_decided_at on integrity.verdicts (decided_at);
+create index verdicts_last_used on integrity.verdicts (topic, partition, coalesce(repeated_at, decided_at));
+create index verdicts_request_id on integrity.verdicts (request_id);
+
+-- Interactions that came with an Idempotency-Key: each is taken once.
+create table integrity.keyed_interactions (
+  org_id text not null,
+  interaction_id uuid not null,
+  body_sha256 bytea not null,
+  recorded_at timestamptz(3) not null,
+  constraint keyed_interactions_pkey primary key (org_id, interaction_id)
+);
+create index keyed_interactions_recorded_at on integrity.keyed_interactions (recorded_at);
+
+-- Refused records that an operator submitted again: each rejection is claimed once, by its primary key, before it is
+-- sent.
+create table integrity.retries (
+  batch_id uuid not null,
+  index integer not null,
+  org_id text not null,
+  type text not null,
+  rejected_at timestamptz(3) not null,
+  -- The Idempotency-Key of the request that the record was sent in.
+  retry_id uuid not null,
+  -- The place of the record among that request's records.
+  place integer not null,
+  claimed_at timestamptz(3) not null default now(),
+  -- Known once the request was answered. Until then the next run sends the same request again.
+  outcome text,
+  request_id uuid,
+  answered_at timestamptz(3),
+  constraint retries_pkey primary key (batch_id, index),
+  constraint retries_outcome_check check (outcome = any (array['accepted'::text, 'refused'::text]))
+);
+create index retries_rejected_at on integrity.retries (rejected_at);
+create index retries_retry_id on integrity.retries (retry_id);
+create index retries_unanswered on integrity.retries (claimed_at) where outcome is null;
+
+-- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of
+-- last_used_at is not announced: the edges themselves write it all the time.
+create function auth.tell_key_change() returns trigger language plpgsql as $function$
+begin
+  perform pg_notify('weir_keys', coalesce(new.key_id, old.key_id));
+  return null;
+end
+$function$;
+create trigger api_keys_changed
+after insert or delete or update of org_id, key_hash, scopes, expires_at, revoked_at on auth.api_keys
+for each row execute function auth.tell_key_change();
+
+-- The edges keep an organisation's limits with its keys, so a change of the limits is announced as a change of each of
+-- its keys.
+create function auth.tell_limits_change() returns trigger language plpgsql as $function$
+begin
+  perform pg_notify('weir_keys', key_id) from auth.api_keys where org_id = new.org_id;
+  return null;
+end
+$function$;
+create trigger organisations_limits_changed
+after update of requests_per_second, records_per_second on auth.organisations
+for each row execute function auth.tell_limits_change();

@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+// The plan of the house, as a newcomer relies on it. Each failure names the file and the rule.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** The files below a folder, as paths from the root. */
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    return entry.isDirectory() ? filesIn(path) : [path]
+  })
+const files = ['schemas', 'services', 'deploy'].flatMap(filesIn)
+const sources = files.filter((file) => file.endsWith('.ts'))
+const textOf = new Map(sources.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+
+const aliases = { '#schemas/': 'schemas/', '#ledger/': 'services/ledger/', '#platform/': 'services/platform/' }
+
+/** The files of ours that a file imports, types included. */
+const importsOf = new Map(
+  sources.map((file) => {
+    const names = [...(textOf.get(file) ?? '').matchAll(/\b(?:from|import)\s*\(?\s*'([#.][^']+)'/g)]
+    const imported = names.flatMap(([, name = '']) => {
+      const alias = Object.entries(aliases).find(([prefix]) => name.startsWith(prefix))
+      const path = alias ? name.replace(alias[0], alias[1]) : join(dirname(file), name)
+      return [path.replace(/\.js$/, '.ts')].filter((target) => textOf.has(target))
+    })
+    return [file, imported]
+  }),
+)
+
+/** The room that a file belongs to: schemas, deploy, or one of the services. */
+const roomOf = (file: string): string => {
+  const [first = '', second = ''] = file.split('/')
+  return first === 'services' ? `services/${second}` : first
+}
+const shared = ['schemas', 'services/ledger', 'services/platform']
+
+it.each([
+  { room: 'schemas', mayImport: [] },
+  { room: 'services/platform', mayImport: [] },
+  { room: 'services/ledger', mayImport: ['schemas', 'services/platform'] },
+  { room: 'services/edge', mayImport: shared },
+  { room: 'services/integrity', mayImport: shared },
+  { room: 'services/sink', mayImport: shared },
+])('imports into $room only what may be there', ({ room, mayImport }) => {
+  const allowed = new Set([room, ...mayImport])
+  const strangers = sources
+    .filter((file) => roomOf(file) === room)
+    .flatMap((file) => (importsOf.get(file) ?? []).map((target) => ({ file, target })))
+    .filter(({ target }) => !allowed.has(roomOf(target)))
+  const rule = `${room} may import only ${[...allowed].join(', ')}`
+  expect(strangers.map(({ file, target }) => `${file} imports ${target}: ${rule}`)).toEqual([])
+})
+
+it('leaves SQL on the shared Postgres tables to services/ledger', () => {
+  const statement = /\b(from|join|into|update|table|only)\s+(integrity|edge|auth)\.[a-z_]+/i
+  const elsewhere = sources.filter((file) => roomOf(file) !== 'services/ledger')
+  const found = elsewhere.flatMap((file) => {
+    const withoutComments = (textOf.get(file) ?? '').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+    const match = statement.exec(withoutComments)
+    return match ? [`${file} has SQL of its own: "${match[0]}"; it belongs to services/ledger`] : []
+  })
+  expect(found).toEqual([])
+})
+
+it('has no circle of imports', () => {
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' imports '))
+    if (done.has(file) || path.includes(file)) return
+    for (const target of importsOf.get(file) ?? []) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of sources) visit(file, [])
+  expect(circles).toEqual([])
+})
+
+it('has rooms of 14 files at the most', () => {
+  // A file for each record type, and a generated file for each topic.
+  const lists = ['schemas/records', 'schemas/published']
+  const counts = new Map<string, number>()
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  const crowded = [...counts].filter(([folder, count]) => count > 14 && !lists.includes(folder))
+  expect(crowded.map(([folder, count]) => `${folder} holds ${count} files; a room holds 14 at the most`)).toEqual([])
+})
+
+it('has no service file of fewer than 12 lines: it is a part of its caller', () => {
+  const lines = (file: string) => (textOf.get(file) ?? '').trimEnd().split('\n').length
+  const tiny = sources.filter((file) => file.startsWith('services/') && lines(file) < 12)
+  expect(tiny.map((file) => `${file} has ${lines(file)} lines; fold it into the file that uses it`)).toEqual([])
+})
+
+it('keeps fakes under test/', () => {
+  expect(files.filter((file) => file.includes('.fake.')).map((file) => `${file} is a fake outside of test/`)).toEqual(
+    [],
+  )
+})

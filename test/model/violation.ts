@@ -1,2 +1,0 @@
-/** Something that must never be was seen. */
-export class Violation extends Error {}

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto'
+import { beforeEach, expect, it } from 'vitest'
+import { hashKey } from '#ledger/key-text.js'
+import {
+  endKey,
+  findKey,
+  findKeyByHash,
+  insertKey,
+  listKeys,
+  lockKey,
+  type NewKey,
+  revokeKey,
+  setKeyText,
+  touchKeys,
+} from '#ledger/keys.js'
+import { createOrg, hasOrg, listOrgs, setOrgLimits } from '#ledger/organisations.js'
+import { inTransaction } from '#platform/postgres/postgres.js'
+import { openMigratedDatabase } from '../../support/migrated-database.js'
+
+const { pool } = await openMigratedDatabase()
+beforeEach(async () => {
+  await pool.query('truncate auth.api_keys, auth.organisations')
+  await createOrg(pool, 'acme')
+})
+
+const day = 86_400_000
+const issue = async (over: Partial<NewKey> = {}): Promise<NewKey> => {
+  const keyId = randomBytes(6).toString('hex')
+  const key = { keyId, hash: hashKey(keyId), org: 'acme', scopes: null, lifetime: null, ...over }
+  await insertKey(pool, key)
+  return key
+}
+const isUsable = async ({ hash }: NewKey) => (await findKey(pool, hash)) !== undefined
+
+it('finds a key by the hash of its text, with its scopes and the limits of its organisation', async () => {
+  const key = await issue({ scopes: ['shops:write'], lifetime: day })
+  await setOrgLimits(pool, 'acme', { records_per_second: 100 })
+  const found = await findKey(pool, key.hash)
+  expect(found).toMatchObject({ keyId: key.keyId, orgId: 'acme', scopes: ['shops:write'] })
+  expect(found?.rates).toEqual({ requests: null, records: 100 })
+  expect(((found?.expiresAt ?? 0) - Date.now()) / day).toBeCloseTo(1, 2)
+  expect(await findKey(pool, hashKey('another text'))).toBeUndefined()
+})
+
+it('does not find a key that has expired or was revoked; the operator still does', async () => {
+  const [expired, revoked] = [await issue({ lifetime: -1000 }), await issue()]
+  const first = await revokeKey(pool, revoked.keyId)
+  expect(first).toMatchObject({ key_id: revoked.keyId, org: 'acme', already: false })
+  const again = await revokeKey(pool, revoked.keyId)
+  expect(again).toEqual({ ...first, already: true })
+  expect(await revokeKey(pool, 'unknown')).toBeUndefined()
+  for (const key of [expired, revoked]) {
+    expect(await isUsable(key)).toBe(false)
+    expect(await inTransaction(pool, (c) => findKeyByHash(c, key.hash))).toMatchObject({ key_id: key.keyId })
+  }
+})
+
+it('ends a key after its grace, and never lets it live longer than before', async () => {
+  const [endless, short] = [await issue(), await issue({ lifetime: 1000 })]
+  const end = (key: NewKey, grace: number) =>
+    inTransaction(pool, async (c) => {
+      expect(await lockKey(c, key.keyId)).toMatchObject({ key_id: key.keyId })
+      return endKey(c, key.keyId, grace)
+    })
+  expect(((await end(endless, day)).getTime() - Date.now()) / day).toBeCloseTo(1, 2)
+  expect((await end(short, day)).getTime()).toBeLessThan(Date.now() + 60_000)
+  await end(endless, 0)
+  expect(await isUsable(endless)).toBe(false)
+})
+
+it('gives a key another text, which ends the first, and leaves a key of another organisation alone', async () => {
+  const key = await issue({ lifetime: day })
+  const renewed = { ...key, hash: hashKey('a chosen text') }
+  await inTransaction(pool, (c) => setKeyText(c, renewed))
+  expect([await isUsable(key), await isUsable(renewed)]).toEqual([false, true])
+  await createOrg(pool, 'other')
+  await inTransaction(pool, (c) => setKeyText(c, { ...key, hash: hashKey('stolen'), org: 'other' }))
+  expect(await isUsable(renewed)).toBe(true)
+})
+
+it('lists the keys of one organisation or of all, with their last use', async () => {
+  await createOrg(pool, 'other')
+  const [own, foreign] = [await issue(), await issue({ org: 'other' })]
+  await touchKeys(pool, [own.keyId])
+  expect((await listKeys(pool, 'acme')).map(({ key_id }) => key_id)).toEqual([own.keyId])
+  expect(await listKeys(pool, null)).toMatchObject([
+    { key_id: own.keyId, org: 'acme', last_used_at: expect.any(Date) },
+    { key_id: foreign.keyId, org: 'other', last_used_at: null },
+  ])
+})
+
+it('makes an organisation once, counts its active keys, and sets only the limits that are given', async () => {
+  expect(await createOrg(pool, 'acme')).toBe(false)
+  expect([await hasOrg(pool, 'acme'), await hasOrg(pool, 'nobody')]).toEqual([true, false])
+  await issue()
+  await issue({ lifetime: -1000 })
+  expect(await setOrgLimits(pool, 'acme', { requests_per_second: 5 })).toMatchObject({ requests_per_second: 5 })
+  const limits = { requests_per_second: 5, records_per_second: 0 }
+  expect(await setOrgLimits(pool, 'acme', { records_per_second: 0 })).toEqual(limits)
+  expect(await setOrgLimits(pool, 'nobody', { records_per_second: 0 })).toBeUndefined()
+  expect(await listOrgs(pool)).toMatchObject([{ org: 'acme', active_keys: 1, ...limits }])
+})

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { createMetrics } from '#platform/health/metrics.js'
+import { createSinkFigures } from '../../../services/sink/figures.js'
+
+const fetch = {
+  topic: 'weir.rejected',
+  partition: 1,
+  messages: [5, 6, 7].map((offset) => ({ offset, timestamp: 0, key: null, value: Buffer.alloc(0) })),
+  highWatermark: 10,
+  holdsPartition: () => true,
+}
+
+it('is not ready while inserts fail, and ready again after the first that works', () => {
+  const figures = createSinkFigures(createMetrics('sink'))
+  expect(figures.check).not.toThrow()
+  figures.failed(fetch.topic, new Error('no space left'))
+  expect(figures.check).toThrow('rows of weir.rejected cannot be inserted: no space left')
+  figures.written(fetch)
+  expect(figures.check).not.toThrow()
+})
+
+it('shows how many events of a partition wait, before and after a fetch was written', async () => {
+  const metrics = createMetrics('sink')
+  const figures = createSinkFigures(metrics)
+  const lag = async () => /^weir_sink_consumer_lag\{.*\} (\d+)$/m.exec(await metrics.text())?.[1]
+  figures.fetched(fetch)
+  expect(await lag()).toBe('5')
+  figures.written(fetch)
+  expect(await lag()).toBe('2')
+})

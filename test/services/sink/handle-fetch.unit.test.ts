@@ -1,0 +1,136 @@
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import type { Fetch, Received } from '#platform/kafka/kafka.js'
+import { createFetchHandler } from '../../../services/sink/handle-fetch.js'
+import type { Sorted } from '../../../services/sink/readable.js'
+
+const topic = 'weir.accepted.shops'
+const received = (offset: number, text: string): Received => ({
+  offset,
+  timestamp: 0,
+  key: null,
+  value: Buffer.from(text),
+})
+const fetchOf = (...texts: string[]): Fetch => ({
+  topic,
+  partition: 3,
+  messages: texts.map((text, i) => received(10 + i, text)),
+  highWatermark: 20,
+  holdsPartition: () => true,
+})
+/** An error of ClickHouse itself, as its client throws it. */
+const refusal = Object.assign(new Error('cannot parse'), { code: '117', type: 'INCORRECT_DATA' })
+
+const without = (word: string, messages: readonly Received[]): Sorted => ({
+  readable: messages.filter(({ value }) => !value.includes(word)),
+  unreadable: messages
+    .filter(({ value }) => value.includes(word))
+    .map((message) => ({ message, reason: `holds ${word}` })),
+})
+
+/** A sink whose ClickHouse answers the inserts with these errors, one after another, and then takes everything. */
+const openSink = (...errors: Error[]) => {
+  const happened: string[] = []
+  const stopping = new AbortController()
+  const handle = createFetchHandler({
+    feeds: new Map([
+      [
+        topic,
+        {
+          writer: {
+            write: async (messages) => {
+              happened.push(`insert ${messages.join(' ')}`)
+              const error = errors.shift()
+              if (error) throw error
+            },
+          },
+          sort: async (messages) => without('alien', messages),
+          lookClosely: async (messages) => {
+            happened.push('look closely')
+            return without('broken', messages)
+          },
+        },
+      ],
+    ]),
+    setAside: async ({ topic: from, partition, offset, reason }) => {
+      happened.push(`set aside ${from}/${partition}@${offset}: ${reason}`)
+    },
+    figures: {
+      fetched: () => happened.push('fetched'),
+      written: () => happened.push('written'),
+      failed: (_, error) => happened.push(`failed: ${error.message}`),
+    },
+    failAt: (point) => happened.push(point),
+    log: pino({ level: 'silent' }),
+    signal: stopping.signal,
+  })
+  return { handle, happened, stopping }
+}
+
+it('writes a fetch in one piece', async () => {
+  const { handle, happened } = openSink()
+  await handle(fetchOf('a', 'b', 'c'))
+  expect(happened).toEqual(['fetched', 'insert a b c', 'after-clickhouse-insert', 'written'])
+})
+
+it('sets aside what is not of the topic before it writes the rest', async () => {
+  const { handle, happened } = openSink()
+  await handle(fetchOf('a', 'alien', 'b'))
+  expect(happened).toEqual([
+    'fetched',
+    `set aside ${topic}/3@11: holds alien`,
+    'insert a b',
+    'after-clickhouse-insert',
+    'written',
+  ])
+})
+
+it('inserts nothing where nothing is left to insert', async () => {
+  const { handle, happened } = openSink()
+  await handle(fetchOf('alien'))
+  expect(happened).toEqual(['fetched', `set aside ${topic}/3@10: holds alien`, 'written'])
+})
+
+it('writes the same rows again when ClickHouse was not reached, without a close look', async () => {
+  const { handle, happened } = openSink(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))
+  await handle(fetchOf('a', 'broken'))
+  expect(happened).toEqual([
+    'fetched',
+    'insert a broken',
+    'failed: connect ECONNREFUSED',
+    'insert a broken',
+    'after-clickhouse-insert',
+    'written',
+  ])
+})
+
+it('looks closely after an error of ClickHouse itself, and sets aside what it finds', async () => {
+  const { handle, happened } = openSink(refusal)
+  await handle(fetchOf('a', 'broken', 'b'))
+  expect(happened).toEqual([
+    'fetched',
+    'insert a broken b',
+    'failed: cannot parse',
+    'look closely',
+    `set aside ${topic}/3@11: holds broken`,
+    'insert a b',
+    'after-clickhouse-insert',
+    'written',
+  ])
+})
+
+it('gives up when the service stops, so that the offsets stay uncommitted', async () => {
+  const { handle, happened, stopping } = openSink(new Error('away'), new Error('away'), new Error('away'))
+  const handled = handle(fetchOf('a'))
+  while (!happened.includes('failed: away')) await new Promise((resolve) => setImmediate(resolve))
+  stopping.abort()
+  await expect(handled).rejects.toThrow('aborted')
+  expect(happened).toEqual(['fetched', 'insert a', 'failed: away'])
+})
+
+it('refuses a topic that has no table', async () => {
+  const { handle } = openSink()
+  await expect(handle({ ...fetchOf('a'), topic: 'weir.accepted.none' })).rejects.toThrow(
+    'no table for weir.accepted.none',
+  )
+})

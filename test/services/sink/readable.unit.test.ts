@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest'
+import type { Received } from '#platform/kafka/kafka.js'
+import { Undecodable } from '#platform/registry.js'
+import { createCloseLook, createSort } from '../../../services/sink/readable.js'
+
+const received = (offset: number, value: Buffer): Received => ({ offset, timestamp: 0, key: null, value })
+const withSchema = (offset: number, id: number): Received => received(offset, Buffer.from([0, 0, 0, 0, id, 7]))
+
+const schemas = new Map([
+  [1, { namespace: 'weir.accepted', name: 'Shops' }],
+  [2, { namespace: 'weir.accepted', name: 'Tags' }],
+])
+const openSort = () => {
+  const asked: number[] = []
+  const writerSchema = async (id: number): Promise<string> => {
+    asked.push(id)
+    const schema = schemas.get(id)
+    if (!schema) throw id === 99 ? new Error('the registry is away') : new Undecodable(`there is no schema ${id}`)
+    return JSON.stringify(schema)
+  }
+  return { asked, sort: createSort({ writerSchema }, 'weir.accepted.Shops') }
+}
+const offsetsOf = ({ readable, unreadable }: Awaited<ReturnType<ReturnType<typeof createSort>>>) => ({
+  readable: readable.map(({ offset }) => offset),
+  unreadable: unreadable.map(({ message, reason }) => [message.offset, reason]),
+})
+
+it("keeps events of the topic's own schema, and names what is wrong with the others", async () => {
+  const { sort } = openSort()
+  const sorted = await sort([
+    withSchema(0, 1),
+    withSchema(1, 2),
+    withSchema(2, 3),
+    received(3, Buffer.from('{"plain":"json"}')),
+    received(4, Buffer.alloc(0)),
+    withSchema(5, 1),
+  ])
+  const notOurs = 'not in the wire format of the schema registry'
+  expect(offsetsOf(sorted)).toEqual({
+    readable: [0, 5],
+    unreadable: [
+      [1, 'written with the schema weir.accepted.Tags instead of weir.accepted.Shops'],
+      [2, 'there is no schema 3'],
+      [3, notOurs],
+      [4, notOurs],
+    ],
+  })
+})
+
+it('asks for a schema once, and never takes an absent registry for a bad message', async () => {
+  const { sort, asked } = openSort()
+  await sort([withSchema(0, 1), withSchema(1, 1), withSchema(2, 1)])
+  await sort([withSchema(3, 1)])
+  expect(asked).toEqual([1])
+  await expect(sort([withSchema(4, 99)])).rejects.toThrow('the registry is away')
+})
+
+it('finds by decoding what cannot be decoded, and passes other failures on', async () => {
+  const lookClosely = createCloseLook(async (message) => {
+    if (message.includes('broken')) throw new Undecodable('truncated buffer')
+    if (message.includes('away')) throw new Error('the registry is away')
+  })
+  const [good, broken, away] = ['good', 'broken', 'away'].map((text, i) => received(i, Buffer.from(text)))
+  if (!good || !broken || !away) throw new Error('three messages')
+  expect(offsetsOf(await lookClosely([good, broken]))).toEqual({ readable: [0], unreadable: [[1, 'truncated buffer']] })
+  await expect(lookClosely([good, away])).rejects.toThrow('the registry is away')
+})
