@@ -3,11 +3,11 @@ import { serialize } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { tag } from '#schemas/records/tag.js'
-import { checkRejected } from '../../../../services/operator/verify/check-rejected.js'
-import { readSubmitted } from '../../../../services/operator/verify/read-submitted.js'
-import { batchOf, refusalOf } from '../../../support/batch.js'
-import { sampleOf } from '../../../support/sample.js'
-import { createFakeSubject } from './fake-subject.js'
+import { checkRejected } from '../../../../../services/operator/verify/checks/check-rejected.js'
+import { readSubmitted } from '../../../../../services/operator/verify/read-submitted.js'
+import { batchOf, refusalOf } from '../../../../support/batch.js'
+import { sampleOf } from '../../../../support/sample.js'
+import { createFakeSubject } from '../fake-subject.js'
 
 /** One batch, decided, with a tag that was accepted and two records that were refused. */
 const oneBatch = (options: { org?: string } = {}) => {

@@ -1,11 +1,11 @@
 import { placeOf } from '#platform/kafka/partitions.js'
 import { rejectedSchema } from '#schemas/derive/avro.js'
 import { entityKey, rejectedTopic } from '#schemas/derive/names.js'
-import { createHeadDecoder } from '../desk/decoder.js'
-import { type ExpectedBatch, missingOf } from './expectations.js'
+import { createHeadDecoder } from '../../desk/decoder.js'
+import { type ExpectedBatch, missingOf } from '../expectations.js'
+import { countOf } from '../read-submitted.js'
+import { type CheckedType, readFrom, type Subject } from '../subject.js'
 import { noteMissing } from './missing.js'
-import { countOf } from './read-submitted.js'
-import { type CheckedType, readFrom, type Subject } from './subject.js'
 
 type Head = { org_id: string; batch_id: string; version: number; type: string }
 

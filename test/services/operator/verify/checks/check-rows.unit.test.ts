@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { tag } from '#schemas/records/tag.js'
-import { checkRows } from '../../../../services/operator/verify/check-rows.js'
-import type { KeyState } from '../../../../services/operator/verify/key-states.js'
-import { createFakeSubject } from './fake-subject.js'
+import { checkRows } from '../../../../../services/operator/verify/checks/check-rows.js'
+import type { KeyState } from '../../../../../services/operator/verify/key-states.js'
+import { createFakeSubject } from '../fake-subject.js'
 
 const stretch = { topic: 'weir.accepted.tags', partition: 1, from: 0, until: 10 }
 const place = placeOf(stretch)

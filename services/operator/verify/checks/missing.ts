@@ -2,9 +2,9 @@ import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
 import { topicsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
-import { createAcceptedDecoder } from '../desk/decoder.js'
-import { type ExpectedBatch, fate, markOf, missingOf } from './expectations.js'
-import { type CheckedType, readFrom, type Subject } from './subject.js'
+import { createAcceptedDecoder } from '../../desk/decoder.js'
+import { type ExpectedBatch, fate, markOf, missingOf } from '../expectations.js'
+import { type CheckedType, readFrom, type Subject } from '../subject.js'
 
 /** Notes every record whose event was expected and is not on its topic, unless the event may still be on its way. */
 export const noteMissing = (

@@ -3,11 +3,11 @@ import { catalogue } from '#schemas/catalogue.js'
 import { topicsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
 import { tag } from '#schemas/records/tag.js'
-import { checkAccepted } from '../../../../services/operator/verify/check-accepted.js'
-import { readSubmitted } from '../../../../services/operator/verify/read-submitted.js'
-import { batchOf } from '../../../support/batch.js'
-import { sampleOf } from '../../../support/sample.js'
-import { createFakeSubject, now } from './fake-subject.js'
+import { checkAccepted } from '../../../../../services/operator/verify/checks/check-accepted.js'
+import { readSubmitted } from '../../../../../services/operator/verify/read-submitted.js'
+import { batchOf } from '../../../../support/batch.js'
+import { sampleOf } from '../../../../support/sample.js'
+import { createFakeSubject, now } from '../fake-subject.js'
 
 const config = topicsOf(catalogue).find(({ name }) => name === 'weir.accepted.tags')?.config ?? {}
 const lag = Number(config['min.compaction.lag.ms'])

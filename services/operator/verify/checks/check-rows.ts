@@ -1,10 +1,10 @@
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import { acceptedTopic, entityKey } from '#schemas/derive/names.js'
-import type { KeyState, KeysByPlace } from './key-states.js'
-import { countOf } from './read-submitted.js'
-import type { RowVersion } from './rows.js'
-import { type CheckedType, readFrom, type Subject } from './subject.js'
+import type { KeyState, KeysByPlace } from '../key-states.js'
+import { countOf } from '../read-submitted.js'
+import type { RowVersion } from '../rows.js'
+import { type CheckedType, readFrom, type Subject } from '../subject.js'
 
 /** How many rows are asked for at a time. */
 const mostRows = 250_000

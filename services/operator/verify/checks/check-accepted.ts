@@ -3,12 +3,12 @@ import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
-import { type AcceptedHead, createAcceptedDecoder, type Decode } from '../desk/decoder.js'
+import { type AcceptedHead, createAcceptedDecoder, type Decode } from '../../desk/decoder.js'
+import { type KeyState, type KeysByPlace, newerThanLast, orgOf, seeVersion } from '../key-states.js'
+import { countOf } from '../read-submitted.js'
+import { type CheckedType, readFrom, type Subject } from '../subject.js'
 import { checkRows } from './check-rows.js'
-import { type KeyState, type KeysByPlace, newerThanLast, orgOf, seeVersion } from './key-states.js'
 import { forgiveCompacted, noteMissing } from './missing.js'
-import { countOf } from './read-submitted.js'
-import { type CheckedType, readFrom, type Subject } from './subject.js'
 
 /** A key whose last event is not its newest. */
 export type TurnedBack = { type: string; key: string }
