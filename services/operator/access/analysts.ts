@@ -6,8 +6,9 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import { analystOf, analystPrefix, createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
 import { readOrg } from '../desk/arguments.js'
 import { addressOf } from '../desk/ask-parts.js'
+import { OperatorError } from '../desk/operator-error.js'
 import type { Words } from '../desk/parts.js'
-import { examples, OperatorError, type Session } from '../desk/session.js'
+import { examples, type Session } from '../desk/session.js'
 import { type Column, toTable } from '../desk/table.js'
 
 type Options = { org: string; print?: boolean; json?: boolean }

@@ -4,7 +4,8 @@ import { type Key, listKeys, revokeKey } from '#ledger/keys.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { readName, readOrg } from '../desk/arguments.js'
-import { examples, OperatorError, type Session } from '../desk/session.js'
+import { OperatorError } from '../desk/operator-error.js'
+import { examples, type Session } from '../desk/session.js'
 import { type Column, toDistance, toTable } from '../desk/table.js'
 
 type ListOptions = { org?: string; json?: boolean }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { createOrg, listOrgs, type Organisation, setOrgLimits } from '#ledger/organisations.js'
 import { readOrg } from '../desk/arguments.js'
-import { examples, OperatorError, type Session } from '../desk/session.js'
+import { OperatorError } from '../desk/operator-error.js'
+import { examples, type Session } from '../desk/session.js'
 import { type Column, toTable } from '../desk/table.js'
 
 /** The organisations that send, and how much each of their keys may send. */

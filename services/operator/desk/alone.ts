@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import { OperatorError } from './session.js'
+import { OperatorError } from './operator-error.js'
 
 /** Throws when another command could have begun meanwhile: Postgres releases a lock when it loses the connection. */
 export type StillAlone = () => Promise<void>

@@ -1,6 +1,6 @@
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { readInstant } from '#schemas/read-instant.js'
-import { OperatorError } from './session.js'
+import { OperatorError } from './operator-error.js'
 
 // What operators write behind a command and its options: read once, and refused in one line that says what to write.
 

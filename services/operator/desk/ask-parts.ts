@@ -1,6 +1,6 @@
 import { reasonOf } from '#platform/health/health.js'
 import { within } from '#platform/process/within.js'
-import { OperatorError } from './session.js'
+import { OperatorError } from './operator-error.js'
 import { type Pace, until } from './until.js'
 
 /** A part as an operator knows it: its name, where it is, the variable that says so, and how it is asked whether it is there. */

@@ -6,7 +6,7 @@ import { createPool, type Pool, ping } from '#platform/postgres/postgres.js'
 import type { Registry } from '#platform/registry.js'
 import type { Config } from '../config.js'
 import { addressOf, askOnce, awayLine, type Part, waitForParts } from './ask-parts.js'
-import { OperatorError } from './session.js'
+import { OperatorError } from './operator-error.js'
 
 /** The parts that Weir runs on, each as a client of it. */
 export type Parts = { pool: Pool; kafka: Kafka; registry: Registry; clickhouse: ClickHouse }

@@ -5,7 +5,7 @@ import { findKeyByHash, insertKey, setKeyText } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { stateOf } from '../access/keys.js'
-import { OperatorError } from '../desk/session.js'
+import { OperatorError } from '../desk/operator-error.js'
 
 export type DemoKeyOptions = { key: string | undefined; file: string | undefined }
 export type DemoKeyProvisioned = { keyId: string; from: 'environment' | 'file' | 'new' }

@@ -3,7 +3,7 @@ import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { subjectOf } from '#schemas/derive/names.js'
-import { OperatorError } from '../desk/session.js'
+import { OperatorError } from '../desk/operator-error.js'
 import { persist } from '../desk/until.js'
 
 export type SubjectsProvisioned = { subjects: number }

@@ -2,7 +2,7 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
-import { OperatorError } from '../desk/session.js'
+import { OperatorError } from '../desk/operator-error.js'
 import { persist } from '../desk/until.js'
 
 export type TablesProvisioned = { statements: number }

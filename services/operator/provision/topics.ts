@@ -3,7 +3,7 @@ import { isPassing } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { type Topic, topicsOf } from '#schemas/derive/topics.js'
-import { OperatorError } from '../desk/session.js'
+import { OperatorError } from '../desk/operator-error.js'
 import { until } from '../desk/until.js'
 
 export type TopicsProvisioned = { topics: number; created: number; altered: number }

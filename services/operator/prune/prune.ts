@@ -5,8 +5,9 @@ import { rejectedTopic } from '#schemas/derive/names.js'
 import { groupsOf, retentionOf } from '#schemas/derive/topics.js'
 import { findExpiredDays, pruneRejections } from '../../sink/retention.js'
 import { readDuration } from '../desk/arguments.js'
+import { OperatorError } from '../desk/operator-error.js'
 import { createProgress } from '../desk/progress.js'
-import { examples, OperatorError, type Session } from '../desk/session.js'
+import { examples, type Session } from '../desk/session.js'
 
 type Options = { verdicts?: string; rejections?: string; dryRun?: boolean; json?: boolean }
 type Pruned = Counts & { rejections: number }

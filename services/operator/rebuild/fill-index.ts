@@ -12,7 +12,7 @@ import { acceptedTopic, integrityGroupOf } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createDecoder } from '../desk/decoder.js'
-import { OperatorError } from '../desk/session.js'
+import { OperatorError } from '../desk/operator-error.js'
 import { until } from '../desk/until.js'
 import { type Handed, readLog } from './read-log.js'
 

@@ -1,7 +1,7 @@
 import type { Kafka, Received } from '#platform/kafka/kafka.js'
 import { readTopics, type Stretch } from '#platform/kafka/read-topics.js'
+import { OperatorError } from '../desk/operator-error.js'
 import { createProgress } from '../desk/progress.js'
-import { OperatorError } from '../desk/session.js'
 import { until } from '../desk/until.js'
 
 export type Handed = { topic: string; partition: number; messages: Received[] }

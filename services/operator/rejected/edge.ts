@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { reasonOf } from '#platform/health/health.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { addressOf, askOnce, type Part } from '../desk/ask-parts.js'
-import { OperatorError } from '../desk/session.js'
+import { OperatorError } from '../desk/operator-error.js'
 
 export type EdgeRequest = { path: string; key: string; idempotencyKey: string; body: string }
 

@@ -3,7 +3,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { type ProblemCode, problemCodes } from '#schemas/problem.js'
 import { isUuid } from '#schemas/uuid.js'
 import { readMoment, readName, readOrg } from '../desk/arguments.js'
-import { OperatorError } from '../desk/session.js'
+import { OperatorError } from '../desk/operator-error.js'
 
 /** Which rejections are meant: those to which everything applies that is given here. */
 export type Filter = {

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { OperatorError } from '../../../../services/operator/desk/operator-error.js'
 import { withParts } from '../../../../services/operator/desk/parts.js'
-import { OperatorError } from '../../../../services/operator/desk/session.js'
 
 const log = pino({ level: 'silent' })
 // Nobody listens on port 1 of this machine.

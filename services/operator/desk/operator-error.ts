@@ -1,0 +1,14 @@
+/** What an operator can put right: one line that says what is wrong and what to do next. */
+export class OperatorError extends Error {}
+
+/** Lets work clean up after the first Ctrl-C, which aborts the signal with this message; the second one ends it at once. */
+export const interruptible = async <T>(message: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const stop = new AbortController()
+  const onSignal = (): void => stop.abort(new OperatorError(message))
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
+  try {
+    return await work(stop.signal)
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  }
+}
