@@ -3,9 +3,16 @@ import { execa } from 'execa'
 import { inject } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { createUploader, type Uploader } from './uploader.js'
+import type { WholeSystem } from './whole-system.js'
 
-/** The running system that the journeys travel through. */
-export const system = inject('system')
+const askForSystem = async (): Promise<WholeSystem> => {
+  const answer = await fetch(`${inject('systemsUrl')}/${process.env.VITEST_POOL_ID}`)
+  if (!answer.ok) throw new Error(await answer.text())
+  return (await answer.json()) as WholeSystem
+}
+
+/** The running system that the journeys of this worker travel through, one after another. */
+export const system = await askForSystem()
 
 /** An analyst has ClickHouse, and nothing else. */
 export const analyst = createClickHouse(system.env.CLICKHOUSE_URL)
