@@ -14,7 +14,7 @@ const org = await newOrganisation('downstream')
 const subscribe = async (topic: string) => {
   const registry = new SchemaRegistry({ host: system.env.SCHEMA_REGISTRY_URL })
   const kafka = new Kafka({ brokers: system.env.KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING })
-  const consumer = kafka.consumer({ groupId: `team-${randomUUID()}` })
+  const consumer = kafka.consumer({ groupId: `team-${randomUUID()}`, maxWaitTimeInMs: 100 })
   const events: { key: string | undefined; value: Record<string, unknown> }[] = []
   await consumer.connect()
   await consumer.subscribe({ topic, fromBeginning: true })

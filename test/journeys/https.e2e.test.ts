@@ -17,7 +17,7 @@ const [first, second] = await Promise.all([makeCertificate('first'), makeCertifi
 const { folder, files, write } = await certificateFolder()
 await write(first)
 const [secure, proxied] = await Promise.all([
-  startEdge({ TLS_CERT: files.cert, TLS_KEY: files.key, HEADERS_TIMEOUT_MS: '4000' }),
+  startEdge({ TLS_CERT: files.cert, TLS_KEY: files.key, HEADERS_TIMEOUT_MS: '2000' }),
   startEdge({ TRUST_PROXY: '127.0.0.1' }),
 ])
 afterAll(async () => {

@@ -49,13 +49,16 @@ const answerOf = async <T>(...words: string[]): Promise<T & { exitCode: number |
 const retry = (org: Organisation, ...words: string[]) =>
   answerOf<Retried>('rejected', 'retry', '--org', org.name, ...words)
 
-/** Waits until so many of an organisation's rejections are in ClickHouse: the sink is a moment behind. */
-const listed = (org: Organisation, total: number) =>
-  eventually(async () => {
-    const found = await answerOf<Listed>('rejected', 'list', '--org', org.name)
-    expect(found.total).toBe(total)
-    return found
+/** What `weir rejected list` says once all of an organisation's rejections are in ClickHouse: the sink is a moment behind. */
+const listed = async (org: Organisation, total: number) => {
+  await eventually(async () => {
+    const rows = await analyst.query('select 1 from weir.rejections where org_id = {org:String}', { org: org.name })
+    expect(rows).toHaveLength(total)
   }, 60_000)
+  const found = await answerOf<Listed>('rejected', 'list', '--org', org.name)
+  expect(found.total).toBe(total)
+  return found
+}
 
 const offersOf = (org: Organisation) =>
   analyst.query<{ id: string; name: string; versions: number }>(

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
+import { createInterface } from 'node:readline'
 import { execa } from 'execa'
+import { pino } from 'pino'
 import { inject } from 'vitest'
+import { createKeyText, hashKey } from '#ledger/key-text.js'
+import { insertKey } from '#ledger/keys.js'
+import { createOrg } from '#ledger/organisations.js'
 import { createClickHouse } from '#platform/clickhouse.js'
+import { createPool, inTransaction } from '#platform/postgres/postgres.js'
 import { createUploader, type Uploader } from './uploader.js'
 import type { WholeSystem } from './whole-system.js'
-
-const askForSystem = async (): Promise<WholeSystem> => {
-  const answer = await fetch(`${inject('systemsUrl')}/${process.env.VITEST_POOL_ID}`)
-  if (!answer.ok) throw new Error(await answer.text())
-  return (await answer.json()) as WholeSystem
-}
 
 /** The running system that the journeys of this worker travel through, one after another. */
 export const system = await askForSystem()
@@ -19,16 +20,21 @@ export const analyst = createClickHouse(system.env.CLICKHOUSE_URL)
 
 export type Organisation = { name: string; key: string; uploader: Uploader }
 
-/** An organisation that no other test knows, with a key that an operator issued. */
+/** An organisation that no other test knows, with a key of its own, made as `weir keys issue` makes them. */
 export const newOrganisation = async (stem: string, scopes?: string): Promise<Organisation> => {
   const name = `${stem}-${randomBytes(4).toString('hex')}`
-  const { key } = await operate<{ key: string }>([
-    'keys',
-    'issue',
-    '--org',
-    name,
-    ...(scopes ? ['--scopes', scopes] : []),
-  ])
+  const { keyId, key } = createKeyText()
+  const issued = { keyId, hash: hashKey(key), org: name, scopes: scopes?.split(',') ?? null, lifetime: null }
+  // A connection for the moment only: journeys stop Postgres, too.
+  const pool = createPool(system.env.POSTGRES_URL, pino({ level: 'silent' }), 1)
+  try {
+    await inTransaction(pool, async (connection) => {
+      await createOrg(connection, name)
+      await insertKey(connection, issued)
+    })
+  } finally {
+    await pool.end()
+  }
   return { name, key, uploader: createUploader(system.edgeUrl, key) }
 }
 
@@ -38,4 +44,17 @@ export const operate = async <T>(words: string[]): Promise<T> => {
     env: system.env,
   })
   return JSON.parse(stdout) as T
+}
+
+/** The connection stays open: the system runs for as long as this worker does. */
+async function askForSystem(): Promise<WholeSystem> {
+  const connection = connect(inject('systemsPort'), '127.0.0.1')
+  const line = await new Promise<string>((resolve, reject) => {
+    connection.on('error', reject)
+    createInterface(connection).once('line', resolve)
+  })
+  connection.unref()
+  const answer = JSON.parse(line) as { system: WholeSystem } | { problem: string }
+  if ('problem' in answer) throw new Error(answer.problem)
+  return answer.system
 }

@@ -1,42 +1,44 @@
 // The journeys (`e2e`) travel through whole systems, one for each vitest worker: a journey may stop and kill what it likes,
 // and two of them run side by side. A worker's first journey has its system started; the ones after it find it running.
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { TestProject } from 'vitest/node'
 import { startWholeSystem } from './whole-system.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where a worker asks for its system: workers come and go, so the systems belong to the process that starts them. */
-    systemsUrl: string
+    /** Where a worker gets a system, which runs for as long as the worker stays connected. */
+    systemsPort: number
   }
 }
 
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const systems = new Map<string, ReturnType<typeof startWholeSystem>>()
-  const systemOf = (worker: string) => {
-    const started = systems.get(worker) ?? startWholeSystem()
-    systems.set(worker, started)
-    return started
-  }
+  const lives = new Set<Promise<void>>()
+  const workers = new Set<Socket>()
 
-  const server = createServer((request, response) => {
-    const answer = (status: number, body: string) => response.writeHead(status).end(body)
-    systemOf(request.url ?? '').then(
-      ({ system }) => answer(200, JSON.stringify(system)),
-      (error: Error) => answer(500, error.message),
-    )
+  const live = async (worker: Socket): Promise<void> => {
+    const isGone = once(worker, 'close')
+    const { system, stop } = await startWholeSystem()
+    worker.write(`${JSON.stringify({ system })}\n`)
+    await isGone
+    await stop()
+  }
+  const server = createServer((worker) => {
+    workers.add(worker)
+    // A worker that is killed takes its connection with it.
+    worker.on('error', () => {})
+    const life = live(worker)
+    lives.add(life)
+    // The journeys that wait for it say why it did not come up; why it did not go down is said at the end.
+    life.catch((error: Error) => worker.writable && worker.end(`${JSON.stringify({ problem: error.message })}\n`))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  project.provide('systemsUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  project.provide('systemsPort', (server.address() as AddressInfo).port)
 
   return async () => {
     server.close()
-    server.closeAllConnections()
-    // One that did not come up has cleaned up after itself, and its journeys have failed already.
-    const started = await Promise.allSettled(systems.values())
-    await Promise.all(started.map((each) => each.status === 'fulfilled' && each.value.stop()))
+    for (const worker of workers) worker.destroy()
+    await Promise.all(lives)
   }
 }

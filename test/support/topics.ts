@@ -24,7 +24,8 @@ export const watchTopics = async (brokers: string): Promise<{ since: () => Promi
       .filter(({ start, offset }) => start < offset)
     const count = wanted.reduce((sum, { start, offset }) => sum + offset - start, 0)
     const seen: Seen[] = []
-    const consumer = kafka.consumer({ groupId: `watch-${randomUUID()}` })
+    // By default Kafka holds a request for new messages for 5 s, and the first one is sent before `seek` below counts.
+    const consumer = kafka.consumer({ groupId: `watch-${randomUUID()}`, maxWaitTimeInMs: 100 })
     await consumer.connect()
     try {
       await consumer.subscribe({ topics: [...new Set(wanted.map(({ topic }) => topic))], fromBeginning: false })

@@ -55,8 +55,8 @@ const asleepAt = [
   'after-publish',
 ] as const satisfies readonly FailPointName[]
 
-const untilMembers = ({ groups }: Session, wanted: number): Promise<void> =>
+const untilMembers = ({ members }: Session, wanted: number): Promise<void> =>
   eventually(async () => {
-    const members = await groups.members(group)
-    if (members !== wanted) throw new Error(`${group} has ${members} members`)
+    const count = await members(group)
+    if (count !== wanted) throw new Error(`${group} has ${count} members`)
   }, within)
