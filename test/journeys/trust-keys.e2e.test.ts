@@ -29,6 +29,12 @@ const newKey = async () => {
   return { key, keyId: keyIdOf(key) ?? '' }
 }
 
+// Made first and looked at last, so that nobody has to wait for its end.
+const expiring = await operate<Issued & { expires_at: string }>([
+  ...['keys', 'issue', '--org', `expires-${randomText(6).toLowerCase()}`, '--expires', '10s'],
+])
+it('a key that is going to expire works', async () => expect(await sayBoth(expiring.key)).toEqual([200, 200]))
+
 describe('on every edge, within two seconds,', () => {
   it('a revoked key is refused', async () => {
     const { key, keyId } = await newKey()
@@ -60,13 +66,6 @@ describe('on every edge, within two seconds,', () => {
     if (Date.now() < ends - 1_000) expect(await sayBoth(key)).toEqual([200, 200])
     await eventually(async () => expect(await sayBoth(key)).toEqual([401, 401]), ends - Date.now() + 2_000)
   })
-})
-
-it('an expired key is refused', async () => {
-  const org = `expires-${randomText(6).toLowerCase()}`
-  const { key } = await operate<Issued>(['keys', 'issue', '--org', org, '--expires', '8s'])
-  expect(await sayBoth(key)).toEqual([200, 200])
-  await eventually(async () => expect(await sayBoth(key)).toEqual([401, 401]), 10_000)
 })
 
 it('a key without the scope is told which one it needs', async () => {
@@ -153,4 +152,9 @@ describe('while Postgres is away', () => {
     }
     await eventually(async () => expect((await fetch(`${second}/readyz`)).status).toBe(200))
   })
+})
+
+it('an expired key is refused', async () => {
+  const left = Math.max(0, Date.parse(expiring.expires_at) - Date.now())
+  await eventually(async () => expect(await sayBoth(expiring.key)).toEqual([401, 401]), left + 2_000)
 })
