@@ -8,6 +8,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
+import { untilQuiet } from '../support/groups.js'
 import { kill } from '../support/processes.js'
 import { sampleOf } from '../support/sample.js'
 import { analyst, newOrganisation, type Organisation, system } from '../support/system.js'
@@ -111,6 +112,7 @@ it('shows refused records, and submits them again once their reason is gone, eac
 
   const again = await retry(org, '--code', 'unknown_reference')
   expect(again).toMatchObject({ accepted: 0, refused: 0, superseded: 0, already_retried: 4, exitCode: 0 })
+  await untilQuiet(system.env.KAFKA_BROKERS)
   expect((await offersOf(org)).map(({ versions }) => versions)).toEqual([1, 1])
 
   const { rows } = await pool.query(
@@ -197,6 +199,7 @@ it('is finished by the next run when it is killed in the middle, and a second on
   expect(await unanswered(org)).toEqual([])
   expect(await verdictsOf(org)).toEqual([{ accepted: 5 }])
   await eventually(async () => expect((await offersOf(org)).map(({ id }) => id)).toEqual(idsOf(offers)))
+  await untilQuiet(system.env.KAFKA_BROKERS)
   expect((await offersOf(org)).map(({ versions }) => versions)).toEqual([1, 1, 1, 1, 1])
 })
 

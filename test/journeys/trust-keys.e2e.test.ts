@@ -31,7 +31,12 @@ const newKey = async () => {
 
 // Made first and looked at last, so that nobody has to wait for its end.
 const expiring = await operate<Issued & { expires_at: string }>([
-  ...['keys', 'issue', '--org', `expires-${randomText(6).toLowerCase()}`, '--expires', '10s'],
+  'keys',
+  'issue',
+  '--org',
+  `expires-${randomText(6).toLowerCase()}`,
+  '--expires',
+  '10s',
 ])
 it('a key that is going to expire works', async () => expect(await sayBoth(expiring.key)).toEqual([200, 200]))
 

@@ -12,8 +12,11 @@ import { createPool, inTransaction } from '#platform/postgres/postgres.js'
 import { createUploader, type Uploader } from './uploader.js'
 import type { WholeSystem } from './whole-system.js'
 
+const connection = connect(inject('systemsPort'), '127.0.0.1')
+const answers = createInterface(connection)[Symbol.asyncIterator]()
+
 /** The running system that the journeys of this worker travel through, one after another. */
-export const system = await askForSystem()
+export const system = await nextSystem()
 
 /** An analyst has ClickHouse, and nothing else. */
 export const analyst = createClickHouse(system.env.CLICKHOUSE_URL)
@@ -46,15 +49,18 @@ export const operate = async <T>(words: string[]): Promise<T> => {
   return JSON.parse(stdout) as T
 }
 
-/** The connection stays open: the system runs for as long as this worker does. */
-async function askForSystem(): Promise<WholeSystem> {
-  const connection = connect(inject('systemsPort'), '127.0.0.1')
-  const line = await new Promise<string>((resolve, reject) => {
-    connection.on('error', reject)
-    createInterface(connection).once('line', resolve)
-  })
+/** Stops the system in good order, and starts it again on the same data and ports. */
+export const restartSystem = async (): Promise<void> => {
+  connection.write('again\n')
+  Object.assign(system, await nextSystem())
+}
+
+/** The system runs for as long as this connection is open, and that for as long as this worker lives. */
+async function nextSystem(): Promise<WholeSystem> {
+  connection.ref()
+  const { value } = await answers.next()
   connection.unref()
-  const answer = JSON.parse(line) as { system: WholeSystem } | { problem: string }
+  const answer = JSON.parse(value ?? '{"problem":"whoever starts the systems is gone"}')
   if ('problem' in answer) throw new Error(answer.problem)
-  return answer.system
+  return answer.system as WholeSystem
 }

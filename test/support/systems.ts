@@ -1,8 +1,13 @@
 // The journeys (`e2e`) travel through whole systems, one for each vitest worker: a journey may stop and kill what it likes,
 // and two of them run side by side. A worker's first journey has its system started; the ones after it find it running.
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import type { TestProject } from 'vitest/node'
+import { freePortVariables } from './free-port-variables.js'
 import { startWholeSystem } from './whole-system.js'
 
 declare module 'vitest' {
@@ -17,11 +22,24 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   const workers = new Set<Socket>()
 
   const live = async (worker: Socket): Promise<void> => {
-    const isGone = once(worker, 'close')
-    const { system, stop } = await startWholeSystem()
-    worker.write(`${JSON.stringify({ system })}\n`)
-    await isGone
-    await stop()
+    const dataDir = await mkdtemp(join(tmpdir(), 'weir-system-'))
+    const env = await freePortVariables()
+    const start = async () => {
+      const { system, stop } = await startWholeSystem({ dataDir, env })
+      worker.write(`${JSON.stringify({ system })}\n`)
+      return stop
+    }
+    try {
+      let stop = await start()
+      // Each line from the worker asks for a restart; after the last one, the worker is gone.
+      for await (const _ of createInterface(worker)) {
+        await stop()
+        stop = await start()
+      }
+      await stop()
+    } finally {
+      await rm(dataDir, { recursive: true, force: true })
+    }
   }
   const server = createServer((worker) => {
     workers.add(worker)
