@@ -9,9 +9,15 @@ import { openSmallDisk } from '../support/small-disk.js'
 import { createUploader } from '../support/uploader.js'
 import { startWholeSystem, type WholeSystem } from '../support/whole-system.js'
 
-describe('npm start says in one line what to do when its data folder', async () => {
-  const disk = await openSmallDisk(16)
-  afterAll(disk.close)
+// Closed after the system of the second suite has stopped.
+const tinyDisk = await openSmallDisk(16)
+const disk = await openSmallDisk(256)
+afterAll(async () => {
+  await tinyDisk.close()
+  await disk.close()
+})
+
+describe('npm start says in one line what to do when its data folder', () => {
   const start = async (dataDir: string) => {
     const { exitCode, stderr } = await execa(process.execPath, ['deploy/embedded/start.mjs'], {
       env: { ...(await freePortVariables()), DATA_DIR: dataDir },
@@ -24,20 +30,22 @@ describe('npm start says in one line what to do when its data folder', async () 
     `The data folder ${dataDir} cannot be used: ${why}. See to that, or set DATA_DIR to another folder.`
 
   it('is full', async () => {
-    disk.fill()
+    tinyDisk.fill()
     try {
-      await eventually(async () => expect(await start(disk.dataDir)).toBe(lineFor(disk.dataDir, 'the disk is full')))
+      await eventually(async () =>
+        expect(await start(tinyDisk.dataDir)).toBe(lineFor(tinyDisk.dataDir, 'the disk is full')),
+      )
     } finally {
-      await disk.free()
+      await tinyDisk.free()
     }
   })
 
   it('is read-only', async () => {
-    await disk.makeReadOnly()
+    await tinyDisk.makeReadOnly()
     try {
-      expect(await start(disk.dataDir)).toBe(lineFor(disk.dataDir, 'the disk is read-only'))
+      expect(await start(tinyDisk.dataDir)).toBe(lineFor(tinyDisk.dataDir, 'the disk is read-only'))
     } finally {
-      await disk.makeWritable()
+      await tinyDisk.makeWritable()
     }
   })
 
@@ -46,9 +54,7 @@ describe('npm start says in one line what to do when its data folder', async () 
   })
 })
 
-describe('a system whose disk', async () => {
-  const disk = await openSmallDisk(256)
-  afterAll(disk.close)
+describe('a system whose disk', () => {
   let system: WholeSystem
   beforeAll(async () => {
     // Uploaders wait for 1.5 s instead of 30, so that they soon hear that something is wrong.

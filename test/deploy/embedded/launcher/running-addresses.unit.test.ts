@@ -1,12 +1,14 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
 import { noteAddresses, operatorAddresses } from '../../../../deploy/embedded/launcher/running-addresses.js'
 
+const DATA_DIR = mkdtempSync(join(tmpdir(), 'weir-addresses-'))
+afterAll(() => rmSync(DATA_DIR, { recursive: true }))
+
 it('finds the system that runs in the data folder, unless the environment says otherwise', () => {
-  const DATA_DIR = mkdtempSync(join(tmpdir(), 'weir-addresses-'))
   expect(operatorAddresses({ DATA_DIR }).POSTGRES_URL).toContain(':5432/')
 
   const forget = noteAddresses(
