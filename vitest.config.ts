@@ -19,7 +19,7 @@ export default defineConfig({
       // Milliseconds each; the bound is for machines that are busy with something else.
       project('unit', { testTimeout: 30_000 }),
       project('int', { globalSetup: ['test/support/parts.ts'], testTimeout: 60_000, hookTimeout: 180_000 }),
-      project('e2e', { globalSetup: ['test/support/systems.ts'], testTimeout: 120_000, hookTimeout: 240_000 }),
+      project('e2e', { globalSetup: ['test/support/system/systems.ts'], testTimeout: 120_000, hookTimeout: 240_000 }),
     ],
   },
 })

@@ -8,11 +8,11 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { freePorts } from '../../deploy/embedded/parts/free-port.js'
 import { eventually } from '../support/eventually.js'
-import { untilQuiet } from '../support/groups.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, system } from '../support/system.js'
-import { watchTopics } from '../support/topics.js'
-import { createUploader, type UploadAnswer } from '../support/uploader.js'
+import { untilQuiet } from '../support/system/groups.js'
+import { newOrganisation, system } from '../support/system/system.js'
+import { watchTopics } from '../support/system/topics.js'
+import { createUploader, type UploadAnswer } from '../support/system/uploader.js'
 
 // Words that nobody else writes: wherever one turns up, it came from here.
 const canary = `canary${randomBytes(8).toString('hex')}`

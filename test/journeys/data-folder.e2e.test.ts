@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { eventually } from '../support/eventually.js'
 import { freePortVariables } from '../support/free-port-variables.js'
-import { keepUploading } from '../support/keep-uploading.js'
-import { readyzOf } from '../support/readiness.js'
 import { openSmallDisk } from '../support/small-disk.js'
-import { createUploader } from '../support/uploader.js'
-import { startWholeSystem, type WholeSystem } from '../support/whole-system.js'
+import { keepUploading } from '../support/system/keep-uploading.js'
+import { readyzOf } from '../support/system/readiness.js'
+import { createUploader } from '../support/system/uploader.js'
+import { startWholeSystem, type WholeSystem } from '../support/system/whole-system.js'
 
 // Closed after the system of the second suite has stopped.
 const tinyDisk = await openSmallDisk(16)

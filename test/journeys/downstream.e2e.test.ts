@@ -6,7 +6,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, system } from '../support/system.js'
+import { newOrganisation, system } from '../support/system/system.js'
 
 const org = await newOrganisation('downstream')
 

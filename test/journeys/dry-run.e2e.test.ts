@@ -4,11 +4,11 @@ import { afterAll, expect, it } from 'vitest'
 import { createPool } from '#platform/postgres/postgres.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
-import { untilQuiet } from '../support/groups.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, type Organisation, system } from '../support/system.js'
-import { watchTopics } from '../support/topics.js'
-import type { UploadAnswer } from '../support/uploader.js'
+import { untilQuiet } from '../support/system/groups.js'
+import { analyst, newOrganisation, type Organisation, system } from '../support/system/system.js'
+import { watchTopics } from '../support/system/topics.js'
+import type { UploadAnswer } from '../support/system/uploader.js'
 
 const org = await newOrganisation('dry-run')
 const pool = createPool(system.env.POSTGRES_URL, pino({ level: 'silent' }), 1)

@@ -6,7 +6,7 @@ import { createValidator } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
 import { eventually } from '../support/eventually.js'
 import { badValuesOf, sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation } from '../support/system.js'
+import { analyst, newOrganisation } from '../support/system/system.js'
 
 const org = await newOrganisation('every-type')
 const known = new Map<string, string>()

@@ -6,10 +6,10 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { transaction } from '#schemas/records/transaction.js'
 import { eventually } from '../support/eventually.js'
-import { pidOf } from '../support/processes.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, system } from '../support/system.js'
-import type { UploadAnswer } from '../support/uploader.js'
+import { pidOf } from '../support/system/processes.js'
+import { analyst, newOrganisation, system } from '../support/system/system.js'
+import type { UploadAnswer } from '../support/system/uploader.js'
 
 type Refusal = { error: string; message: string; problems?: { field: string; code: string }[] }
 

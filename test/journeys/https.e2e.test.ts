@@ -6,11 +6,11 @@ import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
 import { certificateFolder, makeCertificate } from '../services/edge/network/certificates.js'
-import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'
-import { sayTo } from '../support/raw-http.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, system } from '../support/system.js'
+import { startEdge } from '../support/system/another-edge.js'
+import { sayTo } from '../support/system/raw-http.js'
+import { newOrganisation, system } from '../support/system/system.js'
 
 const org = await newOrganisation('https')
 const [first, second] = await Promise.all([makeCertificate('first'), makeCertificate('second')])

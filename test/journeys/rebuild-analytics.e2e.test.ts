@@ -5,7 +5,7 @@ import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, type Organisation, operate, system } from '../support/system.js'
+import { analyst, newOrganisation, type Organisation, operate, system } from '../support/system/system.js'
 
 type Rebuilt = { type: string; events: number; rows_before: number; rows_after: number }
 

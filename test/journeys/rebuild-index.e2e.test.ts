@@ -6,9 +6,9 @@ import { createPool } from '#platform/postgres/postgres.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
-import { kill, pidOf } from '../support/processes.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, type Organisation, operate, system } from '../support/system.js'
+import { kill, pidOf } from '../support/system/processes.js'
+import { newOrganisation, type Organisation, operate, system } from '../support/system/system.js'
 
 type Rebuilt = { entities: number; added: number; removed: number; undecodable: number; swapped: boolean }
 

@@ -8,10 +8,10 @@ import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
-import { untilQuiet } from '../support/groups.js'
-import { kill } from '../support/processes.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, type Organisation, system } from '../support/system.js'
+import { untilQuiet } from '../support/system/groups.js'
+import { kill } from '../support/system/processes.js'
+import { analyst, newOrganisation, type Organisation, system } from '../support/system/system.js'
 
 type Listed = {
   total: number

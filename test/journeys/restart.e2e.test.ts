@@ -3,7 +3,7 @@ import { branch } from '#schemas/records/branch.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, restartSystem, system } from '../support/system.js'
+import { analyst, newOrganisation, restartSystem, system } from '../support/system/system.js'
 
 it('finds everything again after a stop: keys, entities, answers, rows', async () => {
   const org = await newOrganisation('restart')

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createKeyText, keyIdOf, keyTextOf, randomText } from '#ledger/key-text.js'
 import { tag } from '#schemas/records/tag.js'
-import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'
 import { openPostgresLink } from '../support/postgres-link.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, operate, system } from '../support/system.js'
-import { createUploader } from '../support/uploader.js'
+import { startEdge } from '../support/system/another-edge.js'
+import { newOrganisation, operate, system } from '../support/system/system.js'
+import { createUploader } from '../support/system/uploader.js'
 
 type Issued = { key_id: string; key: string }
 

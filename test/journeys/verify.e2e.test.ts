@@ -16,10 +16,10 @@ import { configSchema } from '../../services/operator/config.js'
 import { openVerification } from '../../services/operator/verify/open-verification.js'
 import { batchOf, refusalOf } from '../support/batch.js'
 import { eventually } from '../support/eventually.js'
-import { untilQuiet } from '../support/groups.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, system } from '../support/system.js'
-import { watchTopics } from '../support/topics.js'
+import { untilQuiet } from '../support/system/groups.js'
+import { analyst, newOrganisation, system } from '../support/system/system.js'
+import { watchTopics } from '../support/system/topics.js'
 
 // Damage of each kind is done by hand, to the tags of one organisation, and undone again: later journeys find a clean system.
 const org = await newOrganisation('verify')

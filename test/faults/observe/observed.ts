@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { UploadAnswer } from '../../support/uploader.js'
+import type { UploadAnswer } from '../../support/system/uploader.js'
 import type { Ledger } from '../workload/ledger.js'
 import { idFields, type UploadType, uploadTypes } from '../workload/plan.js'
 import { createAnalyst } from './clickhouse.js'

@@ -5,7 +5,7 @@ import { provision } from '../../../deploy/embedded/launcher/provision.js'
 import type { ProcessDefinition } from '../../../deploy/embedded/supervision/process-definition.js'
 import { type SupervisedProcess, superviseProcess } from '../../../deploy/embedded/supervision/supervised-process.js'
 import { eventually } from '../../support/eventually.js'
-import { endProcessesWith } from '../../support/left-behind.js'
+import { endProcessesWith } from '../../support/system/left-behind.js'
 import { openAddresses } from './addresses.js'
 import {
   type ProcessName,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestProject } from 'vitest/node'
-import { freePortVariables } from './free-port-variables.js'
+import { freePortVariables } from '../free-port-variables.js'
 import { startWholeSystem } from './whole-system.js'
 
 declare module 'vitest' {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel } from 'kafkajs'
-import { eventually } from './eventually.js'
+import { eventually } from '../eventually.js'
 
 export type Seen = { topic: string; key: string; headers: string; value: Buffer }
 

@@ -1,8 +1,8 @@
 import { execa } from 'execa'
 import { expect } from 'vitest'
-import { answersHttp } from '../../deploy/embedded/parts/answers-http.js'
-import { freePorts } from '../../deploy/embedded/parts/free-port.js'
-import { eventually } from './eventually.js'
+import { answersHttp } from '../../../deploy/embedded/parts/answers-http.js'
+import { freePorts } from '../../../deploy/embedded/parts/free-port.js'
+import { eventually } from '../eventually.js'
 import { system } from './system.js'
 
 export type ServiceName = 'edge' | 'integrity' | 'sink'

@@ -1,5 +1,5 @@
 import { Kafka, logLevel } from 'kafkajs'
-import { eventually } from './eventually.js'
+import { eventually } from '../eventually.js'
 
 /** Weir's consumer groups, and which topics each of them reads. */
 const readers: Record<string, (topic: string) => boolean> = {
