@@ -8,7 +8,7 @@ import { shop } from '#schemas/records/shop.js'
 import { certificateFolder, makeCertificate } from '../services/edge/network/certificates.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { startEdge } from '../support/system/another-edge.js'
+import { startEdge } from '../support/system/another-service.js'
 import { sayTo } from '../support/system/raw-http.js'
 import { newOrganisation, system } from '../support/system/system.js'
 

@@ -7,7 +7,7 @@ import { afterAll, expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { startEdge } from '../support/system/another-edge.js'
+import { startEdge } from '../support/system/another-service.js'
 import { newOrganisation, operate } from '../support/system/system.js'
 import { createUploader } from '../support/system/uploader.js'
 

@@ -89,14 +89,14 @@ describe('while the registry is away', () => {
             503,
             { ok: false, problem: expect.stringContaining('ECONNREFUSED') },
           ])
-        })
+        }, 60_000)
       }
       const started = pids()
       const { status, headers } = await uploader.upload('shops', [newShop()])
       expect([status, headers.get('retry-after')]).toEqual([503, '5'])
       // Several tries later it is still the same processes that wait.
       for (const name of services)
-        await eventually(() => expect(timesLogged(name, 'cannot start yet')).toBeGreaterThan(2))
+        await eventually(() => expect(timesLogged(name, 'cannot start yet')).toBeGreaterThan(2), 60_000)
       expect(pids()).toEqual(started)
     } finally {
       await links.registry.mend()

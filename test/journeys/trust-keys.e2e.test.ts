@@ -5,7 +5,7 @@ import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
 import { openPostgresLink } from '../support/postgres-link.js'
 import { sampleOf } from '../support/sample.js'
-import { startEdge } from '../support/system/another-edge.js'
+import { startEdge } from '../support/system/another-service.js'
 import { newOrganisation, operate, system } from '../support/system/system.js'
 import { createUploader } from '../support/system/uploader.js'
 
@@ -36,7 +36,7 @@ const expiring = await operate<Issued & { expires_at: string }>([
   '--org',
   `expires-${randomText(6).toLowerCase()}`,
   '--expires',
-  '10s',
+  '20s',
 ])
 it('a key that is going to expire works', async () => expect(await sayBoth(expiring.key)).toEqual([200, 200]))
 

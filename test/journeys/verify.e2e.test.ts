@@ -22,6 +22,8 @@ import { analyst, newOrganisation, system } from '../support/system/system.js'
 import { watchTopics } from '../support/system/topics.js'
 
 // Damage of each kind is done by hand, to the tags of one organisation, and undone again: later journeys find a clean system.
+// Each test runs the command several times, and each run reads the topics anew.
+const patiently = { timeout: 300_000 }
 const org = await newOrganisation('verify')
 const began = new Date().toISOString()
 const accepted = 'weir.accepted.tags'
@@ -76,7 +78,7 @@ const watch = async () => {
 
 const first = sampleOf(tag, { name: 'first', is_deleted: false })
 
-it('finds nothing where nothing is wrong', async () => {
+it('finds nothing where nothing is wrong', patiently, async () => {
   await upload(first, sampleOf(tag), { tag_id: randomUUID() })
   await upload({ ...first, name: 'second' })
   const report = await verifyAtRest()
@@ -86,7 +88,7 @@ it('finds nothing where nothing is wrong', async () => {
   ])
 })
 
-it('finds an old event that came after a newer one, and publishes the newest again', async () => {
+it('finds an old event that came after a newer one, and publishes the newest again', patiently, async () => {
   const written = await watch()
   const record = sampleOf(tag, { name: 'old' })
   await upload(record)
@@ -115,7 +117,7 @@ it('finds an old event that came after a newer one, and publishes the newest aga
   await isClean()
 })
 
-it('finds a row that is gone from ClickHouse, and says what brings it back', async () => {
+it('finds a row that is gone from ClickHouse, and says what brings it back', patiently, async () => {
   const written = await watch()
   const record = sampleOf(tag)
   await upload(record)
@@ -134,7 +136,7 @@ it('finds a row that is gone from ClickHouse, and says what brings it back', asy
   await isClean()
 })
 
-it('finds rejections that are gone from ClickHouse', async () => {
+it('finds rejections that are gone from ClickHouse', patiently, async () => {
   const batch = await upload({ tag_id: randomUUID() }, { tag_id: 'no' })
   await atRest()
   await analyst.command(
@@ -152,7 +154,7 @@ it('finds rejections that are gone from ClickHouse', async () => {
   await isClean()
 })
 
-it('finds a verdict that is gone, unless it was pruned', async () => {
+it('finds a verdict that is gone, unless it was pruned', patiently, async () => {
   const batch = await upload(sampleOf(tag))
   await atRest()
   const { rows } = await pool.query<{ kept: string }>(
@@ -174,7 +176,7 @@ it('finds a verdict that is gone, unless it was pruned', async () => {
   await isClean()
 })
 
-it('publishes what a decided batch never got told, older than what is there or not', async () => {
+it('publishes what a decided batch never got told, older than what is there or not', patiently, async () => {
   const record = sampleOf(tag, { name: 'never told' })
   const batch = batchOf(tag, [record, sampleOf(tag)], { org_id: org.name, refusals: [refusalOf(2, 'x')] })
   // A verdict that names another place: integrity takes the batch for a repeat, and tells its verdict only.
@@ -234,7 +236,7 @@ it('publishes what a decided batch never got told, older than what is there or n
   })
 })
 
-it('finds an accepted event of a record that was refused', async () => {
+it('finds an accepted event of a record that was refused', patiently, async () => {
   const id = randomUUID()
   const batch = await upload(sampleOf(tag), { tag_id: id })
   await atRest()
@@ -263,7 +265,7 @@ it('finds an accepted event of a record that was refused', async () => {
   })
 })
 
-it('says that it cannot tell, with an exit code of its own', async () => {
+it('says that it cannot tell, with an exit code of its own', patiently, async () => {
   for (const words of [
     ['--since', 'yesterday'],
     ['--type', 'tag'],

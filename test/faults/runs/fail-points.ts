@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { logFileOf } from '../../../deploy/embedded/supervision/log-file.js'
 import { eventually } from '../../support/eventually.js'
 import type { Finding } from '../checks/finding.js'
 import type { ServiceName } from '../stack/definitions.js'
-import { timesReached } from './reached.js'
+import type { FaultStack } from '../stack/start-stack.js'
 import type { Scenario } from './run.js'
 
 /** Every row of the crash table: where a process is killed, and of which service it is. */
@@ -72,3 +74,7 @@ const deathsAt = (points: readonly FailPointName[]): Death[] => {
     return { point, service }
   })
 }
+
+/** How often a process has logged so far that it came to this fail point. */
+export const timesReached = (stack: FaultStack, name: ServiceName, point: FailPointName): number =>
+  readFileSync(logFileOf(stack.dataDir, name), 'utf8').split(`{"msg":"fail point","point":"${point}"`).length - 1

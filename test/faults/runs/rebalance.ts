@@ -1,6 +1,5 @@
 import { eventually } from '../../support/eventually.js'
-import type { FailPointName } from './fail-points.js'
-import { timesReached } from './reached.js'
+import { type FailPointName, timesReached } from './fail-points.js'
 import { type Scenario, untilSteps } from './run.js'
 import type { Session } from './session.js'
 
