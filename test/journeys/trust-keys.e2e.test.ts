@@ -115,11 +115,20 @@ describe('a guess', () => {
 })
 
 describe('while Postgres is away', () => {
+  /** Asks until the edge has the key in its memory: an answer that a change of keys overtakes is not kept. */
+  const isRemembered = (key: string) =>
+    eventually(async () => {
+      const before = link.timesAsked('find-key')
+      expect(await say(second, key)).toBe(200)
+      expect(link.timesAsked('find-key')).toBe(before)
+    })
+
   it('keys seen before go on working, readiness says so, and a revocation holds once it is back', async () => {
     const seen = await newKey()
     const revoked = await newKey()
     const unseen = await newKey()
-    expect([await say(second, seen.key), await say(second, revoked.key)]).toEqual([200, 200])
+    await isRemembered(seen.key)
+    await isRemembered(revoked.key)
     await link.cut()
     try {
       await operate(['keys', 'revoke', revoked.keyId])
@@ -144,7 +153,7 @@ describe('while Postgres is away', () => {
   it('and does not even refuse connections, keys seen before are not kept waiting', async () => {
     const { key } = await newKey()
     const unseen = await newKey()
-    expect(await say(second, key)).toBe(200)
+    await isRemembered(key)
     link.freeze()
     try {
       const order: string[] = []

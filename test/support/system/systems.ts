@@ -22,6 +22,10 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   const workers = new Set<Socket>()
 
   const live = async (worker: Socket): Promise<void> => {
+    // By itself it would not notice a connection that is cut off, as that of a killed worker is.
+    const lines = createInterface(worker)
+    worker.on('close', () => lines.close())
+    const requests = lines[Symbol.asyncIterator]()
     const dataDir = await mkdtemp(join(tmpdir(), 'weir-system-'))
     const env = await freePortVariables()
     const start = async () => {
@@ -32,7 +36,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     try {
       let stop = await start()
       // Each line from the worker asks for a restart; after the last one, the worker is gone.
-      for await (const _ of createInterface(worker)) {
+      for await (const _ of requests) {
         await stop()
         stop = await start()
       }
