@@ -10,16 +10,16 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
+    // Two files at a time, each worker with a whole system of its own for the journeys. All projects share the two workers:
+    // the journeys come first, and integration and unit tests fill the time in which one of them is busy with the last.
+    maxWorkers: 2,
+    // A process for each file would load everything anew for each: 160 s in all, of 20 minutes.
+    isolate: false,
     projects: [
       // Milliseconds each; the bound is for machines that are busy with something else.
       project('unit', { testTimeout: 30_000 }),
       project('int', { globalSetup: ['test/support/parts.ts'], testTimeout: 60_000, hookTimeout: 180_000 }),
-      project('e2e', {
-        globalSetup: ['test/support/whole-system.ts'],
-        testTimeout: 120_000,
-        hookTimeout: 240_000,
-        fileParallelism: false,
-      }),
+      project('e2e', { globalSetup: ['test/support/system/systems.ts'], testTimeout: 120_000, hookTimeout: 240_000 }),
     ],
   },
 })

@@ -1,4 +1,4 @@
-import type { Uploader } from '../support/uploader.js'
+import type { Uploader } from '../support/system/uploader.js'
 
 /** Runs `times` calls, `atOnce` of them at a time; how long each took, in milliseconds. */
 export const run = async (times: number, atOnce: number, call: (n: number) => Promise<unknown>): Promise<number[]> => {

@@ -1,18 +1,17 @@
 // npm run bench: starts the whole system on free ports, loads it, and tells what it did per second and per record.
 import { randomUUID } from 'node:crypto'
+import { Command } from 'commander'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { transaction } from '#schemas/records/transaction.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { createUploader } from '../support/uploader.js'
-import { startWholeSystem } from '../support/whole-system.js'
+import { createUploader } from '../support/system/uploader.js'
+import { startWholeSystem } from '../support/system/whole-system.js'
+import { toCount } from '../support/to-count.js'
+import { latencies, percentile, printTable, type Reading, readProcesses } from './figures.js'
 import { interactOrFail, run, uploadOrFail } from './load.js'
-import { readRequests } from './options.js'
-import { type Reading, readProcesses } from './process-figures.js'
-import { latencies, percentile } from './statistics.js'
-import { printTable } from './table.js'
 
 const requests = readRequests(process.argv.slice(2))
 const recordsPerRequest = 5000
@@ -115,4 +114,22 @@ function processRow(name: string, before: Reading, after: Reading, total: number
   const micros = (cpu / total) * 1e6
   const memory = (reading: Reading) => reading.get(name)?.megabytes ?? 0
   return [name, micros.toFixed(1), Math.round(1e6 / micros), memory(before), memory(after)]
+}
+
+/** The command line of `npm run bench`: how many uploads. Prints its help and ends the process when that is asked for. */
+function readRequests(argv: readonly string[]): number {
+  return new Command('npm run bench --')
+    .description(
+      'Starts the whole of Weir on free ports, loads it, and tells what uploads and interactions took, and what a record cost each ' +
+        'process. Takes a minute or two; figures can be compared within one run, and between runs on an idle machine.',
+    )
+    .argument('[uploads]', 'how many uploads of 5000 transactions', toCount, 60)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  npm run bench
+  npm run bench -- 200    longer, for steadier figures`,
+    )
+    .parse(argv, { from: 'user' }).processedArgs[0]
 }

@@ -6,7 +6,7 @@ import { runScenario, type Scenario } from './runs/run.js'
 import { createSession, type Session } from './runs/session.js'
 import { type FaultStack, startStack } from './stack/start-stack.js'
 
-// A few seeds, on one system; `npm run faults` runs many.
+// One seed each, on one system; `npm run faults` runs many.
 const within = 240_000
 
 let stack: FaultStack
@@ -19,19 +19,17 @@ beforeAll(async () => {
 })
 afterAll(() => stack?.stop())
 
-const expectAllWell = async (scenario: Scenario, seed = 1) => {
+const expectAllWell = async (scenario: Scenario) => {
   said.length = 0
-  const { findings, records } = await runScenario(session, scenario, seed)
+  const { findings, records } = await runScenario(session, scenario, 1)
   expect(findings, said.join('\n')).toEqual([])
   expect(records).toBeGreaterThan(0)
 }
 
-// Together where they are of different services: each row once, in half the time.
+// Every row of the crash table once, as many at a time as there are processes to die; `npm run faults` has each by itself.
 const rows: FailPointName[][] = [
-  ['after-submit-sent', 'before-postgres-commit'],
-  ['after-submit-acked', 'after-postgres-commit'],
-  ['after-partial-publish', 'after-clickhouse-insert'],
-  ['after-publish'],
+  ['after-submit-sent', 'after-submit-acked', 'before-postgres-commit', 'after-postgres-commit'],
+  ['after-partial-publish', 'after-publish', 'after-clickhouse-insert'],
 ]
 
 it('has every fail point in one of its rows', () => {
@@ -44,13 +42,10 @@ it.each(rows.map((points, n): [string, FailPointName[], string] => [points.join(
   within,
 )
 
-// A seed for each: on one system, a seed's organisations are there once.
-it.each([
-  ['before-postgres-commit', 1],
-  ['after-postgres-commit', 2],
-] as const)(
-  'no verdict differs when an integrity instance falls asleep %s and wakes after others took over',
-  (point, seed) => expectAllWell(rebalanceScenario(point), seed),
+// Where the sleeper holds most: a decision that is made and not committed. `npm run faults` has the other places.
+it(
+  'no verdict differs when an integrity instance falls asleep before-postgres-commit and wakes after others took over',
+  () => expectAllWell(rebalanceScenario('before-postgres-commit')),
   within,
 )
 

@@ -4,7 +4,7 @@ import { course } from '#schemas/records/course.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation } from '../support/system.js'
+import { newOrganisation } from '../support/system/system.js'
 
 const org = await newOrganisation('answers')
 const shops = (count: number) => Array.from({ length: count }, () => sampleOf(shop))

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, system } from '../support/system.js'
+import { newOrganisation, system } from '../support/system/system.js'
 
 type Refusal = { error: string; message: string; request_id: string }
 

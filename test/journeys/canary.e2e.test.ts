@@ -9,9 +9,10 @@ import { shop } from '#schemas/records/shop.js'
 import { freePorts } from '../../deploy/embedded/parts/ports.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, system } from '../support/system.js'
-import { watchTopics } from '../support/topics.js'
-import { createUploader, type UploadAnswer } from '../support/uploader.js'
+import { untilQuiet } from '../support/system/groups.js'
+import { newOrganisation, system } from '../support/system/system.js'
+import { watchTopics } from '../support/system/topics.js'
+import { createUploader, type UploadAnswer } from '../support/system/uploader.js'
 
 // Words that nobody else writes: wherever one turns up, it came from here.
 const canary = `canary${randomBytes(8).toString('hex')}`
@@ -92,6 +93,8 @@ it('a key and a body stay out of logs, errors, figures and Kafka headers', async
     answers.push(await (await fetch(`${url}/metrics`)).text())
   }
 
+  // Before that, not all of it is on the topics, and not every service has logged what it does with it.
+  await untilQuiet(system.env.KAFKA_BROKERS)
   const messages = await topics.since()
   edge.kill('SIGTERM')
   const { all: trace, exitCode } = await edge
@@ -136,6 +139,7 @@ it('control characters stay within one JSON line', async () => {
   await sayRaw(`\u001b[31m\r\n\r\n`)
 
   expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200)
+  await untilQuiet(system.env.KAFKA_BROKERS)
   for (const { name, text } of serviceLogs()) {
     if (!/^(edge|integrity|sink)\.log/.test(name)) continue
     for (const line of linesOf(text)) {

@@ -3,7 +3,7 @@ import { branch } from '#schemas/records/branch.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation } from '../support/system.js'
+import { analyst, newOrganisation } from '../support/system/system.js'
 
 const org = await newOrganisation('current-state')
 const nameOf = (id: unknown) =>

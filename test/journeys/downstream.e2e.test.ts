@@ -6,7 +6,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, system } from '../support/system.js'
+import { newOrganisation, system } from '../support/system/system.js'
 
 const org = await newOrganisation('downstream')
 
@@ -14,7 +14,7 @@ const org = await newOrganisation('downstream')
 const subscribe = async (topic: string) => {
   const registry = new SchemaRegistry({ host: system.env.SCHEMA_REGISTRY_URL })
   const kafka = new Kafka({ brokers: system.env.KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING })
-  const consumer = kafka.consumer({ groupId: `team-${randomUUID()}` })
+  const consumer = kafka.consumer({ groupId: `team-${randomUUID()}`, maxWaitTimeInMs: 100 })
   const events: { key: string | undefined; value: Record<string, unknown> }[] = []
   await consumer.connect()
   await consumer.subscribe({ topic, fromBeginning: true })

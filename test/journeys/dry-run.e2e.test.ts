@@ -4,11 +4,11 @@ import { afterAll, expect, it } from 'vitest'
 import { createPool } from '#platform/postgres/postgres.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
-import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, system } from '../support/system.js'
-import { watchTopics } from '../support/topics.js'
-import type { UploadAnswer } from '../support/uploader.js'
+import { untilQuiet } from '../support/system/groups.js'
+import { analyst, newOrganisation, type Organisation, system } from '../support/system/system.js'
+import { watchTopics } from '../support/system/topics.js'
+import type { UploadAnswer } from '../support/system/uploader.js'
 
 const org = await newOrganisation('dry-run')
 const pool = createPool(system.env.POSTGRES_URL, pino({ level: 'silent' }), 1)
@@ -17,30 +17,31 @@ afterAll(() => pool.end())
 const send = (path: string, records: unknown[], headers: Record<string, string> = {}) =>
   org.uploader.send<UploadAnswer>('POST', path, JSON.stringify({ records }), headers)
 
-/** Everything that the organisation has left in the stores. */
-const tracesOf = async () => {
+/** Everything that an organisation has left in the stores, once all that was sent so far has arrived there. */
+const tracesOf = async ({ name }: Organisation) => {
+  await untilQuiet(system.env.KAFKA_BROKERS)
   const tables = ['integrity.verdicts', 'integrity.entities', 'edge.requests']
   const postgres = await Promise.all(
-    tables.map(async (table) => (await pool.query(`select from ${table} where org_id = $1`, [org.name])).rowCount),
+    tables.map(async (table) => (await pool.query(`select from ${table} where org_id = $1`, [name])).rowCount),
   )
   const logs = ['offers_log', 'shops_log', 'rejections'].map(
     (table) => `select count() as n from weir.${table} where org_id = {org:String}`,
   )
-  const rows = await analyst.query<{ n: string }>(logs.join(' union all '), { org: org.name })
+  const rows = await analyst.query<{ n: string }>(logs.join(' union all '), { org: name })
   return { postgres, clickhouse: rows.reduce((sum, { n }) => sum + Number(n), 0) }
 }
 
 it('answers as the upload does afterwards, and leaves no trace', async () => {
   const known = sampleOf(shop)
   await org.uploader.upload('shops', [known])
-  await eventually(async () => expect((await tracesOf()).clickhouse).toBe(1))
   const offers: unknown[] = Array.from({ length: 700 }, () => sampleOf(offer, { shop_id: known.shop_id }))
   offers[3] = { offer_id: 'x' }
   offers[600] = sampleOf(offer)
   const cases = [offers, offers.slice(10, 20), [offers[3], offers[600]]]
   const key = { 'idempotency-key': randomUUID() }
 
-  const before = await tracesOf()
+  const before = await tracesOf(org)
+  expect(before).toEqual({ postgres: [1, 1, expect.any(Number)], clickhouse: 1 })
   const topics = await watchTopics(system.env.KAFKA_BROKERS)
   const tried = []
   for (const records of cases) tried.push(await send('/v1/data/offers?dry_run=true', records, key))
@@ -50,7 +51,7 @@ it('answers as the upload does afterwards, and leaves no trace', async () => {
     expect((await org.uploader.get(`/v1/requests/${body.request_id}`)).status).toBe(404)
   }
   expect((await topics.since()).filter((seen) => seen.key.startsWith(org.name))).toEqual([])
-  expect(await tracesOf()).toEqual(before)
+  expect(await tracesOf(org)).toEqual(before)
 
   for (const [i, records] of cases.entries()) {
     const real = await send('/v1/data/offers', records)
@@ -65,10 +66,12 @@ it('answers as the upload does afterwards, and leaves no trace', async () => {
 })
 
 it('is not what somebody gets who mistypes it', async () => {
-  const before = await tracesOf()
-  const answer = await send('/v1/data/shops?dryrun=true', [sampleOf(shop)])
+  // Of its own: nothing that was uploaded above can still be on its way for it.
+  const mistyper = await newOrganisation('dry-run')
+  const body = JSON.stringify({ records: [sampleOf(shop)] })
+  const answer = await mistyper.uploader.send('POST', '/v1/data/shops?dryrun=true', body)
   expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining('did you mean dry_run?') } })
-  expect(await tracesOf()).toEqual(before)
+  expect(await tracesOf(mistyper)).toEqual({ postgres: [0, 0, 0], clickhouse: 0 })
 })
 
 /** Only the request's and its batches' ids may differ. */

@@ -6,10 +6,10 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { transaction } from '#schemas/records/transaction.js'
 import { eventually } from '../support/eventually.js'
-import { pidOf } from '../support/processes.js'
-import { badValuesOf, sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, system } from '../support/system.js'
-import type { UploadAnswer } from '../support/uploader.js'
+import { sampleOf } from '../support/sample.js'
+import { pidOf } from '../support/system/processes.js'
+import { analyst, newOrganisation, system } from '../support/system/system.js'
+import type { UploadAnswer } from '../support/system/uploader.js'
 
 type Refusal = { error: string; message: string; problems?: { field: string; code: string }[] }
 
@@ -35,22 +35,7 @@ afterEach(async () => {
   await eventually(async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200))
 })
 
-describe('nothing is coerced, nothing is dropped', () => {
-  it.each(uploads.map((type) => [type.type, type] as const))('in %s', async (path, type) => {
-    const cases = Object.entries(type.fields).flatMap(([name, field]) =>
-      // JSON has no infinity; what reads as one is sent below.
-      badValuesOf(field).flatMap(([value, code]) =>
-        value === Number.POSITIVE_INFINITY ? [] : [{ name, value, code }],
-      ),
-    )
-    const answer = await org.uploader.upload(
-      path,
-      cases.map(({ name, value }) => sampleOf(type, { [name]: value })),
-    )
-    expect(answer.status).toBe(400)
-    expect(problemsOf(answer)).toEqual(cases.map(({ name, code }) => [[name, code]]))
-  })
-
+describe('nothing is dropped', () => {
   it('org_id is an unknown field, in a record and beside the records, of every type', async () => {
     for (const type of uploads) {
       const answer = await org.uploader.upload(type.type, [sampleOf(type, { org_id: 'demo' })])
@@ -183,21 +168,19 @@ describe('text that is no Unicode, or holds a NUL', () => {
   })
 })
 
-it.each(uploads.map((type) => [type.type, type] as const))(
-  '100 kB in every field of %s are refused',
-  async (path, type) => {
-    const names = Object.keys(type.fields)
-    for (const unit of ['0', 'a', '-', ' ', '2024-05-31T00:00:00.0']) {
-      const text = unit.repeat(Math.ceil(100_000 / unit.length))
-      const answer = await org.uploader.upload(path, [
-        Object.fromEntries(names.map((name) => [name, text])),
-        { [text]: text },
-      ])
-      expect(answer.status).toBe(400)
-      expect(problemsOf(answer)[0]?.map(([field]) => field)).toEqual(names)
-    }
-  },
-)
+// One type whose fields are of every kind of text; the validator's own tests have every field of every type.
+it('100 kB in every field of a record are refused', async () => {
+  const names = Object.keys(transaction.fields)
+  for (const unit of ['0', 'a', '-', ' ', '2024-05-31T00:00:00.0']) {
+    const text = unit.repeat(Math.ceil(100_000 / unit.length))
+    const answer = await org.uploader.upload('transactions', [
+      Object.fromEntries(names.map((name) => [name, text])),
+      { [text]: text },
+    ])
+    expect(answer.status).toBe(400)
+    expect(problemsOf(answer)[0]?.map(([field]) => field)).toEqual(names)
+  }
+})
 
 describe('nesting', () => {
   const shapes: [string, (levels: number) => string][] = [
@@ -206,9 +189,10 @@ describe('nesting', () => {
     ['arrays without an end', (levels) => '['.repeat(levels)],
     ['objects without an end', (levels) => '{"a":'.repeat(levels)],
   ]
-  it.each(
-    shapes.flatMap(([name, shape]) => [10_000, 150_000, 1_000_000].map((levels) => [name, levels, shape] as const)),
-  )('of %s, %i deep, is a 400 wherever it is', async (_, levels, shape) => {
+  it.each([
+    ...shapes.map(([name, shape]) => [name, 150_000, shape] as const),
+    ...shapes.slice(0, 1).map(([name, shape]) => [name, 1_000_000, shape] as const),
+  ])('of %s, %i deep, is a 400 wherever it is', async (_, levels, shape) => {
     const deep = shape(levels)
     for (const body of [deep, `{"records": ${deep}}`, `{"records": [${deep}]}`, `{"records": [{"name": ${deep}}]}`])
       expect((await post('/v1/data/shops', body)).status).toBe(400)

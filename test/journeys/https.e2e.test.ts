@@ -6,18 +6,18 @@ import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
 import { certificateFolder, makeCertificate } from '../services/edge/network/certificates.js'
-import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'
-import { sayTo } from '../support/raw-http.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, system } from '../support/system.js'
+import { startEdge } from '../support/system/another-service.js'
+import { sayTo } from '../support/system/raw-http.js'
+import { newOrganisation, system } from '../support/system/system.js'
 
 const org = await newOrganisation('https')
 const [first, second] = await Promise.all([makeCertificate('first'), makeCertificate('second')])
 const { folder, files, write } = await certificateFolder()
 await write(first)
 const [secure, proxied] = await Promise.all([
-  startEdge({ TLS_CERT: files.cert, TLS_KEY: files.key, HEADERS_TIMEOUT_MS: '4000' }),
+  startEdge({ TLS_CERT: files.cert, TLS_KEY: files.key, HEADERS_TIMEOUT_MS: '2000' }),
   startEdge({ TRUST_PROXY: '127.0.0.1' }),
 ])
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { catalogue } from '#schemas/catalogue.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation } from '../support/system.js'
+import { newOrganisation } from '../support/system/system.js'
 
 type Page = { interactions: Record<string, unknown>[]; next_cursor: string | null }
 type Refusal = { error: string; problems: { field: string; code: string }[] }

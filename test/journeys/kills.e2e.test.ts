@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { eventually } from '../support/eventually.js'
-import { keepUploading } from '../support/keep-uploading.js'
-import { kill, pidOf } from '../support/processes.js'
-import { analyst, newOrganisation, system } from '../support/system.js'
+import { keepUploading } from '../support/system/keep-uploading.js'
+import { kill, pidOf } from '../support/system/processes.js'
+import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 const isReady = async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200)
 

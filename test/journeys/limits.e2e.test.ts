@@ -5,11 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
-import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, operate } from '../support/system.js'
-import { createUploader } from '../support/uploader.js'
+import { startEdge } from '../support/system/another-service.js'
+import { newOrganisation, operate } from '../support/system/system.js'
+import { createUploader } from '../support/system/uploader.js'
 
 const mib = 1024 * 1024
 // Measured: 190 to 300 MiB at its largest (420 MiB with the default of 128 MiB in flight); without bounds the bodies

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
-import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'
-import { kill } from '../support/processes.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation } from '../support/system.js'
-import { createUploader, type UploadAnswer } from '../support/uploader.js'
+import { startEdge } from '../support/system/another-service.js'
+import { kill } from '../support/system/processes.js'
+import { newOrganisation } from '../support/system/system.js'
+import { createUploader, type UploadAnswer } from '../support/system/uploader.js'
 
 it('answers 500 when no verdict comes, and tells the outcome later', async () => {
   // An edge of its own, so that nobody has to wait for the usual half a minute.

@@ -4,7 +4,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation } from '../support/system.js'
+import { analyst, newOrganisation } from '../support/system/system.js'
 
 const one = await newOrganisation('one')
 const other = await newOrganisation('other')

@@ -9,13 +9,13 @@ import type { RecordType } from '#schemas/record.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
-import { membersOf } from '../support/groups.js'
-import { startLinkedSystem } from '../support/linked-system.js'
 import { pidIn } from '../support/process-tree.js'
-import { readyzOf } from '../support/readiness.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst } from '../support/system.js'
-import { createUploader, type UploadAnswer } from '../support/uploader.js'
+import { membersOf } from '../support/system/groups.js'
+import { startLinkedSystem } from '../support/system/linked-system.js'
+import { readyzOf } from '../support/system/readiness.js'
+import { analyst } from '../support/system/system.js'
+import { createUploader, type UploadAnswer } from '../support/system/uploader.js'
 
 // Parts that are truly away: nobody starts them again. Uploaders of this system wait for 3 s instead of 30.
 const { system, links, stop } = await startLinkedSystem({ VERDICT_TIMEOUT_MS: '3000' })
@@ -40,7 +40,13 @@ const isInView = (type: RecordType, ids: unknown[]) =>
     )
     expect(rows.map(({ id }) => id).sort()).toEqual([...ids].sort())
   }, 60_000)
-const members = () => membersOf(env.KAFKA_BROKERS, ['weir-sink', 'weir-sink-interactions'])
+/** Who the sink is to Kafka, once its predecessors that were killed are no longer in the groups. */
+const members = () =>
+  eventually(async () => {
+    const found = await membersOf(env.KAFKA_BROKERS, ['weir-sink', 'weir-sink-interactions'])
+    expect(found.map(({ length }) => length)).toEqual([1, 1])
+    return found
+  })
 
 describe('while the registry is away', () => {
   const accepted = new Map<RecordType, string>()
@@ -83,14 +89,14 @@ describe('while the registry is away', () => {
             503,
             { ok: false, problem: expect.stringContaining('ECONNREFUSED') },
           ])
-        })
+        }, 60_000)
       }
       const started = pids()
       const { status, headers } = await uploader.upload('shops', [newShop()])
       expect([status, headers.get('retry-after')]).toEqual([503, '5'])
       // Several tries later it is still the same processes that wait.
       for (const name of services)
-        await eventually(() => expect(timesLogged(name, 'cannot start yet')).toBeGreaterThan(2))
+        await eventually(() => expect(timesLogged(name, 'cannot start yet')).toBeGreaterThan(2), 60_000)
       expect(pids()).toEqual(started)
     } finally {
       await links.registry.mend()

@@ -6,9 +6,9 @@ import { createPool } from '#platform/postgres/postgres.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
-import { kill, pidOf } from '../support/processes.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, type Organisation, operate, system } from '../support/system.js'
+import { kill, pidOf } from '../support/system/processes.js'
+import { newOrganisation, type Organisation, operate, system } from '../support/system/system.js'
 
 type Rebuilt = { entities: number; added: number; removed: number; undecodable: number; swapped: boolean }
 
@@ -54,7 +54,7 @@ it('swaps in a new index under load, again and again, and no reference is missed
   await operate(['rebuild', 'index'])
   const clients = [keepReferring(await newOrganisation('index-a')), keepReferring(await newOrganisation('index-b'))]
   try {
-    for (let times = 0; times < 4; times++) {
+    for (let times = 0; times < 2; times++) {
       const before = clients.map((client) => client.rounds())
       expect(await operate<Rebuilt>(['rebuild', 'index'])).toMatchObject({ added: 0, removed: 0, swapped: true })
       await eventually(() => clients.map((client, i) => expect(client.rounds()).toBeGreaterThan(before[i] ?? 0)))

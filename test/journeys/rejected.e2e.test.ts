@@ -8,9 +8,10 @@ import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
-import { kill } from '../support/processes.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, type Organisation, system } from '../support/system.js'
+import { untilQuiet } from '../support/system/groups.js'
+import { kill } from '../support/system/processes.js'
+import { analyst, newOrganisation, type Organisation, system } from '../support/system/system.js'
 
 type Listed = {
   total: number
@@ -49,13 +50,16 @@ const answerOf = async <T>(...words: string[]): Promise<T & { exitCode: number |
 const retry = (org: Organisation, ...words: string[]) =>
   answerOf<Retried>('rejected', 'retry', '--org', org.name, ...words)
 
-/** Waits until so many of an organisation's rejections are in ClickHouse: the sink is a moment behind. */
-const listed = (org: Organisation, total: number) =>
-  eventually(async () => {
-    const found = await answerOf<Listed>('rejected', 'list', '--org', org.name)
-    expect(found.total).toBe(total)
-    return found
+/** What `weir rejected list` says once all of an organisation's rejections are in ClickHouse: the sink is a moment behind. */
+const listed = async (org: Organisation, total: number) => {
+  await eventually(async () => {
+    const rows = await analyst.query('select 1 from weir.rejections where org_id = {org:String}', { org: org.name })
+    expect(rows).toHaveLength(total)
   }, 60_000)
+  const found = await answerOf<Listed>('rejected', 'list', '--org', org.name)
+  expect(found.total).toBe(total)
+  return found
+}
 
 const offersOf = (org: Organisation) =>
   analyst.query<{ id: string; name: string; versions: number }>(
@@ -108,6 +112,7 @@ it('shows refused records, and submits them again once their reason is gone, eac
 
   const again = await retry(org, '--code', 'unknown_reference')
   expect(again).toMatchObject({ accepted: 0, refused: 0, superseded: 0, already_retried: 4, exitCode: 0 })
+  await untilQuiet(system.env.KAFKA_BROKERS)
   expect((await offersOf(org)).map(({ versions }) => versions)).toEqual([1, 1])
 
   const { rows } = await pool.query(
@@ -194,6 +199,7 @@ it('is finished by the next run when it is killed in the middle, and a second on
   expect(await unanswered(org)).toEqual([])
   expect(await verdictsOf(org)).toEqual([{ accepted: 5 }])
   await eventually(async () => expect((await offersOf(org)).map(({ id }) => id)).toEqual(idsOf(offers)))
+  await untilQuiet(system.env.KAFKA_BROKERS)
   expect((await offersOf(org)).map(({ versions }) => versions)).toEqual([1, 1, 1, 1, 1])
 })
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
-import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'
-import { kill } from '../support/processes.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation } from '../support/system.js'
-import { createUploader, type UploadAnswer } from '../support/uploader.js'
+import { startEdge } from '../support/system/another-service.js'
+import { kill } from '../support/system/processes.js'
+import { analyst, newOrganisation } from '../support/system/system.js'
+import { createUploader, type UploadAnswer } from '../support/system/uploader.js'
 
 const org = await newOrganisation('respond-async')
 const soon = { prefer: 'respond-async' }

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { type ServiceName, startService } from '../support/another-service.js'
 import { eventually } from '../support/eventually.js'
-import { keepInteracting, keepUploading } from '../support/keep-uploading.js'
-import { kill, pidOf } from '../support/processes.js'
-import { readyzOf } from '../support/readiness.js'
-import { analyst, newOrganisation, system } from '../support/system.js'
-import { createUploader } from '../support/uploader.js'
+import { type ServiceName, startService } from '../support/system/another-service.js'
+import { keepInteracting, keepUploading } from '../support/system/keep-uploading.js'
+import { kill, pidOf } from '../support/system/processes.js'
+import { readyzOf } from '../support/system/readiness.js'
+import { analyst, newOrganisation, system } from '../support/system/system.js'
+import { createUploader } from '../support/system/uploader.js'
 
 const names: ServiceName[] = ['edge', 'integrity', 'sink']
 const urlOf = (name: ServiceName) =>

@@ -5,14 +5,14 @@ import { json } from 'node:stream/consumers'
 import { afterAll, describe, expect, it } from 'vitest'
 import { within } from '#platform/process/within.js'
 import { tag } from '#schemas/records/tag.js'
-import { type ServiceName, startService } from '../support/another-service.js'
 import { eventually } from '../support/eventually.js'
-import { membersOf } from '../support/groups.js'
 import { openLinkTo } from '../support/link.js'
-import { kill } from '../support/processes.js'
-import { readyzOf } from '../support/readiness.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, system } from '../support/system.js'
+import { type ServiceName, startService } from '../support/system/another-service.js'
+import { membersOf } from '../support/system/groups.js'
+import { kill } from '../support/system/processes.js'
+import { readyzOf } from '../support/system/readiness.js'
+import { newOrganisation, system } from '../support/system/system.js'
 
 // What an operator's orchestrator gives a process before it kills it.
 const stopsInTime = (service: { stop: () => Promise<void> }) => within(10_000, service.stop())
@@ -98,10 +98,17 @@ describe.each<{ name: ServiceName; groups: string[]; part: 'POSTGRES_URL' | 'CLI
   },
 ])('a second $name that is told to stop', ({ name, groups, part, partName }) => {
   const members = () => membersOf(system.env.KAFKA_BROKERS, groups)
+  /** Once no other is in the groups: one that an earlier journey killed stays there until its session ends. */
+  const membersWhenAlone = () =>
+    eventually(async () => {
+      const found = await members()
+      expect(found.map(({ length }) => length)).toEqual([1, 1])
+      return found
+    })
   const isShared = () => eventually(async () => expect((await members()).map(({ length }) => length)).toEqual([2, 2]))
 
   it('has left its groups when it ends', async () => {
-    const alone = await members()
+    const alone = await membersWhenAlone()
     const second = await startService(name)
     await isShared()
     await stopsInTime(second)
@@ -109,7 +116,7 @@ describe.each<{ name: ServiceName; groups: string[]; part: 'POSTGRES_URL' | 'CLI
   })
 
   it('does so too while its work hangs, and the other one does that work', async () => {
-    const alone = await members()
+    const alone = await membersWhenAlone()
     const link = await openLinkTo(system.env[part])
     try {
       const second = await startService(name, { [part]: link.url })

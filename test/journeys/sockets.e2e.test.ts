@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
-import { startEdge } from '../support/another-edge.js'
-import { sayTo, statusesIn } from '../support/raw-http.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, system } from '../support/system.js'
-import { createUploader } from '../support/uploader.js'
+import { startEdge } from '../support/system/another-service.js'
+import { sayTo, statusesIn } from '../support/system/raw-http.js'
+import { newOrganisation, system } from '../support/system/system.js'
+import { createUploader } from '../support/system/uploader.js'
 
 const org = await newOrganisation('sockets')
 const head = (...lines: string[]) =>

@@ -7,8 +7,8 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, system } from '../support/system.js'
-import type { Answer } from '../support/uploader.js'
+import { analyst, newOrganisation, system } from '../support/system/system.js'
+import type { Answer } from '../support/system/uploader.js'
 
 /** What the owner has, as a stranger would name it, and the same with ids that nobody has. */
 type Walk = { foreign: () => Promise<Answer<unknown>>; absent: () => Promise<Answer<unknown>> }

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createKeyText, keyIdOf, keyTextOf, randomText } from '#ledger/key-text.js'
 import { tag } from '#schemas/records/tag.js'
-import { startEdge } from '../support/another-edge.js'
 import { eventually } from '../support/eventually.js'
 import { openPostgresLink } from '../support/postgres-link.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation, operate, system } from '../support/system.js'
-import { createUploader } from '../support/uploader.js'
+import { startEdge } from '../support/system/another-service.js'
+import { newOrganisation, operate, system } from '../support/system/system.js'
+import { createUploader } from '../support/system/uploader.js'
 
 type Issued = { key_id: string; key: string }
 
@@ -28,6 +28,17 @@ const newKey = async () => {
   const { key } = await newOrganisation('trust')
   return { key, keyId: keyIdOf(key) ?? '' }
 }
+
+// Made first and looked at last, so that nobody has to wait for its end.
+const expiring = await operate<Issued & { expires_at: string }>([
+  'keys',
+  'issue',
+  '--org',
+  `expires-${randomText(6).toLowerCase()}`,
+  '--expires',
+  '20s',
+])
+it('a key that is going to expire works', async () => expect(await sayBoth(expiring.key)).toEqual([200, 200]))
 
 describe('on every edge, within two seconds,', () => {
   it('a revoked key is refused', async () => {
@@ -60,13 +71,6 @@ describe('on every edge, within two seconds,', () => {
     if (Date.now() < ends - 1_000) expect(await sayBoth(key)).toEqual([200, 200])
     await eventually(async () => expect(await sayBoth(key)).toEqual([401, 401]), ends - Date.now() + 2_000)
   })
-})
-
-it('an expired key is refused', async () => {
-  const org = `expires-${randomText(6).toLowerCase()}`
-  const { key } = await operate<Issued>(['keys', 'issue', '--org', org, '--expires', '8s'])
-  expect(await sayBoth(key)).toEqual([200, 200])
-  await eventually(async () => expect(await sayBoth(key)).toEqual([401, 401]), 10_000)
 })
 
 it('a key without the scope is told which one it needs', async () => {
@@ -111,11 +115,20 @@ describe('a guess', () => {
 })
 
 describe('while Postgres is away', () => {
+  /** Asks until the edge has the key in its memory: an answer that a change of keys overtakes is not kept. */
+  const isRemembered = (key: string) =>
+    eventually(async () => {
+      const before = link.timesAsked('find-key')
+      expect(await say(second, key)).toBe(200)
+      expect(link.timesAsked('find-key')).toBe(before)
+    })
+
   it('keys seen before go on working, readiness says so, and a revocation holds once it is back', async () => {
     const seen = await newKey()
     const revoked = await newKey()
     const unseen = await newKey()
-    expect([await say(second, seen.key), await say(second, revoked.key)]).toEqual([200, 200])
+    await isRemembered(seen.key)
+    await isRemembered(revoked.key)
     await link.cut()
     try {
       await operate(['keys', 'revoke', revoked.keyId])
@@ -140,7 +153,7 @@ describe('while Postgres is away', () => {
   it('and does not even refuse connections, keys seen before are not kept waiting', async () => {
     const { key } = await newKey()
     const unseen = await newKey()
-    expect(await say(second, key)).toBe(200)
+    await isRemembered(key)
     link.freeze()
     try {
       const order: string[] = []
@@ -153,4 +166,9 @@ describe('while Postgres is away', () => {
     }
     await eventually(async () => expect((await fetch(`${second}/readyz`)).status).toBe(200))
   })
+})
+
+it('an expired key is refused', async () => {
+  const left = Math.max(0, Date.parse(expiring.expires_at) - Date.now())
+  await eventually(async () => expect(await sayBoth(expiring.key)).toEqual([401, 401]), left + 2_000)
 })

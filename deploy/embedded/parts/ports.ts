@@ -1,7 +1,8 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { get as getPlain } from 'node:http'
 import { get as getSecure } from 'node:https'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 
 const WITHIN_MS = 2_000
 
@@ -21,11 +22,32 @@ export const answersHttp = (url: string): Promise<boolean> =>
     }).on('error', () => resolve(false))
   })
 
-/** `count` different ports that nobody listens on right now. */
+// Below the ports that outgoing connections are given (from 32768 on in Linux, higher elsewhere): one of those could take the
+// port before its server starts, or while that server is being started again.
+const lowest = 20_000
+const highest = 32_000
+
+// Onwards from a random place: another process that looks for ports at the same time looks elsewhere.
+let next = randomInt(lowest, highest)
+
+/** Ports that nobody listens on right now. None is given twice by one process, unless it has asked for thousands. */
 export const freePorts = async (count: number): Promise<number[]> => {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  const ports: number[] = []
+  while (ports.length < count) {
+    const port = next
+    next = port === highest ? lowest : port + 1
+    if (await isFree(port)) ports.push(port)
+  }
   return ports
+}
+
+const isFree = async (port: number): Promise<boolean> => {
+  const server = createServer()
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  } catch {
+    return false
+  }
+  await once(server.close(), 'close')
+  return true
 }

@@ -1,4 +1,4 @@
-import type { UploadAnswer } from '../../support/uploader.js'
+import type { UploadAnswer } from '../../support/system/uploader.js'
 import type { ToldUpload } from '../workload/ledger.js'
 import type { Check, Finding } from './finding.js'
 

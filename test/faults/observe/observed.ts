@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { UploadAnswer } from '../../support/uploader.js'
+import type { UploadAnswer } from '../../support/system/uploader.js'
 import type { Ledger } from '../workload/ledger.js'
 import { idFields, type UploadType, uploadTypes } from '../workload/plan.js'
 import { createAnalyst } from './clickhouse.js'
@@ -57,8 +57,11 @@ export const observe = async (deps: {
     )
     for (const { key, version } of held) versions.set(`${type} ${key}`, Number(version))
   }
-  const requests = new Map<string, UploadAnswer>()
-  for (const { org, requestId } of uploads) requests.set(requestId, await deps.lookUp(org, requestId))
+  const requests = new Map(
+    await Promise.all(
+      uploads.map(async ({ org, requestId }) => [requestId, await deps.lookUp(org, requestId)] as const),
+    ),
+  )
   return {
     views,
     versions,

@@ -59,7 +59,8 @@ export const createTopicReader = ({ brokers, registryUrl }: { brokers: string; r
     if (wanted.length === 0) return []
     const left = new Map(wanted.map((stretch) => [placeOf(stretch), { ...stretch }]))
     const seen: Seen[] = []
-    const consumer = kafka.consumer({ groupId: `faults-${randomUUID()}`, retry: { retries: 20 } })
+    // By default Kafka holds a request for new messages for 5 s, and the first one is sent before `seek` below counts.
+    const consumer = kafka.consumer({ groupId: `faults-${randomUUID()}`, retry: { retries: 20 }, maxWaitTimeInMs: 100 })
     await consumer.connect()
     try {
       await consumer.subscribe({ topics: [...new Set(wanted.map(({ topic }) => topic))], fromBeginning: false })

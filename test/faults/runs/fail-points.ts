@@ -1,51 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { logFileOf } from '../../../deploy/embedded/supervision/log-file.js'
 import { eventually } from '../../support/eventually.js'
 import type { Finding } from '../checks/finding.js'
 import type { ServiceName } from '../stack/definitions.js'
-import { timesReached } from './reached.js'
+import type { FaultStack } from '../stack/start-stack.js'
 import type { Scenario } from './run.js'
 
-/** Every row of the crash table: where a process is killed, and which one. */
+/** Every row of the crash table: where a process is killed, and of which service it is. */
 export const failPoints = {
-  'after-submit-sent': 'edge-1',
-  'after-submit-acked': 'edge-1',
-  'before-postgres-commit': 'integrity-1',
-  'after-postgres-commit': 'integrity-1',
-  'after-partial-publish': 'integrity-1',
-  'after-publish': 'integrity-1',
+  'after-submit-sent': 'edge',
+  'after-submit-acked': 'edge',
+  'before-postgres-commit': 'integrity',
+  'after-postgres-commit': 'integrity',
+  'after-partial-publish': 'integrity',
+  'after-publish': 'integrity',
   'after-clickhouse-insert': 'sink',
-} as const satisfies Record<string, ServiceName>
+} as const satisfies Record<string, keyof typeof instances>
 export type FailPointName = keyof typeof failPoints
+
+const instances = {
+  edge: ['edge-1', 'edge-2'],
+  integrity: ['integrity-1', 'integrity-2'],
+  sink: ['sink'],
+} as const satisfies Record<string, readonly ServiceName[]>
 
 const diesWithin = 90_000
 const latestPass = 8
 
-/** Processes die at these fail points under load, the supervisor starts them again, and all is well. */
+/** Processes die at these fail points under load, each at one, the supervisor starts them again, and all is well. */
 export const failPointScenario = (points: readonly FailPointName[], name = points.join(' ')): Scenario => {
+  const deaths = deathsAt(points)
   const before = { reports: 0, reached: new Map<FailPointName, number>() }
   return {
     name,
     prepare: async ({ session: { stack, say }, random }) => {
       before.reports = stack.reports.length
-      for (const point of points) {
-        const service = failPoints[point]
-        const pass = random.int(1, latestPass)
-        before.reached.set(point, timesReached(stack, service, point))
-        say(`${service} dies ${point}, when it comes there for the ${pass}. time`)
-        await stack.startAnew(service, { WEIR_FAILPOINT: point, WEIR_FAILPOINT_PASS: String(pass) })
-      }
+      const passes = deaths.map((death) => ({ ...death, pass: random.int(1, latestPass) }))
+      await Promise.all(
+        passes.map(({ point, service, pass }) => {
+          before.reached.set(point, timesReached(stack, service, point))
+          say(`${service} dies ${point}, when it comes there for the ${pass}. time`)
+          return stack.startAnew(service, { WEIR_FAILPOINT: point, WEIR_FAILPOINT_PASS: String(pass) })
+        }),
+      )
     },
     disturb: async ({ session: { stack } }) => {
-      const died = (point: FailPointName) => {
-        const service = failPoints[point]
+      const died = ({ point, service }: Death) => {
         const reports = stack.reports.slice(before.reports)
         if (!reports.includes(`${service} ended (SIGKILL); starting it again`)) throw new Error(`${service} lives on`)
-        // The supervisor tells that it was killed, the process itself that it was here.
+        // The supervisor says that the process was killed; the process itself, that it was here.
         const times = timesReached(stack, service, point) - (before.reached.get(point) ?? 0)
         if (times !== 1) throw new Error(`${service} was killed, but not ${point}`)
       }
       const findings: Finding[] = []
-      for (const point of points) {
-        await eventually(() => died(point), diesWithin).catch((error: Error) =>
+      for (const death of deaths) {
+        await eventually(() => died(death), diesWithin).catch((error: Error) =>
           findings.push({ name: 'did-not-die', about: error.message }),
         )
       }
@@ -53,3 +62,19 @@ export const failPointScenario = (points: readonly FailPointName[], name = point
     },
   }
 }
+
+type Death = { point: FailPointName; service: ServiceName }
+
+/** Each point in a process of its own. */
+const deathsAt = (points: readonly FailPointName[]): Death[] => {
+  const free = new Map(Object.entries(instances).map(([service, names]) => [service, [...names] as ServiceName[]]))
+  return points.map((point) => {
+    const service = free.get(failPoints[point])?.shift()
+    if (!service) throw new Error(`${point}: every ${failPoints[point]} is to die somewhere else already`)
+    return { point, service }
+  })
+}
+
+/** How often a process has logged so far that it came to this fail point. */
+export const timesReached = (stack: FaultStack, name: ServiceName, point: FailPointName): number =>
+  readFileSync(logFileOf(stack.dataDir, name), 'utf8').split(`{"msg":"fail point","point":"${point}"`).length - 1

@@ -1,6 +1,5 @@
 import { eventually } from '../../support/eventually.js'
-import type { FailPointName } from './fail-points.js'
-import { timesReached } from './reached.js'
+import { type FailPointName, timesReached } from './fail-points.js'
 import { type Scenario, untilSteps } from './run.js'
 import type { Session } from './session.js'
 
@@ -55,8 +54,8 @@ const asleepAt = [
   'after-publish',
 ] as const satisfies readonly FailPointName[]
 
-const untilMembers = ({ groups }: Session, wanted: number): Promise<void> =>
+const untilMembers = ({ members }: Session, wanted: number): Promise<void> =>
   eventually(async () => {
-    const members = await groups.members(group)
-    if (members !== wanted) throw new Error(`${group} has ${members} members`)
+    const count = await members(group)
+    if (count !== wanted) throw new Error(`${group} has ${count} members`)
   }, within)

@@ -8,7 +8,7 @@ import {
   superviseProcess,
 } from '../../../deploy/embedded/supervision/supervisor.js'
 import { eventually } from '../../support/eventually.js'
-import { endProcessesWith } from '../../support/left-behind.js'
+import { endProcessesWith } from '../../support/system/left-behind.js'
 import { openAddresses } from './addresses.js'
 import {
   type ProcessName,

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Answer, type BatchAnswer, createUploader, type Uploader } from '../../support/uploader.js'
+import { type Answer, type BatchAnswer, createUploader, type Uploader } from '../../support/system/uploader.js'
 import type { Random } from '../random.js'
 import { recordsInBatch } from '../stack/definitions.js'
 import type { Ledger, ToldBatch } from './ledger.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel } from 'kafkajs'
-import { eventually } from './eventually.js'
+import { eventually } from '../eventually.js'
 
 export type Seen = { topic: string; key: string; headers: string; value: Buffer }
 
@@ -24,7 +24,8 @@ export const watchTopics = async (brokers: string): Promise<{ since: () => Promi
       .filter(({ start, offset }) => start < offset)
     const count = wanted.reduce((sum, { start, offset }) => sum + offset - start, 0)
     const seen: Seen[] = []
-    const consumer = kafka.consumer({ groupId: `watch-${randomUUID()}` })
+    // By default Kafka holds a request for new messages for 5 s, and the first one is sent before `seek` below counts.
+    const consumer = kafka.consumer({ groupId: `watch-${randomUUID()}`, maxWaitTimeInMs: 100 })
     await consumer.connect()
     try {
       await consumer.subscribe({ topics: [...new Set(wanted.map(({ topic }) => topic))], fromBeginning: false })

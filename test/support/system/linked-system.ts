@@ -1,5 +1,5 @@
-import { createFreshDatabase } from './fresh-database.js'
-import { type Link, openLinkTo } from './link.js'
+import { createFreshDatabase } from '../fresh-database.js'
+import { type Link, openLinkTo } from '../link.js'
 import { system as shared } from './system.js'
 import { startWholeSystem, type WholeSystem } from './whole-system.js'
 

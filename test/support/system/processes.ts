@@ -1,4 +1,4 @@
-import { pidIn } from './process-tree.js'
+import { pidIn } from '../process-tree.js'
 import { system } from './system.js'
 
 /** The process of a part or service of the shared system, as its launcher noted it. */

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { Schema } from '#schemas/derive/openapi/record-schema.js'
 import type { OpenApi } from '#schemas/derive/openapi.js'
-import { broken, fitting, weird } from './openapi-values.js'
+import { broken, fitting, weird } from './values.js'
 
 export type FuzzedRequest = {
   method: string

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Schema } from '#schemas/derive/openapi/record-schema.js'
 import type { OpenApi } from '#schemas/derive/openapi.js'
-import type { FuzzedRequest } from './openapi-requests.js'
+import type { FuzzedRequest } from './requests.js'
 
 export type FuzzedAnswer = { status: number; contentType: string; text: string }
 

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http'
-import type { FuzzedAnswer } from './openapi-answers.js'
-import type { FuzzedRequest } from './openapi-requests.js'
+import type { FuzzedAnswer } from './answers.js'
+import type { FuzzedRequest } from './requests.js'
 
 /** Sends what fetch would refuse or tidy up: any method, the address as it is written. */
 export const createRawClient = (edgeUrl: string, sockets: number) => {

@@ -1,13 +1,13 @@
 import { execa } from 'execa'
 import { expect } from 'vitest'
-import { answersHttp, freePorts } from '../../deploy/embedded/parts/ports.js'
-import { eventually } from './eventually.js'
+import { answersHttp, freePorts } from '../../../deploy/embedded/parts/ports.js'
+import { eventually } from '../eventually.js'
 import { system } from './system.js'
 
 export type ServiceName = 'edge' | 'integrity' | 'sink'
 type LogLine = { msg: string }
 
-/** A further process of a service of the running system, told other things than the first. */
+/** A further process of a service of the running system, with variables that differ from those of the first. */
 export const startService = async (name: ServiceName, env: Record<string, string> = {}) => {
   const [port = 0] = await freePorts(1)
   const service = execa(process.execPath, [`dist/services/${name}/main.js`], {
@@ -37,3 +37,6 @@ export const startService = async (name: ServiceName, env: Record<string, string
       .map((line) => JSON.parse(line))
   return { url, port, pid: service.pid ?? 0, logged, stop }
 }
+
+/** The same, of the edge. */
+export const startEdge = (env: Record<string, string>) => startService('edge', env)

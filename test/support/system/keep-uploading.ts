@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
-import { sampleOf } from './sample.js'
+import { sampleOf } from '../sample.js'
 import type { Uploader } from './uploader.js'
 
 /** Uploads shops until told to stop; `acknowledged` are their ids. */

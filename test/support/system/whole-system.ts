@@ -1,4 +1,3 @@
-// The `e2e` tests travel through the whole system, started the way `npm start` starts it.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -6,12 +5,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { TestProject } from 'vitest/node'
-import { type Addresses, readConfig } from '../../deploy/embedded/launcher/config.js'
-import { edgeUrl, serviceEnvironment } from '../../deploy/embedded/launcher/services.js'
-import { openLog, tailOf } from '../../deploy/embedded/supervision/log-file.js'
-import { startContainers } from './containers.js'
-import { freePortVariables } from './free-port-variables.js'
+import { type Addresses, readConfig } from '../../../deploy/embedded/launcher/config.js'
+import { edgeUrl, serviceEnvironment } from '../../../deploy/embedded/launcher/services.js'
+import { openLog, tailOf } from '../../../deploy/embedded/supervision/log-file.js'
+import { startContainers } from '../containers.js'
+import { freePortVariables } from '../free-port-variables.js'
 import { endProcessesWith } from './left-behind.js'
 
 const UP_WITHIN_MS = 180_000
@@ -26,21 +24,9 @@ export type WholeSystem = {
   launcherPid: number
 }
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    system: WholeSystem
-  }
-}
-
-export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const { system, stop } = await startWholeSystem()
-  project.provide('system', system)
-  return stop
-}
-
 /**
- * A system of its own on free ports; in a folder that is given, or in one that goes when it stops. Variables that are given
- * reach its services; the address of a part says that it is not to be started.
+ * Everything that `npm start` starts, on free ports; in the folder that is given, or in one that is removed when the system
+ * stops. Variables that are given reach its services; the address of a part among them keeps that part from being started.
  */
 export const startWholeSystem = async (
   given: { dataDir?: string; env?: Record<string, string> } = {},

@@ -1,0 +1,64 @@
+import { Kafka, logLevel } from 'kafkajs'
+import { eventually } from '../eventually.js'
+
+/** Weir's consumer groups, and which topics each of them reads. */
+const readers: Record<string, (topic: string) => boolean> = {
+  'weir-integrity': (topic) => topic.startsWith('weir.submitted.') && topic !== 'weir.submitted.interactions',
+  'weir-integrity-interactions': (topic) => topic === 'weir.submitted.interactions',
+  'weir-sink': (topic) => topic.startsWith('weir.accepted.') || topic === 'weir.rejected',
+  'weir-sink-interactions': (topic) => topic === 'weir.interactions',
+}
+
+/** Resolves when every group has read its topics to the end, and no topic grew meanwhile: all that was sent has arrived. */
+export const untilQuiet = (brokers: string, within = 60_000): Promise<void> =>
+  withAdmin(brokers, async (admin) => {
+    let before = ''
+    await eventually(async () => {
+      const { behind, ends } = await positionsOf(admin)
+      if (behind.length > 0) throw new Error(behind.join('; '))
+      const isStill = ends === before
+      before = ends
+      if (!isStill) throw new Error('the topics still grow')
+    }, within)
+  })
+
+/** Who is in these consumer groups. A member that was lost and came back has another name. */
+export const membersOf = (brokers: string, groupIds: string[]): Promise<string[][]> =>
+  withAdmin(brokers, async (admin) => {
+    const { groups } = await admin.describeGroups(groupIds)
+    return groups.map(({ members }) => members.map(({ memberId }) => memberId).sort())
+  })
+
+type Admin = ReturnType<Kafka['admin']>
+
+/** Partitions whose end a group has not reached, in words; and where the ends are. */
+const positionsOf = async (admin: Admin): Promise<{ behind: string[]; ends: string }> => {
+  const topics = (await admin.listTopics()).filter((topic) => topic.startsWith('weir.')).sort()
+  const offsets = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)))
+  const ends = new Map(
+    topics.flatMap((topic, i) =>
+      (offsets[i] ?? []).map(({ partition, high }) => [`${topic}/${partition}`, Number(high)] as const),
+    ),
+  )
+  const behind: string[] = []
+  for (const [groupId, reads] of Object.entries(readers)) {
+    for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: topics.filter(reads) })) {
+      for (const { partition, offset } of partitions) {
+        const end = ends.get(`${topic}/${partition}`) ?? 0
+        if (Math.max(0, Number(offset)) < end)
+          behind.push(`${groupId} is at ${offset} of ${end} in ${topic}/${partition}`)
+      }
+    }
+  }
+  return { behind, ends: JSON.stringify([...ends]) }
+}
+
+const withAdmin = async <T>(brokers: string, work: (admin: Admin) => Promise<T>): Promise<T> => {
+  const admin = new Kafka({ brokers: brokers.split(','), logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
+}
