@@ -80,6 +80,16 @@ it('has no circle of imports', () => {
   expect(circles).toEqual([])
 })
 
+it('gives one name to one thing: no two files export a type of the same name', () => {
+  const owners = new Map<string, string[]>()
+  for (const file of sources) {
+    for (const [, name = ''] of (textOf.get(file) ?? '').matchAll(/^export (?:type|class) ([A-Z]\w*)/gm))
+      owners.set(name, [...(owners.get(name) ?? []), file])
+  }
+  const doubled = [...owners].filter(([, where]) => where.length > 1)
+  expect(doubled.map(([name, where]) => `${name} is exported by ${where.join(' and ')}`)).toEqual([])
+})
+
 it('has rooms of 14 files at the most', () => {
   // A file for each record type, and a generated file for each topic.
   const lists = ['schemas/records', 'schemas/published']

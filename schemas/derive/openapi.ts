@@ -29,7 +29,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
     tags: [
       { name: 'uploads', description: 'Batches of records. Upload what others refer to first.' },
       { name: 'interactions', description: 'One interaction of a user with an item, and reading them back.' },
-      { name: 'requests', description: 'What became of a request, told again.' },
+      { name: 'requests', description: 'What became of a request.' },
       { name: 'health', description: 'For operators; no key needed.' },
     ],
     security: [{ key: [] }],

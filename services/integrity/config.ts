@@ -24,4 +24,4 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = ConfigOf<typeof configSchema>
+export type IntegrityConfig = ConfigOf<typeof configSchema>

@@ -11,11 +11,15 @@ import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import type { EntityIndex } from './entity-index.js'
 import type { IntegrityFigures } from './figures.js'
-import type { Publish } from './publisher.js'
+import type { PublishDecisions } from './publisher.js'
 import { takeDecisions } from './take-decisions.js'
 
 /** What it takes to decide on the batches of one type: how they are read, and how the outcome is published. */
-export type TypeTools = { type: RecordType; decode: (message: Buffer) => Promise<SubmittedBatch>; publish: Publish }
+export type TypeTools = {
+  type: RecordType
+  decode: (message: Buffer) => Promise<SubmittedBatch>
+  publish: PublishDecisions
+}
 
 /**
  * One fetch of one partition: read, decided in one transaction, then published. Its offsets are committed when this

@@ -42,7 +42,7 @@ await runService(log, async (onStop, crash) => {
 
   const patience = createPatience(log)
   const consumers: Consumer[] = []
-  const fetches = createRecentFailures((place, reason) => `batches of ${place} are not decided or told: ${reason}`)
+  const fetches = createRecentFailures((place, reason) => `batches of ${place} are not decided or published: ${reason}`)
   const readiness = createReadiness(
     {
       kafka: () => {

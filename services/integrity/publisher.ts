@@ -11,7 +11,7 @@ import { partitionsOf } from '#schemas/derive/topics.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 
-export type Publish = (outcomes: readonly Decided[], holdsPartition: () => boolean) => Promise<void>
+export type PublishDecisions = (outcomes: readonly Decided[], holdsPartition: () => boolean) => Promise<void>
 
 /** Publishes what was decided on batches of one type. Publishing the same twice changes nothing. */
 export const createPublisher = async (deps: {
@@ -20,7 +20,7 @@ export const createPublisher = async (deps: {
   producer: Producer
   registry: Registry
   failAt: FailAt
-}): Promise<Publish> => {
+}): Promise<PublishDecisions> => {
   const { catalogue, type, producer, registry } = deps
   const schemas = schemasByTopic(catalogue.all.values())
   const topic = acceptedTopic(type.type)

@@ -57,14 +57,14 @@ export const retriesBefore = (rejections: Date, now: number, topicRetention: num
   new Date(Math.min(rejections.getTime(), now - topicRetention) - 14 * day)
 
 export type Prunable = 'verdicts' | 'keyed_interactions' | 'retries'
-export type Counts = Record<Prunable, number>
+export type PrunedCounts = Record<Prunable, number>
 
 /** What is pruned: verdicts and keyed interactions last used before a moment, and retries of rejections from before one. */
 export type Cutoffs = { verdicts?: Date | undefined; retries?: Date | undefined }
 
 export type Retention = {
-  count: (before: Cutoffs) => Promise<Counts>
-  prune: (before: Cutoffs, signal?: AbortSignal) => Promise<Counts>
+  count: (before: Cutoffs) => Promise<PrunedCounts>
+  prune: (before: Cutoffs, signal?: AbortSignal) => Promise<PrunedCounts>
 }
 
 /** Deletes what is too old, in short steps, so that no decision waits long. Several processes may share the work. */
@@ -96,7 +96,7 @@ export const createRetention = (deps: {
       retries: retries ? await countPrunableRetries(pool, retries) : 0,
     }),
     prune: async ({ verdicts, retries }, signal) => {
-      const pruned: Counts = { verdicts: 0, keyed_interactions: 0, retries: 0 }
+      const pruned: PrunedCounts = { verdicts: 0, keyed_interactions: 0, retries: 0 }
       if (verdicts) {
         for (const partition of await deps.committed()) {
           pruned.verdicts += await prune('verdicts', (most) => verdictsOf(partition, verdicts, most), signal)

@@ -22,4 +22,4 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = ConfigOf<typeof configSchema>
+export type OperatorConfig = ConfigOf<typeof configSchema>

@@ -33,4 +33,4 @@ export const configSchema = {
   },
 } as const satisfies ConfigSchema
 
-export type Config = ConfigOf<typeof configSchema>
+export type SinkConfig = ConfigOf<typeof configSchema>

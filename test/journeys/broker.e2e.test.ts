@@ -129,7 +129,7 @@ describe('a broker that refuses writes', () => {
       expect((await org.uploader.upload('shops', [sampleOf(shop, { is_deleted: false })])).status).toBe(200)
       await eventually(async () => {
         const { parts } = await readyzOf(system.edgeUrl)
-        expect(parts.integrity).toMatchObject({ problem: expect.stringContaining('are not decided or told') })
+        expect(parts.integrity).toMatchObject({ problem: expect.stringContaining('are not decided or published') })
         expect((await readyzOf(system.edgeUrl, '?for=uploads')).parts.integrity).toEqual({ ok: true })
       })
       expect(await idsIn('tags', 'tag_id')).not.toContain(record.tag_id)

@@ -20,7 +20,7 @@ export type InteractionQuery = {
   /** The first moment that is included, and the first after it that is not. */
   from?: number
   to?: number
-  after?: Cursor
+  after?: PageCursor
   limit: number
 }
 /** An interaction under its spec names; times are ISO, in UTC. */
@@ -103,16 +103,16 @@ const unknownParameter = (name: string, known: readonly string[]): Problem => {
 }
 
 /** The last interaction of a page. */
-export type Cursor = { timestamp: number; id: string }
+export type PageCursor = { timestamp: number; id: string }
 
-export const writeCursor = ({ timestamp, id }: Cursor): string =>
+export const writeCursor = ({ timestamp, id }: PageCursor): string =>
   Buffer.from(JSON.stringify([timestamp, id])).toString('base64url')
 
 /**
  * Undefined where the text is no cursor of ours. A forged cursor can only choose a place in the caller's own
  * interactions.
  */
-export const readCursor = (text: string): Cursor | undefined => {
+export const readCursor = (text: string): PageCursor | undefined => {
   const parsed = /^[\w-]{1,200}$/.test(text) ? parse(Buffer.from(text, 'base64url').toString()) : undefined
   if (!Array.isArray(parsed) || parsed.length !== 2) return undefined
   const [timestamp, id] = parsed

@@ -10,7 +10,7 @@ import { partitionsOf } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 
 /** Appends a request's batches in order; resolves to how many of them, from the first on, are known to be written. */
-export type Publish = (type: string, batches: readonly SubmittedBatch[]) => Promise<number>
+export type PublishBatches = (type: string, batches: readonly SubmittedBatch[]) => Promise<number>
 
 /** The topic that a type's batches go to, and how they are encoded for it. */
 export type SubmittedTopic = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
@@ -23,7 +23,7 @@ export const createPublish =
     topicOf: (type: string) => SubmittedTopic
     failAt: FailAt
     log: Log
-  }): Publish =>
+  }): PublishBatches =>
   async (type, batches) => {
     const { topic, partitions, encode } = deps.topicOf(type)
     let written = 0

@@ -7,11 +7,11 @@ import type { Patience } from '#platform/process/patience.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { Unavailable } from '../http/request-error.js'
-import { createPublish, openSubmittedTopics, type Publish } from './publisher.js'
+import { createPublish, openSubmittedTopics, type PublishBatches } from './publisher.js'
 import { followVerdicts, type Verdicts } from './verdicts.js'
 
 export type Stream = {
-  publish: Publish
+  publish: PublishBatches
   /** Resolves once batches can be sent. */
   opened: Promise<void>
   /** Throws, saying why, while nothing can be sent or no verdict comes. */
@@ -39,7 +39,7 @@ export const openStream = (deps: {
   const writes = createRecentFailures((_, reason) => reason)
   let closeProducer: Producer['close'] | undefined
   let feed: Consumer | undefined
-  let publish: Publish = async () => {
+  let publish: PublishBatches = async () => {
     throw new Unavailable('nothing can be taken yet: Kafka and the schema registry are waited for')
   }
 

@@ -1,10 +1,10 @@
 import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
-import type { Publish } from './publisher.js'
+import type { PublishBatches } from './publisher.js'
 import type { Expected, Verdicts } from './verdicts.js'
 
 export const createSubmit =
-  (deps: { publish: Publish; verdicts: Verdicts; figures: EdgeFigures; now: () => number }): Submit =>
+  (deps: { publish: PublishBatches; verdicts: Verdicts; figures: EdgeFigures; now: () => number }): Submit =>
   async (type, batches, { patience, onWritten } = {}) => {
     const { publish, verdicts, figures, now } = deps
     const since = now()

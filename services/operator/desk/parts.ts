@@ -4,7 +4,7 @@ import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { createPool, type Pool, ping } from '#platform/postgres/postgres.js'
 import type { Registry } from '#platform/registry.js'
-import type { Config } from '../config.js'
+import type { OperatorConfig } from '../config.js'
 import { addressOf, askOnce, awayLine, type Part, waitForParts } from './ask-parts.js'
 import { OperatorError } from './operator-error.js'
 
@@ -62,7 +62,7 @@ const cutConnection = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', '
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
 
-type Addresses = Pick<Config, 'POSTGRES_URL' | 'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'CLICKHOUSE_URL'>
+type Addresses = Pick<OperatorConfig, 'POSTGRES_URL' | 'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'CLICKHOUSE_URL'>
 
 type Opened<Client = unknown> = Part & {
   client: Client

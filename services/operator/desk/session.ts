@@ -1,11 +1,11 @@
 import type { Log } from '#platform/health/log.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import type { Config } from '../config.js'
+import type { OperatorConfig } from '../config.js'
 import type { PartName, Parts, PartsOptions } from './parts.js'
 
 /** What a command works with. */
 export type Session = {
-  config: Config
+  config: OperatorConfig
   catalogue: Catalogue
   log: Log
   /** Opens parts for some work, and closes them after it: see `withParts`. */

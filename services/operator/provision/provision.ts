@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Log } from '#platform/health/log.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import type { Config } from '../config.js'
+import type { OperatorConfig } from '../config.js'
 import { readDuration } from '../desk/arguments.js'
 import { withParts } from '../desk/parts.js'
 import { examples, type Session } from '../desk/session.js'
@@ -34,7 +34,7 @@ Environment:
 }
 
 export type ProvisionOptions = {
-  config: Config
+  config: OperatorConfig
   catalogue: Catalogue
   log: Log
   /** One short line for each step. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Counts, type Cutoffs, createRetention, rejectionsBefore, retriesBefore } from '#ledger/retention.js'
+import { type Cutoffs, createRetention, type PrunedCounts, rejectionsBefore, retriesBefore } from '#ledger/retention.js'
 import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { groupsOf, retentionOf } from '#schemas/derive/topics.js'
@@ -10,7 +10,7 @@ import { createProgress } from '../desk/progress.js'
 import { examples, type Session } from '../desk/session.js'
 
 type Options = { verdicts?: string; rejections?: string; dryRun?: boolean; json?: boolean }
-type Pruned = Counts & { rejections: number }
+type Pruned = PrunedCounts & { rejections: number }
 type Before = Cutoffs & { rejections: Date | undefined }
 
 const hour = 3_600_000
