@@ -15,7 +15,7 @@ export const retentionVariables = {
     // An Idempotency-Key is promised to work for a day.
     minimum: 24,
     default: 720,
-    description: 'how long verdicts and keyed interactions are kept after their last use',
+    description: 'how long verdicts are kept after their last use, and keyed interactions after they were recorded',
   },
   REJECTION_RETENTION_DAYS: {
     type: 'integer',
