@@ -74,9 +74,9 @@ const columnsOf = (differences: Differences): Column<TypeCounts>[] => [
   { title: 'RECORDS', cell: (of) => String(of.records) },
   { title: 'WAITING', cell: (of) => String(of.waiting) },
   { title: 'ACCEPTED', cell: (of) => String(of.accepted) },
-  { title: 'ON TOPIC', cell: (of) => String(of.onTopic) },
+  { title: 'TOPIC', cell: (of) => String(of.onTopic) },
   { title: 'REFUSED', cell: (of) => String(of.refused) },
-  { title: 'ON TOPIC', cell: (of) => String(of.onRejected) },
+  { title: 'TOPIC', cell: (of) => String(of.onRejected) },
   { title: 'ROWS', cell: (of) => String(of.rows) },
   { title: 'DIFFER', cell: (of) => String(differences.countOf(of.type)) },
 ]

@@ -36,8 +36,8 @@ it('is one table where nothing differs, of the types that were sent', () => {
     [
       'submitted from 2026-01-01T00:00:00.000Z to now, as of 2026-01-02T00:00:00.000Z',
       '',
-      'TYPE  RECORDS  WAITING  ACCEPTED  ON TOPIC  REFUSED  ON TOPIC  ROWS  DIFFER',
-      'tags  9        0        7         7         2        2         5     0',
+      'TYPE  RECORDS  WAITING  ACCEPTED  TOPIC  REFUSED  TOPIC  ROWS  DIFFER',
+      'tags  9        0        7         7      2        2      5     0',
       '',
       'no difference',
     ].join('\n'),
