@@ -18,7 +18,13 @@ export const makeRunFolder = () => {
     folder,
     /** Launchers and parts notice by themselves that vitest is gone, and end within seconds. */
     remove: async (withinMs = 60_000) => {
-      for (const end = Date.now() + withinMs; Date.now() < end && isInUse(folder); await delay(100));
+      const begun = Date.now()
+      let isSaid = false
+      for (; Date.now() < begun + withinMs && isInUse(folder); await delay(100)) {
+        if (isSaid || Date.now() < begun + 1_000) continue
+        isSaid = true
+        process.stderr.write('the tests have ended; waiting until what they started has ended too …\n')
+      }
       await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
