@@ -34,7 +34,7 @@ export const diskOrSkip = (disk: SmallDisk | NoDisk, { skip }: Pick<TestContext,
   'whyNot' in disk ? skip(disk.whyNot) : disk
 
 const mountSmallDisk = async (keeper: Keeper, mountPoint: string, mebibytes: number) => {
-  await keeper.run(`mount -t tmpfs -o size=${mebibytes}m weir '${mountPoint}'`)
+  await keeper.run(`mount -t tmpfs -o size=${mebibytes}m weir "$1"`)
   const disk = `${keeper.root}${mountPoint}`
   const dataDir = join(disk, 'data')
   await mkdir(dataDir)
@@ -66,10 +66,10 @@ const mountSmallDisk = async (keeper: Keeper, mountPoint: string, mebibytes: num
     },
     /** For all that is opened from now on, as a disk with an error becomes; the kernel refuses it for what is open already. */
     makeReadOnly: async () => {
-      await keeper.run(`mount --bind '${mountPoint}/data' '${mountPoint}/data'`)
-      await keeper.run(`mount -o remount,bind,ro '${mountPoint}/data'`)
+      await keeper.run('mount --bind "$1/data" "$1/data"')
+      await keeper.run('mount -o remount,bind,ro "$1/data"')
     },
-    makeWritable: () => keeper.run(`umount --lazy '${mountPoint}/data'`),
+    makeWritable: () => keeper.run('umount --lazy "$1/data"'),
     close: async () => {
       isFull = false
       await filling
@@ -82,17 +82,15 @@ type Keeper = ReturnType<typeof startKeeper>
 
 /**
  * A shell that mounts, and that unmounts and removes the mount point when its input ends: also when this process is killed. It
- * has a session of its own, which Ctrl-C does not reach.
+ * has a session of its own, which Ctrl-C does not reach. The mount point is its $1.
  */
 const startKeeper = (mountPoint: string) => {
   const isRoot = process.getuid?.() === 0
   const script = `while read -r line; do eval "$line" 2>&1; echo "ended $?"; done
-    umount --lazy '${mountPoint}' 2>/dev/null; rmdir '${mountPoint}'`
+    umount --lazy "$1" 2>/dev/null; rmdir "$1"`
   const [command = '', ...args] = [
     ...(isRoot ? [] : ['unshare', '--user', '--map-root-user', '--mount']),
-    'sh',
-    '-c',
-    script,
+    ...['sh', '-c', script, 'sh', mountPoint],
   ]
   const shell = spawn(command, args, { detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
   const ended = once(shell, 'close').catch(() => undefined)

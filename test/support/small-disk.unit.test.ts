@@ -10,7 +10,7 @@ import { diskOrSkip, openSmallDisk } from './small-disk.js'
 
 let folder: string
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'weir-small-disk-'))
+  folder = mkdtempSync(join(tmpdir(), "weir's small disk "))
   vi.stubEnv('TMPDIR', folder)
 })
 afterEach(() => {
