@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { skipReasons } from './test/support/skip-reasons.js'
 
 // The suffix says the cost: .unit runs in milliseconds, .int talks to one real server, .e2e is a journey through all of it.
 const project = (name: string, extra: Record<string, unknown> = {}) => ({
@@ -15,6 +16,7 @@ export default defineConfig({
     maxWorkers: 2,
     // A process for each file would load everything anew for each: 160 s in all, of 20 minutes.
     isolate: false,
+    reporters: ['default', skipReasons],
     projects: [
       // Milliseconds each; the bound is for machines that are busy with something else.
       project('unit', { testTimeout: 30_000 }),

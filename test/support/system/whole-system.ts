@@ -27,18 +27,26 @@ export type WholeSystem = {
 /**
  * Everything that `npm start` starts, on free ports; in the folder that is given, or in one that is removed when the system
  * stops. Variables that are given reach its services; the address of a part among them keeps that part from being started.
+ * `inside` is where the launcher runs, when that is elsewhere: a command to put before its own, and what the folder is called
+ * there.
  */
 export const startWholeSystem = async (
-  given: { dataDir?: string; env?: Record<string, string> } = {},
+  given: { dataDir?: string; inside?: { dataDir: string; enter: string[] }; env?: Record<string, string> } = {},
 ): Promise<{ system: WholeSystem; stop: () => Promise<void> }> => {
   const containers = process.env.WEIR_TEST_STACK === 'docker' ? await startContainers() : undefined
   const dataDir = given.dataDir ?? (await mkdtemp(join(tmpdir(), 'weir-system-')))
-  const env = { ...(await freePortVariables()), ...containers?.env, ...given.env, DATA_DIR: dataDir }
+  const env = {
+    ...(await freePortVariables()),
+    ...containers?.env,
+    ...given.env,
+    DATA_DIR: given.inside?.dataDir ?? dataDir,
+  }
   const config = readConfig(env)
   const logFile = join(dataDir, 'launcher.log')
   const logFrom = existsSync(logFile) ? readFileSync(logFile, 'utf8').length : 0
   const log = openLog(logFile)
-  const launcher = spawn(process.execPath, ['deploy/embedded/start.mjs'], {
+  const [command = '', ...args] = [...(given.inside?.enter ?? []), process.execPath, 'deploy/embedded/start.mjs']
+  const launcher = spawn(command, args, {
     // As under npm: should vitest be killed, the launcher stops by itself.
     env: { npm_lifecycle_event: 'test', ...process.env, ...env },
     stdio: ['ignore', log, log],
@@ -48,7 +56,7 @@ export const startWholeSystem = async (
   const tearDown = async () => {
     launcher.kill('SIGTERM')
     const isDown = await Promise.race([ended.then(() => true), delay(DOWN_WITHIN_MS, false, { ref: false })])
-    const left = await endProcessesWith(`DATA_DIR=${dataDir}`)
+    const left = await endProcessesWith(`DATA_DIR=${env.DATA_DIR}`)
     await containers?.stop()
     if (!isDown) throw new Error(`the launcher did not stop within ${DOWN_WITHIN_MS / 1000} s`)
     if (left.length > 0) throw new Error(`processes were left behind: ${left.join('; ')}`)

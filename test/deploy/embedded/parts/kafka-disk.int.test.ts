@@ -8,14 +8,17 @@ import { kafkaPart } from '../../../../deploy/embedded/parts/kafka.js'
 import { freePorts } from '../../../../deploy/embedded/parts/ports.js'
 import { superviseProcess } from '../../../../deploy/embedded/supervision/supervisor.js'
 import { eventually } from '../../../support/eventually.js'
-import { openSmallDisk } from '../../../support/small-disk.js'
+import { diskOrSkip, openSmallDisk } from '../../../support/small-disk.js'
 
-const disk = await openSmallDisk(64)
-afterAll(disk.close)
+const opened = await openSmallDisk(64)
+afterAll(() => ('close' in opened ? opened.close() : undefined))
 
 const topic = 'some'
 
-it('keeps what it took when the disk has no room for its index, and nothing twice, and goes on when there is', async () => {
+it('keeps what it took when the disk has no room for its index, and nothing twice, and goes on when there is', {
+  timeout: 240_000,
+}, async (test) => {
+  const disk = diskOrSkip(opened, test)
   const [port = 0] = await freePorts(1)
   const reports: string[] = []
   const { dataDir } = disk
@@ -49,4 +52,4 @@ it('keeps what it took when the disk has no room for its index, and nothing twic
   } finally {
     await part.stop()
   }
-}, 240_000)
+})
