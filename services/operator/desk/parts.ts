@@ -4,7 +4,7 @@ import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { createPool, type Pool, ping } from '#platform/postgres/postgres.js'
 import type { Registry } from '#platform/registry.js'
-import type { OperatorConfig } from '../config.js'
+import { nowhere, type OperatorConfig } from '../config.js'
 import { addressOf, askOnce, awayLine, type Part, waitForParts } from './ask-parts.js'
 import { OperatorError } from './operator-error.js'
 
@@ -33,6 +33,10 @@ export const withParts = async <Name extends PartName, T>(
   work: (parts: Pick<Parts, Name>, allAnswer: (ms: number) => Promise<void>) => Promise<T>,
   options: PartsOptions = {},
 ): Promise<T> => {
+  requireAddresses(
+    config,
+    names.map((name) => variableOf[name]),
+  )
   const opened = await Promise.all(names.map((name) => openers[name](config, log, options)))
   const clients = Object.fromEntries(opened.map(({ client }, i) => [names[i], client]))
   try {
@@ -42,6 +46,19 @@ export const withParts = async <Name extends PartName, T>(
   } finally {
     for (const { close } of opened) await close?.()
   }
+}
+
+/** Throws, in one line, where `npm run weir` found no system in its folder and nobody named these addresses. */
+export const requireAddresses = <Name extends string>(
+  config: Readonly<Record<Name, string> & { NO_SYSTEM_IN?: string }>,
+  variables: readonly Name[],
+): void => {
+  const unknown = variables.filter((variable) => config[variable] === nowhere)
+  if (unknown.length === 0) return
+  throw new OperatorError(
+    `no Weir runs in this folder (${config.NO_SYSTEM_IN}): start it with npm start, ` +
+      `or name the parts of another system: ${unknown.join(', ')}`,
+  )
 }
 
 /** One line for the operator; the error itself where that says more. */
@@ -62,7 +79,14 @@ const cutConnection = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', '
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
 
-type Addresses = Pick<OperatorConfig, 'POSTGRES_URL' | 'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'CLICKHOUSE_URL'>
+const variableOf = {
+  pool: 'POSTGRES_URL',
+  kafka: 'KAFKA_BROKERS',
+  registry: 'SCHEMA_REGISTRY_URL',
+  clickhouse: 'CLICKHOUSE_URL',
+} as const satisfies Record<PartName, keyof OperatorConfig>
+
+type Addresses = Pick<OperatorConfig, (typeof variableOf)[PartName] | 'NO_SYSTEM_IN'>
 
 type Opened<Client = unknown> = Part & {
   client: Client

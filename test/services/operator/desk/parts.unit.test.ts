@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nowhere } from '../../../../services/operator/config.js'
 import { OperatorError } from '../../../../services/operator/desk/operator-error.js'
 import { withParts } from '../../../../services/operator/desk/parts.js'
 
@@ -78,4 +79,18 @@ it('waits for all parts where the work asks for that', async () => {
       'is it running? POSTGRES_URL says where it is',
   )
   await withParts({ config: there, log }, ['clickhouse'], (_, allAnswer) => allAnswer(1_000))
+})
+
+it('refuses parts that nobody named where no system runs in the folder', async () => {
+  const unnamed = { ...config, POSTGRES_URL: nowhere, KAFKA_BROKERS: nowhere, NO_SYSTEM_IN: '/clone/.data' }
+  const opening = withParts({ config: unnamed, log }, ['pool', 'kafka', 'clickhouse'], () => Promise.resolve())
+  await expect(opening).rejects.toThrow(
+    new OperatorError(
+      'no Weir runs in this folder (/clone/.data): start it with npm start, ' +
+        'or name the parts of another system: POSTGRES_URL, KAFKA_BROKERS',
+    ),
+  )
+  await withParts({ config: { ...unnamed, CLICKHOUSE_URL: there.CLICKHOUSE_URL }, log }, ['clickhouse'], () =>
+    Promise.resolve(),
+  )
 })
