@@ -13,6 +13,8 @@ export type Parts = { pool: Pool; kafka: Kafka; registry: Registry; clickhouse: 
 export type PartName = keyof Parts
 
 export type PartsOptions = {
+  /** How long parts may take that are only just starting, in milliseconds; without it they have to be there. */
+  wait?: number | undefined
   /** How long ClickHouse may take for one statement, in milliseconds. */
   requestTimeout?: number
   /** For commands that can say more than the usual when ClickHouse refuses something or does not answer. */
@@ -24,13 +26,12 @@ export type Words = Readonly<Record<string, (address: string, reason: string) =>
 
 /**
  * Opens these parts, runs work on them and closes them. A failure that an operator can put right becomes one line that names
- * the part. Nothing is asked of a part before the work does; `allAnswer` asks all of them until they answer, or throws a line
- * for each that has not answered in that many milliseconds.
+ * the part. All parts are asked before the work begins: their clients would go on trying for half a minute.
  */
 export const withParts = async <Name extends PartName, T>(
   { config, log }: { config: Addresses; log: Log },
   names: readonly Name[],
-  work: (parts: Pick<Parts, Name>, allAnswer: (ms: number) => Promise<void>) => Promise<T>,
+  work: (parts: Pick<Parts, Name>) => Promise<T>,
   options: PartsOptions = {},
 ): Promise<T> => {
   requireAddresses(
@@ -40,7 +41,8 @@ export const withParts = async <Name extends PartName, T>(
   const opened = await Promise.all(names.map((name) => openers[name](config, log, options)))
   const clients = Object.fromEntries(opened.map(({ client }, i) => [names[i], client]))
   try {
-    return await work(clients as Pick<Parts, Name>, (ms) => waitForParts(opened, ms))
+    await waitForParts(opened, options.wait)
+    return await work(clients as Pick<Parts, Name>)
   } catch (error) {
     throw await explain(error, opened)
   } finally {
@@ -65,7 +67,7 @@ export const requireAddresses = <Name extends string>(
 const explain = async (error: unknown, opened: readonly Opened[]): Promise<unknown> => {
   if (error instanceof OperatorError) return error
   for (const part of opened) {
-    const line = part.lineFor(error, part)
+    const line = part.lineFor?.(error, part)
     if (line !== undefined) return new OperatorError(line)
   }
   // A refused connection does not say whose it was, so all are asked.
@@ -90,8 +92,6 @@ type Addresses = Pick<OperatorConfig, (typeof variableOf)[PartName] | 'NO_SYSTEM
 
 type Opened<Client = unknown> = Part & {
   client: Client
-  /** What this part alone can have meant by an error. */
-  lineFor: (error: unknown, part: Part) => string | undefined
   close?: () => Promise<void>
 }
 
@@ -111,7 +111,9 @@ const openers: {
   kafka: async ({ KAFKA_BROKERS: brokers }, log) => {
     const { createKafka } = await import('#platform/kafka/kafka.js')
     const kafka = createKafka({ brokers, clientId: 'weir-operator', log })
-    const check = () => kafka.withAdmin((admin) => admin.describeCluster())
+    // Without retries of its own: whoever asks says how long.
+    const asked = createKafka({ brokers, clientId: 'weir-operator', log, retries: 0 })
+    const check = () => asked.withAdmin((admin) => admin.describeCluster())
     return {
       ...{ name: 'Kafka', address: brokers, variable: 'KAFKA_BROKERS', check },
       client: kafka,
@@ -125,7 +127,6 @@ const openers: {
       ...{ name: 'the schema registry', address: addressOf(url), variable: 'SCHEMA_REGISTRY_URL' },
       check: registry.ping,
       client: registry,
-      lineFor: () => undefined,
     }
   },
   clickhouse: async ({ CLICKHOUSE_URL: url }, _, { requestTimeout = 300_000, words = {} }) => {

@@ -11,7 +11,7 @@ export type Session = {
   /** Opens parts for some work, and closes them after it: see `withParts`. */
   withParts: <Name extends PartName, T>(
     names: readonly Name[],
-    work: (parts: Pick<Parts, Name>, allAnswer: (ms: number) => Promise<void>) => Promise<T>,
+    work: (parts: Pick<Parts, Name>) => Promise<T>,
     options?: PartsOptions,
   ) => Promise<T>
   /** The result, and nothing else, so that it can be piped on. */
