@@ -23,6 +23,11 @@ export const configSchema = {
       type: 'string',
       description: 'the data folder in which npm run weir found no system; it sets this, and nobody else has to',
     },
+    CALLED_AS: {
+      type: 'string',
+      default: 'npm run -s weir --',
+      description: 'what stands before the words of a command in hints and examples, so that they can be pasted',
+    },
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,
     WEIR_DEMO_KEY: { type: 'string', description: "the demo organisation's key, at least 8 visible characters" },
