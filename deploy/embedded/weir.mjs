@@ -1,13 +1,35 @@
-// `npm run weir -- …`: the operator's command. Standard output is the command's own; scripts read it.
+#!/usr/bin/env node
+// `npm run weir -- …`, or `weir …` after `npm link`: the operator's command. Standard output is the command's own; scripts read it.
 import { fileURLToPath } from 'node:url'
 import { runNode } from './run-node.mjs'
 import { setUp } from './setup/setup.mjs'
 
 const built = (path) => new URL(`../../dist/${path}`, import.meta.url)
+const words = process.argv.slice(2)
 
 await setUp({ output: process.stderr })
-const { operatorAddresses } = await import(built('deploy/embedded/launcher/running-system.js').href)
-runNode([fileURLToPath(built('services/operator/main.js')), ...process.argv.slice(2)], {
+const { operatorSystem } = await import(built('deploy/embedded/launcher/running-system.js').href)
+const { calledAs, takenByNpm } = await import(built('deploy/embedded/launcher/operator-call.js').href)
+const taken = takenByNpm(process.env, words)
+if (taken) {
+  process.stderr.write(`weir: ${taken}\n`)
+  process.exit(1)
+}
+const { variables, elsewhere } = findSystem()
+const asksForHelp = words.length === 0 || words.includes('--help') || words.includes('-h')
+if (elsewhere && !asksForHelp) process.stderr.write(`weir: ${elsewhere}\n`)
+runNode([fileURLToPath(built('services/operator/main.js')), ...words], {
   ...process.env,
-  ...operatorAddresses(process.env),
+  ...variables,
+  CALLED_AS: calledAs(process.env, process.argv[1] ?? ''),
 })
+
+function findSystem() {
+  try {
+    return operatorSystem(process.env)
+  } catch (error) {
+    if (error.name !== 'ConfigProblems') throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+}

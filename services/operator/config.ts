@@ -3,6 +3,9 @@ import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/proce
 
 const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS } = retentionVariables
 
+/** Stands for the address of a part that nobody named, and that `npm run weir` did not find in its data folder. */
+export const nowhere = 'nowhere'
+
 export const configSchema = {
   type: 'object',
   properties: {
@@ -16,6 +19,15 @@ export const configSchema = {
       description: 'how many brokers keep a copy of each topic that is created',
     },
     EDGE_URL: { type: 'string', default: 'http://127.0.0.1:8080', description: 'where refused records are sent again' },
+    NO_SYSTEM_IN: {
+      type: 'string',
+      description: 'the data folder in which npm run weir found no system; it sets this, and nobody else has to',
+    },
+    CALLED_AS: {
+      type: 'string',
+      default: 'npm run -s weir --',
+      description: 'what stands before the words of a command in hints and examples, so that they can be pasted',
+    },
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,
     WEIR_DEMO_KEY: { type: 'string', description: "the demo organisation's key, at least 8 visible characters" },

@@ -10,7 +10,7 @@ import { addKeysIssue, addKeysRotate } from './access/new-keys.js'
 import { addOrgs } from './access/orgs.js'
 import { configSchema } from './config.js'
 import { withParts } from './desk/parts.js'
-import { examples, type Session } from './desk/session.js'
+import { examples, type Session, toPasted } from './desk/session.js'
 import { addProvision } from './provision/provision.js'
 import { addPrune } from './prune/prune.js'
 import { addRebuildAnalytics } from './rebuild/rebuild-analytics.js'
@@ -30,15 +30,19 @@ const session: Session = {
   log,
   withParts: (names, work, options) => withParts({ config, log }, names, work, options),
   print: (text) => process.stdout.write(`${text}\n`),
-  note: (text) => process.stderr.write(`${text}\n`),
+  note: (text) => process.stderr.write(`${toPasted(text, config.CALLED_AS)}\n`),
   width: process.stdout.isTTY ? process.stdout.columns : 80,
 }
 
 const program = new Command('weir')
   .description('Operate Weir: its keys, its organisations, their analysts and the parts it runs on.')
   .configureHelp({ helpWidth: session.width, showGlobalOptions: false })
-  .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'weir:')) })
-  .showHelpAfterError('Add --help to see how it is used.')
+  .configureOutput({
+    writeOut: (text) => process.stdout.write(toPasted(text, config.CALLED_AS)),
+    writeErr: (text) => process.stderr.write(toPasted(text, config.CALLED_AS)),
+    outputError: (text, write) => write(text.replace(/^error:/, 'weir:')),
+  })
+  .showHelpAfterError('See how it is used: "weir --help", or --help behind a command.')
   .addHelpText('after', examples('keys issue --org acme', 'keys list', 'keys issue --help'))
 
 const keys = program.command('keys').description('issue, list, rotate and revoke API keys')

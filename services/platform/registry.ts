@@ -10,9 +10,12 @@ const lookUpWithin = 20_000
 /** A message that will never be readable, however often it is tried: not in our format, or its schema is gone. */
 export class Undecodable extends Error {}
 
+/** A rule of the registry for the schemas of one subject. */
+export type Compatibility = keyof typeof COMPATIBILITY
+
 export type Registry = {
-  /** Registers a topic's schema; the registry refuses one that would break readers. */
-  register: (subject: string, schema: unknown) => Promise<number>
+  /** Registers a schema, and has the registry hold the subject to this rule: it refuses a schema that breaks the rule. */
+  register: (subject: string, schema: unknown, compatibility: Compatibility) => Promise<number>
   /** An encoder for a schema that was registered. */
   encoder: <T>(subject: string, schema: unknown) => Promise<(value: T) => Buffer>
   /** A decoder into the form of `schema`, whichever schema the event was written with. */
@@ -48,11 +51,22 @@ export const createRegistry = (url: string): Registry => {
     return id
   }
 
-  const register = async (subject: string, schema: unknown): Promise<number> => {
-    const compatibility = COMPATIBILITY.BACKWARD_TRANSITIVE
+  // The client gives a rule only to a subject that has none, and throws where a subject has another one.
+  const setCompatibility = async (subject: string, compatibility: Compatibility): Promise<void> => {
+    const address = `${base}/config/${encodeURIComponent(subject)}`
+    const found = await request(address)
+    if (found.status === 404) return
+    const { compatibilityLevel } = await readJson<{ compatibilityLevel: string }>(address, found)
+    if (compatibilityLevel === compatibility) return
+    const headers = { 'content-type': 'application/json' }
+    await readJson(address, await request(address, { method: 'PUT', headers, body: JSON.stringify({ compatibility }) }))
+  }
+
+  const register = async (subject: string, schema: unknown, compatibility: Compatibility): Promise<number> => {
+    await setCompatibility(subject, compatibility)
     const { id } = await client.register(
       { type: SchemaType.AVRO, schema: JSON.stringify(schema) },
-      { subject, compatibility },
+      { subject, compatibility: COMPATIBILITY[compatibility] },
     )
     return id
   }
@@ -107,8 +121,12 @@ const createEncode = <T>(type: avro.Type, id: number): ((value: T) => Buffer) =>
   }
 }
 
-const getJson = async <T>(address: string): Promise<T> => {
-  const answer = await fetch(address, { signal: AbortSignal.timeout(3_000) })
+const request = (address: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(address, { ...init, signal: AbortSignal.timeout(3_000) })
+
+const getJson = async <T>(address: string): Promise<T> => readJson<T>(address, await request(address))
+
+const readJson = async <T>(address: string, answer: Response): Promise<T> => {
   const problem = `the schema registry answers ${answer.status} to ${new URL(address).pathname}`
   if (!answer.ok) throw answer.status === 404 ? new Undecodable(problem) : new Error(problem)
   return (await answer.json()) as T

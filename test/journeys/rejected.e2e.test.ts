@@ -182,7 +182,7 @@ it('is finished by the next run when it is killed in the middle, and a second on
     const beside = await weir('rejected', 'retry', '--org', org.name, '--all')
     expect([beside.exitCode, beside.stderr]).toEqual([
       1,
-      expect.stringContaining('another "weir rejected retry" is running'),
+      expect.stringContaining('another "npm run -s weir -- rejected retry" is running'),
     ])
     expect(await weir('rejected', 'list', '--org', org.name)).toMatchObject({
       stdout: expect.stringContaining('unfinished'),
@@ -236,7 +236,10 @@ it('revokes its key when it is stopped with Ctrl-C, and says how it goes on', as
     })
     stopped.kill('SIGINT')
     const { exitCode, stderr } = await stopped
-    expect([exitCode, stderr]).toEqual([130, expect.stringContaining('finished by the next "weir rejected retry"')])
+    expect([exitCode, stderr]).toEqual([
+      130,
+      expect.stringContaining('finished by the next "npm run -s weir -- rejected retry"'),
+    ])
   } finally {
     kill('integrity', 'SIGCONT')
   }

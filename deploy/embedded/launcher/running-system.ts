@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { claimFile } from '../supervision/claim-file.mjs'
+import { nowhere } from '../../../services/operator/config.js'
+import { addressOf } from '../../../services/operator/desk/ask-parts.js'
+import { claimFile, livingHolderOf } from '../supervision/claim-file.mjs'
 import { unlessDiskRefuses } from '../supervision/disk-refusal.js'
 import { type Addresses, type LauncherConfig, readConfig } from './config.js'
 import { edgeUrl } from './services.js'
@@ -9,11 +11,13 @@ export class DataFolderInUse extends Error {
   override name = 'DataFolderInUse'
 }
 
+const claimOf = (dataDir: string): string => join(dataDir, 'run', 'launcher.json')
+
 /** Claims the data folder for this launcher; throws when a living one has it. Returns how to give it back. */
 export const claimDataFolder = (dataDir: string): (() => void) => {
   mkdirSync(join(dataDir, 'run'), { recursive: true })
   mkdirSync(join(dataDir, 'logs'), { recursive: true })
-  const claim = claimFile(join(dataDir, 'run', 'launcher.json'))
+  const claim = claimFile(claimOf(dataDir))
   if (claim.holder) {
     throw new DataFolderInUse(`Weir already runs with the data folder ${dataDir} (process ${claim.holder.pid}).`)
   }
@@ -47,27 +51,45 @@ const portOf = {
   EDGE_URL: 'EDGE_PORT',
 } as const
 
-/** The addresses for an operator's command: from the environment, else from the system that runs in DATA_DIR, else defaults. */
-export const operatorAddresses = (env: Readonly<Record<string, string | undefined>>): OperatorAddresses => {
+/** The system that an operator's command acts on. */
+export type OperatorSystem = {
+  /** What the command finds in its environment. */
+  variables: OperatorAddresses & { NO_SYSTEM_IN?: string }
+  /** Names the addresses that are not those of the system in this data folder. */
+  elsewhere: string | undefined
+}
+
+/**
+ * Each address is the one that the environment names, else that of the system that runs in DATA_DIR. Where none runs there,
+ * it is nowhere, and not a default port: another folder's system may listen on that.
+ */
+export const operatorSystem = (env: Readonly<Record<string, string | undefined>>): OperatorSystem => {
   const config = readConfig(env)
-  const addresses = { ...addressesOf(config), ...(env.EDGE_URL && { EDGE_URL: env.EDGE_URL }) }
-  const noted = readNoted(config.dataDir)
-  const choose = (name: keyof OperatorAddresses) =>
-    env[name] || env[portOf[name]] ? addresses[name] : (noted[name] ?? addresses[name])
+  const given = { ...addressesOf(config), ...(env.EDGE_URL && { EDGE_URL: env.EDGE_URL }) }
+  const here = addressesHere(config.dataDir)
+  const names = Object.keys(portOf) as (keyof OperatorAddresses)[]
+  const isNamed = (name: keyof OperatorAddresses) => Boolean(env[name]?.trim() || env[portOf[name]]?.trim())
+  const choose = (name: keyof OperatorAddresses) => (isNamed(name) ? given[name] : (here?.[name] ?? nowhere))
+  const addresses = Object.fromEntries(names.map((name) => [name, choose(name)])) as OperatorAddresses
+  const others = names.filter((name) => isNamed(name) && addresses[name] !== here?.[name])
+  const list = others.map(
+    (name) => `${name} ${name === 'KAFKA_BROKERS' ? addresses[name] : addressOf(addresses[name])}`,
+  )
   return {
-    KAFKA_BROKERS: choose('KAFKA_BROKERS'),
-    SCHEMA_REGISTRY_URL: choose('SCHEMA_REGISTRY_URL'),
-    POSTGRES_URL: choose('POSTGRES_URL'),
-    CLICKHOUSE_URL: choose('CLICKHOUSE_URL'),
-    EDGE_URL: choose('EDGE_URL'),
+    variables: { ...addresses, ...(!here && { NO_SYSTEM_IN: config.dataDir }) },
+    elsewhere:
+      list.length > 0 ? `not the system of this folder, but as the environment says: ${list.join(', ')}` : undefined,
   }
 }
 
-const readNoted = (dataDir: string): Partial<OperatorAddresses> => {
+/** Undefined where no launcher runs: one that was killed leaves its note behind, and others may have its ports by now. */
+const addressesHere = (dataDir: string): OperatorAddresses | undefined => {
+  if (!livingHolderOf(claimOf(dataDir))) return undefined
   try {
     return JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as OperatorAddresses
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    // The launcher claims the folder a moment before it notes the addresses.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }

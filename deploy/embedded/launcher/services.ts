@@ -37,7 +37,7 @@ export const provision = (config: LauncherConfig): RunningProcess & { done: Prom
     {
       name: 'provision',
       command: process.execPath,
-      args: [mainOf('operator'), 'provision', '--demo-key-file', demoKeyFile(config)],
+      args: [mainOf('operator'), 'provision', '--wait', '60s', '--demo-key-file', demoKeyFile(config)],
       env: serviceEnvironment(config),
     },
     config.dataDir,

@@ -39,6 +39,16 @@ export const claimFile = (file) => {
 }
 
 /**
+ * The living process that holds `file`. Nothing is claimed.
+ * @param {string} file
+ * @returns {Holder | undefined}
+ */
+export const livingHolderOf = (file) => {
+  const holder = holderOf(read(file) ?? '')
+  return holder !== undefined && isAlive(holder) ? holder : undefined
+}
+
+/**
  * Undefined for a file that names no process: one that a power failure left empty, after which its process is gone as well.
  * @param {string} text
  * @returns {Holder | undefined}

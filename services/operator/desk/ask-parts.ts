@@ -9,19 +9,31 @@ export type Part = {
   address: string
   variable: string
   check: () => Promise<unknown>
+  /** What this part alone can have meant by an error. */
+  lineFor?: (error: unknown, part: Part) => string | undefined
   /** Said instead of the usual words where the part does not answer. */
   away?: ((address: string, reason: string) => string) | undefined
 }
 
-/** Resolves once all parts answer; otherwise throws one line for each that does not. */
-export const waitForParts = async (parts: readonly Part[], ms: number): Promise<void> => {
+// Long enough for a part that is started again; with nothing running, the command still answers within 3 s.
+const refusedFor = 500
+// A part that takes the connection and says nothing is busy rather than away.
+const silentFor = 10_000
+
+/**
+ * Resolves once all parts answer; otherwise throws one line for each that does not. `wait` is how long parts may take that are
+ * only just starting, in milliseconds; without it, a part that refuses connections is not waited for.
+ */
+export const waitForParts = async (parts: readonly Part[], wait?: number): Promise<void> => {
   const lines = await Promise.all(
     parts.map(async (part) => {
-      const reason = await reasonAway(part, ms, { every: 250, within: ms })
-      return reason === undefined
-        ? []
-        : `${part.name} does not answer at ${part.address} after ${ms / 1000} s (${reason}): ` +
-            `is it running? ${part.variable} says where it is`
+      const failure = await failureOf(part, wait ?? silentFor, { every: 250, within: wait ?? refusedFor })
+      if (failure === undefined) return []
+      if (wait === undefined) return part.lineFor?.(failure, part) ?? awayLine(part, reasonOf(failure))
+      return (
+        `${part.name} does not answer at ${part.address} after ${wait / 1000} s (${reasonOf(failure)}): ` +
+        `is it running? ${part.variable} says where it is`
+      )
     }),
   )
   if (lines.flat().length > 0) throw new OperatorError(lines.flat().join('\n'))
@@ -31,8 +43,8 @@ const answerWithin = 3_000
 
 /** Asks a part once: undefined where it answers, and otherwise the line that says that it is away. */
 export const askOnce = async (part: Part, ms = answerWithin): Promise<string | undefined> => {
-  const reason = await reasonAway(part, ms, { every: 0, tries: 1 })
-  return reason === undefined ? undefined : awayLine(part, reason)
+  const failure = await failureOf(part, ms, { every: 0, tries: 1 })
+  return failure === undefined ? undefined : awayLine(part, reasonOf(failure))
 }
 
 /** The line for a part that does not answer. */
@@ -41,13 +53,13 @@ export const awayLine = ({ name, address, variable, away }: Part, reason: string
   `${name} does not answer at ${address} (${reason}): is npm start running? ${variable} says where it is`
 
 // A part that is only just starting refuses connections for a while. A check that runs out of time says less than one that
-// failed before it, so its reason is kept.
-const reasonAway = async (part: Part, ms: number, pace: Pace): Promise<string | undefined> => {
+// failed before it, so its failure is kept.
+const failureOf = async (part: Part, ms: number, pace: Pace): Promise<unknown> => {
   const deadline = Date.now() + ms
-  let reason = 'no answer'
+  let failure: unknown = new Error('no answer')
   const check = () =>
     part.check().catch((error: unknown) => {
-      reason = reasonOf(error)
+      failure = error
       throw error
     })
   const isThere = await until(
@@ -58,7 +70,7 @@ const reasonAway = async (part: Part, ms: number, pace: Pace): Promise<string | 
       ),
     pace,
   )
-  return isThere ? undefined : reason
+  return isThere ? undefined : failure
 }
 
 /** Where a part is, fit to be shown: without the password, and without parameters, which may hold one. */

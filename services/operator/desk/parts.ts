@@ -4,7 +4,7 @@ import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { createPool, type Pool, ping } from '#platform/postgres/postgres.js'
 import type { Registry } from '#platform/registry.js'
-import type { OperatorConfig } from '../config.js'
+import { nowhere, type OperatorConfig } from '../config.js'
 import { addressOf, askOnce, awayLine, type Part, waitForParts } from './ask-parts.js'
 import { OperatorError } from './operator-error.js'
 
@@ -13,6 +13,8 @@ export type Parts = { pool: Pool; kafka: Kafka; registry: Registry; clickhouse: 
 export type PartName = keyof Parts
 
 export type PartsOptions = {
+  /** How long parts may take that are only just starting, in milliseconds; without it they have to be there. */
+  wait?: number | undefined
   /** How long ClickHouse may take for one statement, in milliseconds. */
   requestTimeout?: number
   /** For commands that can say more than the usual when ClickHouse refuses something or does not answer. */
@@ -24,19 +26,23 @@ export type Words = Readonly<Record<string, (address: string, reason: string) =>
 
 /**
  * Opens these parts, runs work on them and closes them. A failure that an operator can put right becomes one line that names
- * the part. Nothing is asked of a part before the work does; `allAnswer` asks all of them until they answer, or throws a line
- * for each that has not answered in that many milliseconds.
+ * the part. All parts are asked before the work begins: their clients would go on trying for half a minute.
  */
 export const withParts = async <Name extends PartName, T>(
   { config, log }: { config: Addresses; log: Log },
   names: readonly Name[],
-  work: (parts: Pick<Parts, Name>, allAnswer: (ms: number) => Promise<void>) => Promise<T>,
+  work: (parts: Pick<Parts, Name>) => Promise<T>,
   options: PartsOptions = {},
 ): Promise<T> => {
+  requireAddresses(
+    config,
+    names.map((name) => variableOf[name]),
+  )
   const opened = await Promise.all(names.map((name) => openers[name](config, log, options)))
   const clients = Object.fromEntries(opened.map(({ client }, i) => [names[i], client]))
   try {
-    return await work(clients as Pick<Parts, Name>, (ms) => waitForParts(opened, ms))
+    await waitForParts(opened, options.wait)
+    return await work(clients as Pick<Parts, Name>)
   } catch (error) {
     throw await explain(error, opened)
   } finally {
@@ -44,11 +50,24 @@ export const withParts = async <Name extends PartName, T>(
   }
 }
 
+/** Throws, in one line, where `npm run weir` found no system in its folder and nobody named these addresses. */
+export const requireAddresses = <Name extends string>(
+  config: Readonly<Record<Name, string> & { NO_SYSTEM_IN?: string }>,
+  variables: readonly Name[],
+): void => {
+  const unknown = variables.filter((variable) => config[variable] === nowhere)
+  if (unknown.length === 0) return
+  throw new OperatorError(
+    `no Weir runs in this folder (${config.NO_SYSTEM_IN}): start it with npm start, ` +
+      `or name the parts of another system: ${unknown.join(', ')}`,
+  )
+}
+
 /** One line for the operator; the error itself where that says more. */
 const explain = async (error: unknown, opened: readonly Opened[]): Promise<unknown> => {
   if (error instanceof OperatorError) return error
   for (const part of opened) {
-    const line = part.lineFor(error, part)
+    const line = part.lineFor?.(error, part)
     if (line !== undefined) return new OperatorError(line)
   }
   // A refused connection does not say whose it was, so all are asked.
@@ -62,12 +81,17 @@ const cutConnection = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', '
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
 
-type Addresses = Pick<OperatorConfig, 'POSTGRES_URL' | 'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'CLICKHOUSE_URL'>
+const variableOf = {
+  pool: 'POSTGRES_URL',
+  kafka: 'KAFKA_BROKERS',
+  registry: 'SCHEMA_REGISTRY_URL',
+  clickhouse: 'CLICKHOUSE_URL',
+} as const satisfies Record<PartName, keyof OperatorConfig>
+
+type Addresses = Pick<OperatorConfig, (typeof variableOf)[PartName] | 'NO_SYSTEM_IN'>
 
 type Opened<Client = unknown> = Part & {
   client: Client
-  /** What this part alone can have meant by an error. */
-  lineFor: (error: unknown, part: Part) => string | undefined
   close?: () => Promise<void>
 }
 
@@ -87,7 +111,9 @@ const openers: {
   kafka: async ({ KAFKA_BROKERS: brokers }, log) => {
     const { createKafka } = await import('#platform/kafka/kafka.js')
     const kafka = createKafka({ brokers, clientId: 'weir-operator', log })
-    const check = () => kafka.withAdmin((admin) => admin.describeCluster())
+    // Without retries of its own: whoever asks says how long.
+    const asked = createKafka({ brokers, clientId: 'weir-operator', log, retries: 0 })
+    const check = () => asked.withAdmin((admin) => admin.describeCluster())
     return {
       ...{ name: 'Kafka', address: brokers, variable: 'KAFKA_BROKERS', check },
       client: kafka,
@@ -101,7 +127,6 @@ const openers: {
       ...{ name: 'the schema registry', address: addressOf(url), variable: 'SCHEMA_REGISTRY_URL' },
       check: registry.ping,
       client: registry,
-      lineFor: () => undefined,
     }
   },
   clickhouse: async ({ CLICKHOUSE_URL: url }, _, { requestTimeout = 300_000, words = {} }) => {

@@ -11,7 +11,7 @@ export type Session = {
   /** Opens parts for some work, and closes them after it: see `withParts`. */
   withParts: <Name extends PartName, T>(
     names: readonly Name[],
-    work: (parts: Pick<Parts, Name>, allAnswer: (ms: number) => Promise<void>) => Promise<T>,
+    work: (parts: Pick<Parts, Name>) => Promise<T>,
     options?: PartsOptions,
   ) => Promise<T>
   /** The result, and nothing else, so that it can be piped on. */
@@ -24,4 +24,8 @@ export type Session = {
 
 /** An examples block below a command's help. */
 export const examples = (...lines: string[]): string =>
-  `\nExamples:\n${lines.map((line) => `  $ npm run weir -- ${line}`).join('\n')}`
+  `\nExamples:\n${lines.map((line) => `  $ weir ${line}`).join('\n')}`
+
+/** Hints and examples name commands as "weir keys list" and $ weir keys list: this makes of them what can be pasted. */
+export const toPasted = (text: string, calledAs: string): string =>
+  text.replaceAll(/(["$] ?)weir(?= )/g, (_, before: string) => `${before}${calledAs}`)

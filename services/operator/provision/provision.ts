@@ -10,15 +10,15 @@ import { provisionSubjects } from './subjects.js'
 import { provisionTables } from './tables.js'
 import { provisionTopics } from './topics.js'
 
-type Options = { demoKeyFile?: string; wait: string }
+type Options = { demoKeyFile?: string; wait?: string }
 
 export const addProvision = (program: Command, session: Session): void => {
   program
     .command('provision')
     .description('prepare Postgres, Kafka, the schema registry and ClickHouse; what is there already is kept')
     .option('--demo-key-file <file>', 'also make the organisation demo, and keep its key in this file')
-    .option('--wait <duration>', 'how long to wait for a part that does not answer yet', '60s')
-    .addHelpText('after', examples('provision', 'provision --demo-key-file .data/demo-key'))
+    .option('--wait <duration>', 'how long to wait for parts that are only just starting, such as 60s')
+    .addHelpText('after', examples('provision', 'provision --wait 60s --demo-key-file .data/demo-key'))
     .addHelpText(
       'after',
       `
@@ -29,7 +29,8 @@ Environment:
     )
     .action(({ wait, demoKeyFile }: Options) => {
       const { config, catalogue, log, note } = session
-      return provision({ config, catalogue, log, report: note, wait: readDuration(wait), demoKeyFile })
+      const ms = wait === undefined ? undefined : readDuration(wait)
+      return provision({ config, catalogue, log, report: note, wait: ms, demoKeyFile })
     })
 }
 
@@ -39,28 +40,27 @@ export type ProvisionOptions = {
   log: Log
   /** One short line for each step. */
   report: (line: string) => void
-  /** Milliseconds that a part may take to answer. */
-  wait: number
+  /** Milliseconds that parts may take that are only just starting. */
+  wait: number | undefined
   demoKeyFile: string | undefined
 }
 
 /** Makes all that the services expect to find. It may be run again, and by several operators at the same time. */
-export const provision = (options: ProvisionOptions): Promise<void> =>
-  withParts(
+export const provision = (options: ProvisionOptions): Promise<void> => {
+  const begun = performance.now()
+  return withParts(
     options,
     ['pool', 'kafka', 'registry', 'clickhouse'],
-    async ({ pool, kafka, registry, clickhouse }, allAnswer) => {
-      const { config, catalogue, report, wait, demoKeyFile } = options
+    async ({ pool, kafka, registry, clickhouse }) => {
+      const { config, catalogue, report, demoKeyFile } = options
+      const reportStep = (sentence: string, started: number): void =>
+        report(`${sentence} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
       const step = async <T>(work: () => Promise<T>, sentence: (done: T) => string): Promise<void> => {
         const started = performance.now()
-        const done = await work()
-        report(`${sentence(done)} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+        reportStep(sentence(await work()), started)
       }
 
-      await step(
-        () => allAnswer(wait),
-        () => 'all parts answer',
-      )
+      reportStep('all parts answer', begun)
       await step(
         // Loaded only here: every other command starts sooner.
         async () => (await import('#ledger/migrate.js')).migrate(config.POSTGRES_URL),
@@ -81,8 +81,9 @@ export const provision = (options: ProvisionOptions): Promise<void> =>
       if (demoKeyFile !== undefined || config.WEIR_DEMO_KEY !== undefined)
         await step(() => provisionDemoKey(pool, { key: config.WEIR_DEMO_KEY, file: demoKeyFile }), toSentence)
     },
-    { requestTimeout: 60_000 },
+    { requestTimeout: 60_000, wait: options.wait },
   )
+}
 
 const toSentence = ({ keyId, from }: DemoKeyProvisioned): string => {
   switch (from) {

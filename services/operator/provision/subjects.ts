@@ -1,5 +1,5 @@
 import { reasonOf } from '#platform/health/health.js'
-import type { Registry } from '#platform/registry.js'
+import type { Compatibility, Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { subjectOf } from '#schemas/derive/names.js'
@@ -11,7 +11,15 @@ export type SubjectsProvisioned = { subjects: number }
 // The registry itself works on one at a time; a few requests under way hide the time they take to travel.
 const atOnce = 4
 
-/** Registers every topic's schema. One that is there already is left alone; one that would break readers is refused. */
+// Each schema of a subject reads what every other one wrote. Downstream teams read the accepted, rejected and interaction
+// events with the schema of the day they built on. Submitted batches and verdicts are read only by Weir's own services, but
+// during an upgrade an old integrity reads what a new edge writes, and would set aside what it cannot read.
+const compatibility: Compatibility = 'FULL_TRANSITIVE'
+
+/**
+ * Registers every topic's schema. One that is there already is left alone; one that would break readers, old or new, is
+ * refused. A subject that was made with a weaker rule gets this one.
+ */
 export const provisionSubjects = async (registry: Registry, catalogue: Catalogue): Promise<SubjectsProvisioned> => {
   const schemas = [...schemasByTopic(catalogue.all.values())]
   const left = schemas.values()
@@ -25,7 +33,7 @@ export const provisionSubjects = async (registry: Registry, catalogue: Catalogue
 // Of two operators who register the same new subject at the same time, one is answered 409: only a refusal that stays counts.
 const register = async (registry: Registry, subject: string, schema: unknown): Promise<void> => {
   await persist(
-    () => registry.register(subject, schema),
+    () => registry.register(subject, schema, compatibility),
     () => true,
     { every: 400, tries: 4 },
   ).catch((error: unknown) => {
@@ -45,6 +53,7 @@ const explain = (error: unknown, subject: string): OperatorError => {
   if (!isRefusal) return new OperatorError(`the registry cannot take the schema of ${subject}: ${reason}`)
   return new OperatorError(
     `the registry refuses the schema of ${subject}: ${reason}. ` +
-      'Readers rely on this subject (BACKWARD_TRANSITIVE): add an optional field instead of changing or removing one',
+      `Old and new readers rely on this subject (${compatibility}): leave its required fields as they are, and add only ` +
+      'optional ones',
   )
 }

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { alone } from '../desk/alone.js'
 import { interruptible, OperatorError } from '../desk/operator-error.js'
+import { requireAddresses } from '../desk/parts.js'
 import { createProgress } from '../desk/progress.js'
 import { examples, type Session } from '../desk/session.js'
 import { createEdge } from './edge.js'
@@ -43,7 +44,7 @@ The command issues itself a key for each organisation, for these types and some 
 Exit code: 0 when all that was sent was accepted, 2 when some was refused again, 1 when it could not be done.
 
 Environment:
-  EDGE_URL   where the edge is (default: that of the system that runs, or http://127.0.0.1:8080)`,
+  EDGE_URL   where the edge is (default: that of the system that runs here)`,
     )
     .action((options: Options) => run(options, session))
 }
@@ -77,6 +78,7 @@ const retry = (filter: Filter, options: Options, session: Session, signal: Abort
       if (choice.dryRun || prospect.records === 0) return report(prospect, nothingSent, options, session)
       note(toProspectText(prospect))
       if (!(await isWanted(prospect, options, signal))) return note('nothing was sent')
+      requireAddresses(config, ['EDGE_URL'])
       const edge = createEdge({ url: config.EDGE_URL, signal, note })
       await edge.check()
       const progress = createProgress('retrying', prospect.records)

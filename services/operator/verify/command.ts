@@ -57,9 +57,6 @@ Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 i
     })
 }
 
-/** How long a part may take to answer before it counts as away. */
-const partsWithin = 10_000
-
 const run = async (options: Options, session: Session): Promise<Findings> => {
   const { catalogue } = session
   const now = Date.now()
@@ -70,8 +67,7 @@ const run = async (options: Options, session: Session): Promise<Findings> => {
   const org = options.org === undefined ? undefined : readOrg(options.org)
   return session.withParts(
     ['pool', 'kafka', 'registry', 'clickhouse'],
-    async (parts, allAnswer) => {
-      await allAnswer(partsWithin)
+    async (parts) => {
       // Loaded only here, with the Avro library: every other command starts sooner.
       const { verify } = await import('./verify.js')
       const asked = { types, org, range, now, mostExamples: options.examples, mends: options.mend === true }

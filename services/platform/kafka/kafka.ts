@@ -76,6 +76,8 @@ export const createKafka = (deps: {
   brokers: string
   clientId: string
   log: Log
+  /** How often a request is tried again before it fails. */
+  retries?: number
   /** For tests: called when a message has been sent and is not acknowledged yet. */
   onProduceSent?: (() => void) | undefined
 }): Kafka => {
@@ -84,7 +86,7 @@ export const createKafka = (deps: {
     brokers: deps.brokers.split(','),
     connectionTimeout: 3_000,
     requestTimeout: 30_000,
-    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8 },
+    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: deps.retries ?? 8 },
     logLevel: logLevel.WARN,
     logCreator: toPino(deps.log),
     ...(deps.onProduceSent && { socketFactory: watchProduce(deps.onProduceSent) }),

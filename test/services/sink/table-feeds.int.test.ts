@@ -23,7 +23,8 @@ let encode: (event: AcceptedEvent) => Buffer
 
 beforeAll(async () => {
   await provisionTables(clickhouse, catalogue)
-  for (const [each, schema] of schemasByTopic(catalogue.all.values())) await registry.register(subjectOf(each), schema)
+  for (const [each, schema] of schemasByTopic(catalogue.all.values()))
+    await registry.register(subjectOf(each), schema, 'FULL_TRANSITIVE')
   encode = await registry.encoder<AcceptedEvent>(subjectOf(topic), acceptedSchema(shop))
   handle = createFetchHandler({
     feeds: await openTableFeeds(catalogue, registry, (table, container) =>

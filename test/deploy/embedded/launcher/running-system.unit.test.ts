@@ -1,13 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
-import {
-  claimDataFolder,
-  noteAddresses,
-  operatorAddresses,
-} from '../../../../deploy/embedded/launcher/running-system.js'
+import { claimDataFolder, noteAddresses, operatorSystem } from '../../../../deploy/embedded/launcher/running-system.js'
+import { nowhere } from '../../../../services/operator/config.js'
 
 let dataDir: string
 
@@ -30,24 +27,60 @@ it('takes over the data folder of a launcher that is gone', () => {
   claimDataFolder(dataDir)()
 })
 
-it('finds the system that runs in the data folder, unless the environment says otherwise', () => {
-  const DATA_DIR = dataDir
-  expect(operatorAddresses({ DATA_DIR }).POSTGRES_URL).toContain(':5432/')
+describe("an operator's command", () => {
+  const ports = { POSTGRES_PORT: '15432', KAFKA_PORT: '19092', EDGE_PORT: '18080' }
+  const addressesFor = (env: Record<string, string> = {}) => operatorSystem({ DATA_DIR: dataDir, ...env }).variables
 
-  const forget = noteAddresses(
-    readConfig({ DATA_DIR, POSTGRES_PORT: '15432', KAFKA_PORT: '19092', EDGE_PORT: '18080' }),
-  )
-  expect(operatorAddresses({ DATA_DIR })).toMatchObject({
-    KAFKA_BROKERS: '127.0.0.1:19092',
-    EDGE_URL: 'http://127.0.0.1:18080',
+  it('finds the system that runs in the data folder, unless the environment says otherwise', () => {
+    const release = claimDataFolder(dataDir)
+    noteAddresses(readConfig({ DATA_DIR: dataDir, ...ports }))
+    expect(addressesFor()).toEqual({
+      KAFKA_BROKERS: '127.0.0.1:19092',
+      SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081/apis/ccompat/v7',
+      POSTGRES_URL: 'postgres://weir:weir@127.0.0.1:15432/weir',
+      CLICKHOUSE_URL: 'http://127.0.0.1:8123',
+      EDGE_URL: 'http://127.0.0.1:18080',
+    })
+    expect(addressesFor({ POSTGRES_PORT: '25432' }).POSTGRES_URL).toContain(':25432/')
+    expect(addressesFor({ POSTGRES_URL: 'postgres://db/weir' }).POSTGRES_URL).toBe('postgres://db/weir')
+    expect(addressesFor({ EDGE_PORT: '18081' }).EDGE_URL).toBe('http://127.0.0.1:18081')
+    expect(addressesFor({ EDGE_URL: 'https://edge' }).EDGE_URL).toBe('https://edge')
+    release()
   })
-  expect(operatorAddresses({ DATA_DIR }).POSTGRES_URL).toContain(':15432/')
-  expect(operatorAddresses({ DATA_DIR, POSTGRES_PORT: '25432' }).POSTGRES_URL).toContain(':25432/')
-  expect(operatorAddresses({ DATA_DIR, POSTGRES_URL: 'postgres://db/weir' }).POSTGRES_URL).toBe('postgres://db/weir')
 
-  expect(operatorAddresses({ DATA_DIR, EDGE_PORT: '18081' }).EDGE_URL).toBe('http://127.0.0.1:18081')
-  expect(operatorAddresses({ DATA_DIR, EDGE_URL: 'https://edge' }).EDGE_URL).toBe('https://edge')
+  const nothingHere = () => ({
+    KAFKA_BROKERS: nowhere,
+    SCHEMA_REGISTRY_URL: nowhere,
+    POSTGRES_URL: nowhere,
+    CLICKHOUSE_URL: nowhere,
+    EDGE_URL: nowhere,
+    NO_SYSTEM_IN: dataDir,
+  })
 
-  forget()
-  expect(operatorAddresses({ DATA_DIR }).POSTGRES_URL).toContain(':5432/')
+  it('takes nobody who listens on the default ports for the system of a folder in which none runs', () => {
+    expect(addressesFor()).toEqual(nothingHere())
+    expect(addressesFor({ POSTGRES_URL: 'postgres://db/weir' })).toEqual({
+      ...nothingHere(),
+      POSTGRES_URL: 'postgres://db/weir',
+    })
+  })
+
+  it('does not go by the note of a launcher that was killed', () => {
+    noteAddresses(readConfig({ DATA_DIR: dataDir }))
+    writeFileSync(join(dataDir, 'run', 'launcher.json'), JSON.stringify({ pid: process.pid, identity: 'long ago' }))
+    expect(addressesFor()).toEqual(nothingHere())
+  })
+
+  it('names what is not of this folder, without passwords', () => {
+    const elsewhereFor = (env: Record<string, string>) => operatorSystem({ DATA_DIR: dataDir, ...env }).elsewhere
+    const release = claimDataFolder(dataDir)
+    noteAddresses(readConfig({ DATA_DIR: dataDir, ...ports }))
+    expect(elsewhereFor({})).toBeUndefined()
+    expect(elsewhereFor(ports)).toBeUndefined()
+    expect(elsewhereFor({ POSTGRES_URL: 'postgres://weir:secret@db/weir', KAFKA_PORT: '9092' })).toBe(
+      'not the system of this folder, but as the environment says: ' +
+        'KAFKA_BROKERS 127.0.0.1:9092, POSTGRES_URL postgres://weir@db/weir',
+    )
+    release()
+  })
 })

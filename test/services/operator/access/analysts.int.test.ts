@@ -60,7 +60,7 @@ it('refuses an organisation that is not there', async () => {
   const { stderr, exitCode } = await weir('create', '--org', 'nobody')
   expect([exitCode, stderr]).toEqual([
     1,
-    'weir: there is no organisation nobody: "weir orgs list" shows those there are',
+    'weir: there is no organisation nobody: "npm run -s weir -- orgs list" shows those there are',
   ])
 })
 

@@ -128,7 +128,7 @@ describe('weir keys revoke', () => {
   it('says that a key is unknown', async () => {
     const { stderr, exitCode } = await weir('keys', 'revoke', 'nosuchkey')
     expect(exitCode).toBe(1)
-    expect(stderr).toBe('weir: there is no key nosuchkey: "weir keys list" shows those there are')
+    expect(stderr).toBe('weir: there is no key nosuchkey: "npm run -s weir -- keys list" shows those there are')
   })
 })
 

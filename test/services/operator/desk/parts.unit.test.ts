@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nowhere } from '../../../../services/operator/config.js'
 import { OperatorError } from '../../../../services/operator/desk/operator-error.js'
 import { withParts } from '../../../../services/operator/desk/parts.js'
 
@@ -67,15 +68,44 @@ describe('a failure of the work', () => {
 
   it('that says what to do is passed on', async () => {
     const failure = new OperatorError('do this')
-    await expect(withParts({ config, log }, ['pool'], () => Promise.reject(failure))).rejects.toBe(failure)
+    const failing = withParts({ config: there, log }, ['clickhouse'], () => Promise.reject(failure))
+    await expect(failing).rejects.toBe(failure)
   })
 })
 
-it('waits for all parts where the work asks for that', async () => {
-  const waiting = withParts({ config: there, log }, ['pool', 'clickhouse'], (_, allAnswer) => allAnswer(300))
-  await expect(waiting).rejects.toThrow(
+it('says within 3 s that parts are away, before the work begins', async () => {
+  const begun = Date.now()
+  const names = ['pool', 'kafka', 'registry', 'clickhouse'] as const
+  const failure = await withParts({ config, log }, names, () => Promise.resolve('begun')).catch((error) => error)
+  expect(Date.now() - begun).toBeLessThan(3_000)
+  expect(failure).toBeInstanceOf(OperatorError)
+  expect(failure.message.split('\n')).toEqual([
+    postgresAway,
+    'Kafka does not answer at 127.0.0.1:1 (Connection error: connect ECONNREFUSED 127.0.0.1:1): ' +
+      'is npm start running? KAFKA_BROKERS says where it is',
+    expect.stringMatching(/^the schema registry does not answer at http:\/\/127\.0\.0\.1:1\/registry \(/),
+    expect.stringMatching(/^ClickHouse does not answer at http:\/\/weir@127\.0\.0\.1:1 \(/),
+  ])
+})
+
+it('waits longer for parts that are only just starting, where it is told to', async () => {
+  const wait = (ms: number) => withParts({ config: there, log }, ['pool', 'clickhouse'], async () => {}, { wait: ms })
+  await expect(wait(300)).rejects.toThrow(
     'Postgres does not answer at postgres://weir@127.0.0.1:1/weir after 0.3 s (connect ECONNREFUSED 127.0.0.1:1): ' +
       'is it running? POSTGRES_URL says where it is',
   )
-  await withParts({ config: there, log }, ['clickhouse'], (_, allAnswer) => allAnswer(1_000))
+})
+
+it('refuses parts that nobody named where no system runs in the folder', async () => {
+  const unnamed = { ...config, POSTGRES_URL: nowhere, KAFKA_BROKERS: nowhere, NO_SYSTEM_IN: '/clone/.data' }
+  const opening = withParts({ config: unnamed, log }, ['pool', 'kafka', 'clickhouse'], () => Promise.resolve())
+  await expect(opening).rejects.toThrow(
+    new OperatorError(
+      'no Weir runs in this folder (/clone/.data): start it with npm start, ' +
+        'or name the parts of another system: POSTGRES_URL, KAFKA_BROKERS',
+    ),
+  )
+  await withParts({ config: { ...unnamed, CLICKHOUSE_URL: there.CLICKHOUSE_URL }, log }, ['clickhouse'], () =>
+    Promise.resolve(),
+  )
 })

@@ -6,6 +6,7 @@ import { createKafka } from '#platform/kafka/kafka.js'
 import { readConfig } from '#platform/process/config.js'
 import { createRegistry } from '#platform/registry.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
+import { schemasByTopic } from '#schemas/derive/avro.js'
 import { acceptedTopic, logTableOf, subjectOf, submittedTopic, viewOf } from '#schemas/derive/names.js'
 import { topicsOf } from '#schemas/derive/topics.js'
 import { type Field, moment, number, optional, text, uuid } from '#schemas/field.js'
@@ -50,6 +51,11 @@ const settingsOf = (topic: string): Promise<Record<string, string>> =>
     return Object.fromEntries(resources[0]?.configEntries.map((entry) => [entry.configName, entry.configValue]) ?? [])
   })
 
+const compatibilityOf = async (topic: string): Promise<string> => {
+  const answer = await fetch(`${parts.SCHEMA_REGISTRY_URL}/config/${subjectOf(topic)}`)
+  return ((await answer.json()) as { compatibilityLevel: string }).compatibilityLevel
+}
+
 beforeAll(async () => {
   database = await createFreshDatabase(parts.POSTGRES_URL)
 })
@@ -86,8 +92,7 @@ describe('provisioning', () => {
 
     const subject = `${parts.SCHEMA_REGISTRY_URL}/subjects/${subjectOf(submittedTopic(type))}`
     expect(await (await fetch(`${subject}/versions`)).json()).toEqual([1])
-    const config = await fetch(`${parts.SCHEMA_REGISTRY_URL}/config/${subjectOf(submittedTopic(type))}`)
-    expect(await config.json()).toMatchObject({ compatibilityLevel: 'BACKWARD_TRANSITIVE' })
+    for (const { name } of wanted) expect(await compatibilityOf(name)).toBe('FULL_TRANSITIVE')
 
     const names = await clickhouse.query<{ name: string }>(
       `select name from system.tables where database = 'weir' and name in ({names:Array(String)}) order by name`,
@@ -101,15 +106,44 @@ describe('provisioning', () => {
     const done = await Promise.all([1, 2, 3].map(() => provisionAll(catalogue)))
     for (const lines of done) expect(lines).toHaveLength(5)
   })
+})
 
-  it('takes a new optional field, and refuses a changed one', async () => {
+describe('a schema', () => {
+  const colour = optional(text())
+
+  it('may gain an optional field, and lose it again', async () => {
+    const { catalogue, type } = newCatalogue('grown')
+    await provisionSubjects(registry, catalogue)
+    await provisionSubjects(registry, catalogueOf(type, { size: text(), colour }))
+    await provisionSubjects(registry, catalogue)
+  })
+
+  it.each([
+    { what: 'changes a field', fields: { size: number() }, reason: '.*DOUBLE.*STRING' },
+    { what: 'makes a required field optional', fields: { size: optional(text()) }, reason: '' },
+    { what: 'loses a required field', fields: {}, reason: '' },
+    { what: 'gains a required field', fields: { size: text(), weight: number() }, reason: '' },
+  ])('that $what is refused', async ({ fields, reason }) => {
     const { catalogue, type } = newCatalogue('typed')
     await provisionSubjects(registry, catalogue)
-    await provisionSubjects(registry, catalogueOf(type, { size: text(), colour: optional(text()) }))
-    const changed = catalogueOf(type, { size: number() })
-    await expect(provisionSubjects(registry, changed)).rejects.toThrow(
-      new RegExp(`the registry refuses the schema of weir\\.(accepted|submitted)\\.${type}-value: .*DOUBLE.*STRING`),
+    await provisionSubjects(registry, catalogueOf(type, { size: text(), colour }))
+    await expect(provisionSubjects(registry, catalogueOf(type, fields))).rejects.toThrow(
+      new RegExp(`the registry refuses the schema of weir\\.(accepted|submitted)\\.${type}-value: ${reason}`),
     )
+    const versions = await fetch(`${parts.SCHEMA_REGISTRY_URL}/subjects/${subjectOf(acceptedTopic(type))}/versions`)
+    expect(await versions.json()).toEqual([1, 2])
+  })
+
+  it('of a subject that was made with a weaker rule is held to the stronger one from then on', async () => {
+    const { catalogue, type } = newCatalogue('raised')
+    const topic = acceptedTopic(type)
+    const schema = schemasByTopic(catalogue.all.values()).get(topic)
+    const id = await registry.register(subjectOf(topic), schema, 'BACKWARD_TRANSITIVE')
+    expect(await compatibilityOf(topic)).toBe('BACKWARD_TRANSITIVE')
+    await provisionSubjects(registry, catalogue)
+    expect(await compatibilityOf(topic)).toBe('FULL_TRANSITIVE')
+    expect(await registry.register(subjectOf(topic), schema, 'FULL_TRANSITIVE')).toBe(id)
+    await expect(provisionSubjects(registry, catalogueOf(type, {}))).rejects.toThrow('the registry refuses the schema')
   })
 })
 
