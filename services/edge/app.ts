@@ -73,7 +73,11 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   app.setErrorHandler((error, request, reply) => {
     const answer = toRequestError(error)
     if (answer.status === 413 || answer.status === 503) readOn(request, reply)
-    if (answer.status === 413) answer.message = `the body is larger than ${deps.bodyLimit} bytes`
+    if (answer.status === 413)
+      answer.message = `the body is larger than ${deps.bodyLimit} bytes; send fewer records in each request`
+    const { form } = request.routeOptions.config
+    if (answer.status === 415 && form !== undefined)
+      answer.message = `send the body as JSON, with the header Content-Type: application/json; a body that works: ${form}`
     if (answer.status >= 500) request.failure = error as Error
     return sendError(reply, answer)
   })

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '#platform/health/log.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
+import { shortExampleOf } from '#schemas/derive/openapi/record-schema.js'
 import { writeScope } from '#schemas/derive/scopes.js'
 import { createValidator, shorten } from '#schemas/derive/validator.js'
 import type { Problem } from '#schemas/problem.js'
@@ -80,7 +81,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     }
   }
 
-  const config = { scope: writeScope(interaction.type), openOrg: deps.openOrg }
+  const form = JSON.stringify(shortExampleOf(interaction))
+  const config = { scope: writeScope(interaction.type), openOrg: deps.openOrg, form }
   return { config, onRequest: takeIdempotencyKey, handler }
 }
 
