@@ -7,7 +7,7 @@ import { addDocs } from './http/docs.js'
 import { addHealth, type HealthDeps } from './http/health.js'
 import { newId } from './http/ids.js'
 import { contextFields } from './http/request-context.js'
-import { sendError, toRequestError } from './http/request-error.js'
+import { sendError, toRequestError, writeJson } from './http/request-error.js'
 import { addRequestLog } from './http/request-log.js'
 import { addResource, notFound } from './http/resource.js'
 import { createGather } from './interactions/gather.js'
@@ -67,6 +67,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     clientErrorHandler: (error, socket) => socketError(error, socket as Socket),
   })
 
+  app.setReplySerializer(writeJson)
   for (const field of contextFields) app.decorateRequest(field, null)
   addRequestLog(app, deps)
   addNetwork(app, deps.network)
