@@ -20,6 +20,8 @@ export type SubmittedBatch = {
   body_sha256: Buffer
   records: SubmittedRecord[]
   refusals: Refusal[]
+  /** Whether each record came in a request of its own, as interactions do; see `interactionRequestId`. */
+  gathered?: boolean
 }
 
 /** How many records of the request are in a batch, valid or not. */

@@ -16,6 +16,25 @@ export const keyedInteractionId = (orgId: string, key: string): string => derive
 export const batchIdOf = (requestId: string, firstIndex: number, count: number): string =>
   derivedId('batch', requestId, String(firstIndex), String(count))
 
+// Interactions of several requests travel in one batch. The last four hexadecimal digits of an interaction's request id are
+// its place in that batch, and the other digits are those of the batch's own request id: from the one id the verdict on the
+// batch is found, and the place in it, and nothing has to be stored for each interaction.
+const placeDigits = 4
+const digitsBefore = 36 - placeDigits
+
+/** The request id of a batch that interactions are gathered in, made from a new id. */
+export const gatheredRequestId = (newId: string): string => interactionRequestId(newId, 0)
+
+/** The request id of the interaction at this place in a gathered batch. */
+export const interactionRequestId = (gatheredId: string, index: number): string =>
+  gatheredId.slice(0, digitsBefore) + index.toString(16).padStart(placeDigits, '0')
+
+/** The batch's request id and the place in that batch, if this is the request id of an interaction. */
+export const placeOfInteraction = (requestId: string): { gatheredId: string; index: number } => ({
+  gatheredId: gatheredRequestId(requestId),
+  index: Number.parseInt(requestId.slice(digitsBefore), 16),
+})
+
 /** Always the same id for the same parts: a UUID of version 8, whose bits are ours to choose. */
 export const derivedId = (...parts: string[]): string => {
   // JSON keeps the parts apart, whatever they hold.

@@ -29,6 +29,10 @@ export const submittedSchema = (type: RecordType): AvroSchema => ({
       },
     }),
     field('refusals', { type: 'array', items: refusal('Refusal') }, 'records that the edge refused'),
+    {
+      ...field('gathered', 'boolean', 'whether each record came in a request of its own, as interactions do'),
+      default: false,
+    },
   ],
 })
 
@@ -55,7 +59,7 @@ export const rejectedSchema = (): AvroSchema => ({
     field('rejected_at', timestamp),
     field('version', 'long', 'place in the submitted log'),
     field('type', 'string', 'the type it was sent as'),
-    ...refusalFields('index in the records of the request'),
+    ...refusalFields('index in the records of the request; of an interaction, its place in the batch'),
   ],
 })
 

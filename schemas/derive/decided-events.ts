@@ -2,6 +2,7 @@ import type { Decision } from '../decide.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch, SubmittedRecord } from '../events.js'
 import type { Refused } from '../problem.js'
 import type { RecordType } from '../record.js'
+import { interactionRequestId } from '../uuid.js'
 import { createRecordWriter } from './written-record.js'
 
 /** A decision, with the offset in the submitted log of the message that was decided. */
@@ -18,7 +19,7 @@ export const createEventsOf = (type: RecordType) => {
   const accepted = (batch: SubmittedBatch, verdict: PlacedVerdict): AcceptedEvent[] =>
     newlyAccepted(batch, verdict).map(({ index, keyed_sha256: _, ...values }) => ({
       org_id: batch.org_id,
-      request_id: batch.request_id,
+      request_id: requestIdOf(batch, index),
       batch_id: batch.batch_id,
       accepted_at: verdict.decided_at,
       version: versionOf(verdict.submitted_offset, index),
@@ -31,7 +32,7 @@ export const createEventsOf = (type: RecordType) => {
     const records = new Map(batch.records.map((record) => [record.index, record]))
     return verdict.refused.map(({ index, id, problems }) => ({
       org_id: batch.org_id,
-      request_id: batch.request_id,
+      request_id: requestIdOf(batch, index),
       batch_id: batch.batch_id,
       rejected_at: verdict.decided_at,
       version: versionOf(verdict.submitted_offset, index),
@@ -46,6 +47,9 @@ export const createEventsOf = (type: RecordType) => {
 
   return { accepted, rejected }
 }
+
+const requestIdOf = (batch: SubmittedBatch, index: number): string =>
+  batch.gathered ? interactionRequestId(batch.request_id, index) : batch.request_id
 
 /** The records of a batch that a verdict accepts and that were not taken before. */
 export const newlyAccepted = (

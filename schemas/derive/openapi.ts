@@ -68,6 +68,7 @@ const intro = `Upload records in batches, record user interactions, and read bac
 
 - **Order**: a record that refers to others is accepted only when those exist. Upload shops before their offers.
 - **Ids**: a record whose id already exists replaces the one before; the same upload again changes nothing.
+- **Deleting**: upload the record again with \`is_deleted: true\`. It leaves the views, goes on satisfying references, and subscribers get an event with \`is_deleted: true\`, no tombstone. The record uploaded without it is there again.
 - **Retrying** is always safe, and \`Retry-After\` says when. With an \`Idempotency-Key\` a repeated request is the same request, with the same answer; keys are remembered for at least 24 hours.
 - **Trying out**: \`?dry_run=true\` checks an upload and answers as the upload would, and has no effect.
 - **Not waiting**: \`Prefer: respond-async\` answers 202 once the records are stored; \`GET /v1/requests/{request_id}\` tells the rest.

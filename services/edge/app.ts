@@ -7,7 +7,7 @@ import { addDocs } from './http/docs.js'
 import { addHealth, type HealthDeps } from './http/health.js'
 import { newId } from './http/ids.js'
 import { contextFields } from './http/request-context.js'
-import { sendError, toRequestError } from './http/request-error.js'
+import { sendError, toRequestError, writeJson } from './http/request-error.js'
 import { addRequestLog } from './http/request-log.js'
 import { addResource, notFound } from './http/resource.js'
 import { createGather } from './interactions/gather.js'
@@ -67,13 +67,18 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     clientErrorHandler: (error, socket) => socketError(error, socket as Socket),
   })
 
+  app.setReplySerializer(writeJson)
   for (const field of contextFields) app.decorateRequest(field, null)
   addRequestLog(app, deps)
   addNetwork(app, deps.network)
   app.setErrorHandler((error, request, reply) => {
     const answer = toRequestError(error)
     if (answer.status === 413 || answer.status === 503) readOn(request, reply)
-    if (answer.status === 413) answer.message = `the body is larger than ${deps.bodyLimit} bytes`
+    if (answer.status === 413)
+      answer.message = `the body is larger than ${deps.bodyLimit} bytes; send fewer records in each request`
+    const { form } = request.routeOptions.config
+    if (answer.status === 415 && form !== undefined)
+      answer.message = `send the body as JSON, with the header Content-Type: application/json; a body that works: ${form}`
     if (answer.status >= 500) request.failure = error as Error
     return sendError(reply, answer)
   })

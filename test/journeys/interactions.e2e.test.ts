@@ -4,7 +4,8 @@ import { catalogue } from '#schemas/catalogue.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation } from '../support/system/system.js'
+import { analyst, newOrganisation } from '../support/system/system.js'
+import type { UploadAnswer } from '../support/system/uploader.js'
 
 type Page = { interactions: Record<string, unknown>[]; next_cursor: string | null }
 type Refusal = { error: string; problems: { field: string; code: string }[] }
@@ -81,6 +82,35 @@ describe('recording', () => {
       ['interaction_type', 'not_one_of'],
       ['platfrom', 'unknown_field'],
     ])
+  })
+
+  it('is known by the request id that was answered, in ClickHouse and where requests are looked up', async () => {
+    const sent = [given(), given({ item_id: randomUUID() }), given({ platfrom: 'WEB' })]
+    const answers = await Promise.all(sent.map((one) => org.uploader.interact<{ request_id?: string }>(one)))
+    expect(answers.map(({ status }) => status)).toEqual([201, 400, 400])
+    const ids = answers.map(({ headers }) => headers.get('x-request-id'))
+    expect(answers.slice(1).map(({ body }) => body.request_id)).toEqual(ids.slice(1))
+    await eventually(async () => {
+      const found = await Promise.all(ids.map((id) => org.uploader.get<UploadAnswer>(`/v1/requests/${id}`)))
+      expect(found.map(({ body }) => [body.request_id, body.batches?.map(({ status }) => status)])).toEqual([
+        [ids[0], [200]],
+        [ids[1], [400]],
+        [ids[2], [400]],
+      ])
+      const rows = await analyst.query<{ request_id: string; code: string }>(
+        `select request_id, 'none' as code from weir.interactions_log where org_id = {org:String} and request_id in {ids:Array(UUID)}
+        union all
+        select request_id, problems[1].code from weir.rejections where org_id = {org:String} and request_id in {ids:Array(UUID)}`,
+        { org: org.name, ids },
+      )
+      expect(new Map(rows.map(({ request_id, code }) => [request_id, code]))).toEqual(
+        new Map([
+          [ids[0], 'none'],
+          [ids[1], 'unknown_reference'],
+          [ids[2], 'unknown_field'],
+        ]),
+      )
+    })
   })
 
   it('answers many at once, each with its own', async () => {

@@ -2,7 +2,9 @@ import type { LauncherConfig } from './config.js'
 import { edgeUrl } from './services.js'
 
 const LABEL = 12
-const example = '{"records":[{"shop_id":"6f1a2f0e-5d0b-4b7e-9a63-0c8f5f1f7b11","name":"Corner Books","region":"GB"}]}'
+// The first upload of the README, which a test compares with this.
+const example =
+  '{"records": [{"shop_id": "3f2b8c1e-9d4a-4e7f-8a1b-2c3d4e5f6a7b", "name": "Corner Books", "region": "GB"}]}'
 
 /** What a newcomer needs to know, printed once everything is ready. */
 export const banner = (config: LauncherConfig, demoKey: string): string => {

@@ -1,10 +1,13 @@
+import { STATUS_CODES } from 'node:http'
 import { problemCodes } from '../../problem.js'
+import type { RecordType } from '../../record.js'
+import { derivedId } from '../../uuid.js'
 import type { Schema } from './record-schema.js'
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
-export const json = (description: string, schema: Schema): Schema => ({
+export const json = (description: string, schema: Schema, example?: Schema): Schema => ({
   description,
-  content: { 'application/json': { schema } },
+  content: { 'application/json': { schema, ...(example && { example }) } },
 })
 export const errors = (...statuses: number[]): Schema =>
   Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }]))
@@ -80,25 +83,70 @@ const limitHeaders: Schema = {
   'RateLimit-Reset': count('seconds until all of it is there again'),
 }
 
+/** An answer as it looks with this status; without it the page would show the first word of each list. */
+export const errorExample = (status: number, message: string, problems?: Schema[]): Schema => ({
+  error: STATUS_CODES[status],
+  message,
+  request_id: requestIdExample,
+  ...(problems && { problems }),
+})
+
+const requestIdExample = derivedId('example', 'request')
+const batchIdExample = derivedId('example', 'batch')
+
+/** What an upload of one or two records is answered with this status. */
+export const uploadExample = (type: RecordType, status: 200 | 202 | 207 | 400 | 500): Schema => {
+  const problem = { field: type.id, code: 'missing_field', message: `${type.id} is required` }
+  const refused = (index: number) => ({ errors: [{ index, id: null, problems: [problem] }] })
+  const unknown = `outcome unknown; retrying is safe; GET /v1/requests/${requestIdExample} tells`
+  const [word, message, error, more] = {
+    200: ['success', '1 record accepted', null, {}],
+    202: ['pending', 'not decided yet', null, {}],
+    207: [
+      'partial',
+      '1 of 2 records accepted',
+      `1 of 2 records refused; the first is records[1]: ${problem.message}`,
+      refused(1),
+    ],
+    400: [
+      'error',
+      '0 of 1 record accepted',
+      `1 of 1 record refused; the first is records[0]: ${problem.message}`,
+      refused(0),
+    ],
+    500: ['error', 'no verdict came in time', unknown, {}],
+  }[status] as [string, string, string | null, Schema]
+  const request = { type: type.type, request_id: requestIdExample }
+  const data = { status: word, message, ...request, batch_id: batchIdExample, error, ...more }
+  return { ...request, batches: [{ batch: 1, status, data }] }
+}
+
+const error = (status: number, description: string): Schema =>
+  json(
+    description,
+    ref('Error'),
+    errorExample(status, `${description.slice(0, 1).toLowerCase()}${description.slice(1, -1)}`),
+  )
+
 export const errorResponses: Record<string, Schema> = {
-  400: json('The request is wrong.', ref('Error')),
-  401: json('The API key is invalid or missing.', ref('Error')),
-  403: json('The key lacks the scope that is named.', ref('Error')),
-  404: json('There is nothing of yours at this address.', ref('Error')),
-  405: json('The address is right, the method is not.', ref('Error')),
-  408: json('The request did not arrive in time.', ref('Error')),
-  409: json('This Idempotency-Key was used with another body.', ref('Error')),
-  413: json('The body is too large.', ref('Error')),
-  415: json('The body is not application/json, or encoded other than by gzip.', ref('Error')),
-  414: json('The address is too long.', ref('Error')),
-  431: json('The headers, or the address with them, are too large.', ref('Error')),
+  400: error(400, 'The request is wrong.'),
+  401: error(401, 'The API key is invalid or missing.'),
+  403: error(403, 'The key lacks the scope that is named.'),
+  404: error(404, 'There is nothing of yours at this address.'),
+  405: error(405, 'The address is right, the method is not.'),
+  408: error(408, 'The request did not arrive in time.'),
+  409: error(409, 'This Idempotency-Key was used with another body.'),
+  413: error(413, 'The body is too large.'),
+  415: error(415, 'The body is not application/json, or encoded other than by gzip.'),
+  414: error(414, 'The address is too long.'),
+  431: error(431, 'The headers, or the address with them, are too large.'),
   429: {
-    ...json('The key has sent too much: the message says what, Retry-After when to try again.', ref('Error')),
+    ...error(429, 'The key has sent too much: the message says what, Retry-After when to try again.'),
     headers: limitHeaders,
   },
-  500: { ...json('Something went wrong here; retrying is safe.', ref('Error')), headers: retryAfter },
+  500: { ...error(500, 'Something went wrong here; retrying is safe.'), headers: retryAfter },
   503: {
-    ...json('A part is away, or too much is in flight; retrying after Retry-After is safe.', ref('Error')),
+    ...error(503, 'A part is away, or too much is in flight; retrying after Retry-After is safe.'),
     headers: retryAfter,
   },
 }

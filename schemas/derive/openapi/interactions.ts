@@ -1,7 +1,8 @@
 import type { RecordType } from '../../record.js'
 import { columnsOf } from '../../record.js'
+import { derivedId } from '../../uuid.js'
 import { readInteractions, writeScope } from '../scopes.js'
-import { errors, json, ref } from './answers.js'
+import { errorExample, errors, json, ref } from './answers.js'
 import { idempotencyKey, inQuery, scoped } from './parameters.js'
 import { exampleOf, fieldSchema, namesOf, type Schema } from './record-schema.js'
 
@@ -17,14 +18,24 @@ export const recordInteraction = (type: RecordType): Schema => ({
     content: { 'application/json': { schema: ref(type.type), example: exampleOf(type) } },
   },
   responses: {
-    201: json('Recorded: the interaction as given, with its id and the time it was taken in.', {
-      type: 'object',
-      required: [...Object.keys(type.assigned), ...namesOf(type, (field) => field.required)],
-      properties: Object.fromEntries(
-        Object.entries(columnsOf(type)).map(([name, field]) => [name, fieldSchema(field)]),
-      ),
-    }),
-    400: json('Not recorded.', ref('Error')),
+    201: json(
+      'Recorded: the interaction as given, with its id and the time it was taken in.',
+      {
+        type: 'object',
+        required: [...Object.keys(type.assigned), ...namesOf(type, (field) => field.required)],
+        properties: Object.fromEntries(
+          Object.entries(columnsOf(type)).map(([name, field]) => [name, fieldSchema(field)]),
+        ),
+      },
+      { ...exampleOf(type), interaction_id: derivedId('example', type.type), recorded_at: '2024-05-31T12:00:01.234Z' },
+    ),
+    400: json(
+      'Not recorded.',
+      ref('Error'),
+      errorExample(400, 'the interaction was refused: event_timestamp is required', [
+        { field: 'event_timestamp', code: 'missing_field', message: 'event_timestamp is required' },
+      ]),
+    ),
     ...errors(401, 403, 405, 408, 409, 413, 415, 429, 431, 500, 503),
   },
 })

@@ -1,12 +1,19 @@
 import type { RecordType } from '../../record.js'
 import { allData, readRequests, writeScope } from '../scopes.js'
-import { errors, json, ref, retryAfter } from './answers.js'
+import { errors, json, ref, retryAfter, uploadExample } from './answers.js'
 import { dryRun, idempotencyKey, inQuery, prefer, scoped } from './parameters.js'
 import { exampleOf, type Schema } from './record-schema.js'
 
 /** POST /v1/data/{type} */
 export const uploadOf = (type: RecordType): Schema => {
-  const answer = (about: string, headers: Schema) => ({ ...json(about, ref('UploadAnswer')), headers })
+  const answer = (status: 200 | 202 | 207, about: string, headers: Schema) => ({
+    ...json(about, ref('UploadAnswer'), uploadExample(type, status)),
+    headers,
+  })
+  const answerOrError = (status: 400 | 500, about: string, headers: Schema) => ({
+    ...json(about, { anyOf: [ref('UploadAnswer'), ref('Error')] }, uploadExample(type, status)),
+    headers,
+  })
   return {
     tags: ['uploads'],
     operationId: `upload-${type.type}`,
@@ -28,24 +35,16 @@ export const uploadOf = (type: RecordType): Schema => {
       },
     },
     responses: {
-      200: answer('Every record was accepted.', dryRunHeader),
-      202: answer('Stored, and not decided yet: `Location` tells what becomes of it.', asyncHeaders),
-      207: answer('Some records were accepted, others were not: see each batch.', {
+      200: answer(200, 'Every record was accepted.', dryRunHeader),
+      202: answer(202, 'Stored, and not decided yet: `Location` tells what becomes of it.', asyncHeaders),
+      207: answer(207, 'Some records were accepted, others were not: see each batch.', {
         ...dryRunHeader,
         ...asyncHeaders,
         ...retryAfter,
       }),
-      400: {
-        ...json('No record was accepted, or the request itself is wrong.', {
-          anyOf: [ref('UploadAnswer'), ref('Error')],
-        }),
-        headers: dryRunHeader,
-      },
+      400: answerOrError(400, 'No record was accepted, or the request itself is wrong.', dryRunHeader),
       ...errors(401, 403, 405, 408, 409, 413, 415, 429, 431),
-      500: {
-        ...json('The outcome is not known; retrying is safe.', { anyOf: [ref('UploadAnswer'), ref('Error')] }),
-        headers: retryAfter,
-      },
+      500: answerOrError(500, 'The outcome is not known; retrying is safe.', retryAfter),
       ...errors(503),
     },
   }
@@ -67,7 +66,7 @@ export const lookUpRequest = {
   tags: ['requests'],
   operationId: 'look-up-request',
   summary: 'What became of a request',
-  description: `The same answer as the upload's, at any time after. Batches that are not decided yet are \`pending\`; one that may never have been submitted is a 500, and retrying it is safe. ${scoped(readRequests)}`,
+  description: `The same answer as the upload's, at any time after; of an interaction, its verdict in the same form, by the \`X-Request-Id\` of its answer. Batches that are not decided yet are \`pending\`; one that may never have been submitted is a 500, and retrying it is safe. ${scoped(readRequests)}`,
   parameters: [{ name: 'request_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }],
   responses: {
     200: json('The outcome so far.', ref('UploadAnswer')),

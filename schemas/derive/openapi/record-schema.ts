@@ -1,5 +1,6 @@
 import type { Field } from '../../field.js'
 import { columnsOf, type RecordType } from '../../record.js'
+import { derivedId } from '../../uuid.js'
 import { longestText } from '../value-reader.js'
 
 export type Schema = { [key: string]: unknown }
@@ -14,9 +15,24 @@ export const recordSchema = (type: RecordType): Schema => ({
   examples: [exampleOf(type)],
 })
 
-/** A record of this type that the validator takes. */
+/** A record of this type that the validator takes. Uploaded type by type, the examples refer to one another. */
 export const exampleOf = (type: RecordType): Schema =>
-  Object.fromEntries(Object.entries(type.fields).map(([name, field]) => [name, valueSchema(field).examples[0]]))
+  Object.fromEntries(Object.entries(type.fields).map(([name, field]) => [name, exampleValue(type, name, field)]))
+
+/** The same with nothing but what is required. */
+export const shortExampleOf = (type: RecordType): Schema =>
+  Object.fromEntries(namesOf(type, (field) => field.required).map((name) => [name, exampleOf(type)[name]]))
+
+const exampleValue = (type: RecordType, name: string, field: Field): unknown => {
+  if (name === type.id) return exampleId(type.type)
+  if (field.kind === 'reference') return exampleId(field.to)
+  // The example of a choice is its first value, so the item is of the first kind.
+  if (field.kind === 'item') return exampleId(Object.values(field.kinds)[0] ?? '')
+  return valueSchema(field).examples[0]
+}
+
+// An id of its own for each type: an example that is tried out must not replace a record that somebody has made.
+const exampleId = (type: string): string => derivedId('example', type)
 
 export const fieldSchema = (field: Field): Schema => {
   const { about, ...schema } = valueSchema(field)
@@ -30,7 +46,7 @@ const nullable = (schema: Schema): Schema => ({
   ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }),
 })
 
-const uuidSchema = { type: 'string', format: 'uuid', examples: ['3f2b8c1e-9d4a-4e7f-8a1b-2c3d4e5f6a7b'] }
+const uuidSchema = { type: 'string', format: 'uuid', examples: [derivedId('example')] }
 const instantExample = '2024-05-31T12:00:00Z'
 
 const valueSchema = (field: Field): Schema & { examples: readonly unknown[]; about?: string } => {

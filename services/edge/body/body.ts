@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestError, requestError, sendError } from '../http/request-error.js'
 import { overloaded } from '../limits/admission.js'
 import { countTokens, describeLoss } from './json-exact.js'
-import { describeFault } from './json-fault.js'
+import { describeFault, isAnotherFormat } from './json-fault.js'
 
 /** A body as JSON, with the SHA-256 of its text; or why there is none. */
 export type Body = { json: unknown; sha256: Buffer } | { error: RequestError }
@@ -25,6 +25,7 @@ export const addBodyParser = (app: FastifyInstance, bodyLimit: number): void => 
       readBody(raw, {
         gzipped: encodingOf(request) === 'gzip',
         limit: bodyLimit,
+        form: request.routeOptions.config.form,
         hasRoom: (bytes) => request.hold?.growTo(bytes) ?? true,
       }),
   )
@@ -37,6 +38,8 @@ type HowToRead = {
   gzipped: boolean
   /** Most bytes, after decompression. */
   limit: number
+  /** A body that works. */
+  form?: string | undefined
   /** Whether memory has room for a body of this size. */
   hasRoom?: (bytes: number) => boolean
 }
@@ -50,7 +53,10 @@ export const readBody = async (raw: Buffer, how: HowToRead): Promise<Body> => {
   if (counts.values > mostValues) return bad(`the body holds more than ${mostValues} values`)
   const text = inflated.toString()
   const parsed = parse(text)
-  if (parsed === undefined) return bad(`the body is not valid JSON: ${describeFault(text)}`)
+  if (parsed === undefined) {
+    const hint = how.form !== undefined && isAnotherFormat(text) ? `; a body that works: ${how.form}` : ''
+    return bad(`the body is not valid JSON: ${describeFault(text)}${hint}`)
+  }
   const loss = describeLoss(text, parsed.json, counts)
   if (loss !== undefined) return bad(loss)
   return { json: parsed.json, sha256: createHash('sha256').update(inflated).digest() }
@@ -74,7 +80,13 @@ const inflate = async (
     // Leaving the loop destroys the stream.
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       size += chunk.length
-      if (size > limit) return { error: requestError(413, `the body is larger than ${limit} bytes once decompressed`) }
+      if (size > limit)
+        return {
+          error: requestError(
+            413,
+            `the body is larger than ${limit} bytes once decompressed; send fewer records in each request`,
+          ),
+        }
       if (!hasRoom(size)) return { error: overloaded }
       chunks.push(chunk)
     }

@@ -8,6 +8,9 @@ export const describeFault = (text: string): string => {
   return `${wanted} was expected at line ${line}, column ${column} (position ${at}), where ${end}`
 }
 
+/** Whether a text is rather CSV, a form or lines of JSON than JSON with a mistake in it. */
+export const isAnotherFormat = (text: string): boolean => !/^\s*[[{]/.test(text) || findFault(text).wanted === words.end
+
 type Fault = { at: number; wanted: string }
 /** What may come next. `first value` and `first name`: the array or the object may also end here. */
 type Wanted = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'comma' | 'end'

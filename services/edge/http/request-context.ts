@@ -23,6 +23,8 @@ declare module 'fastify' {
     failure: Error | null
   }
   interface FastifyContextConfig {
+    /** A body that this route takes, for those who sent something else. */
+    form?: string
     /** What a key must allow. */
     scope?: string
     /** The organisation that a request without a key belongs to; without this the route needs a key. */

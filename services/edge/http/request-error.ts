@@ -13,9 +13,15 @@ export const requestError = (status: number, message: string): RequestError => (
 /** Thrown where a part that a request needs is away; the same request may succeed in a moment. */
 export class Unavailable extends Error {}
 
+/** JSON that ends in a newline: a terminal's prompt then stands on a line of its own. */
+export const writeJson = (payload: unknown): string => `${JSON.stringify(payload)}\n`
+
 export const sendError = (reply: FastifyReply, { status, message, headers, problems }: RequestError): FastifyReply =>
   reply
     .code(status)
+    // Fastify leaves the app's own serializer out where there is no route, and the type where there is a serializer.
+    .type('application/json; charset=utf-8')
+    .serializer(writeJson)
     .headers({ 'x-request-id': reply.request.id, ...headers })
     .send({ error: STATUS_CODES[status], message, request_id: reply.request.id, ...(problems && { problems }) })
 

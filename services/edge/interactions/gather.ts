@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '#platform/health/log.js'
 import type { Problem } from '#schemas/problem.js'
-import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
+import { gatheredRequestId, interactionRequestId } from '#schemas/uuid.js'
+import { type BatchLimits, toBatches } from '../batches/batches.js'
 import type { Entry } from '../batches/entries.js'
 import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
@@ -11,17 +12,21 @@ import { Unavailable } from '../http/request-error.js'
 /** An interaction on its way: validated, with the SHA-256 of the body that it came in. */
 export type Interaction = { entry: Entry; bodySha256: Buffer }
 export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] }
+/** `outcome` resolves once the verdict is known or was given up on; it rejects where nothing can be sent at the moment. */
+export type Gathered = { requestId: string; outcome: Promise<InteractionOutcome> }
 /**
- * Collects the interactions of an organisation that arrive within a few milliseconds into one batch. Resolves once the
- * verdict is known or was given up on; rejects where nothing can be sent at the moment.
+ * Collects the interactions of an organisation that arrive within a few milliseconds into one batch. Each has at once the
+ * request id by which it will be known.
  */
-export type Gather = (orgId: string, interaction: Interaction) => Promise<InteractionOutcome>
+export type Gather = (orgId: string, interaction: Interaction) => Gathered
 
 type Waiting = Interaction & {
-  size: number
   resolve: (outcome: InteractionOutcome) => void
   reject: (error: Error) => void
 }
+
+/** A batch that is being filled. */
+type Open = { requestId: string; waiting: Waiting[]; bytes: number }
 
 export const createGather = (deps: {
   type: string
@@ -33,48 +38,59 @@ export const createGather = (deps: {
   now: () => number
   log: Log
 }): Gather => {
-  const gathered = new Map<string, Waiting[]>()
+  const { batchLimits, log } = deps
+  const openOf = new Map<string, Open>()
 
-  const send = async (orgId: string, waiting: Waiting[]): Promise<void> => {
+  const submit = async (orgId: string, { requestId, waiting }: Open): Promise<void> => {
     deps.figures.gathered.observe(waiting.length)
-    const [batch] = toBatches([waiting.map(({ entry }) => entry)], {
+    const batches = toBatches([waiting.map(({ entry }) => entry)], {
       orgId,
-      requestId: newId(),
+      requestId,
       bodySha256: hashOf(waiting),
       submittedAt: deps.now(),
-    })
-    const [outcome] = batch ? await deps.submit(deps.type, [batch]) : []
+    }).map((batch) => ({ ...batch, gathered: true }))
+    const [outcome] = await deps.submit(deps.type, batches)
     if (outcome) deps.figures.countRecords(deps.type, outcome, waiting.length)
     const outcomeAt = outcomesOf(outcome)
     for (const [index, { resolve }] of waiting.entries()) resolve(outcomeAt(index))
   }
 
-  const sendGathered = (orgId: string): void => {
-    const waiting = gathered.get(orgId) ?? []
-    gathered.delete(orgId)
-    for (const slice of cut(waiting, deps.batchLimits)) {
-      send(orgId, slice).catch((error) => {
-        deps.log.error({ err: error, interactions: slice.length }, 'interactions not submitted')
-        for (const { entry, resolve, reject } of slice) {
-          // An interaction that the edge itself refused is answered already: nobody waits for it, and nobody would
-          // catch this.
-          if (error instanceof Unavailable && !('refusal' in entry)) reject(error)
-          else resolve('unknown')
-        }
-      })
-    }
+  const send = (orgId: string, open: Open): void => {
+    // Sent before its time was over, because it was full.
+    if (openOf.get(orgId) !== open) return
+    openOf.delete(orgId)
+    submit(orgId, open).catch((error) => {
+      log.error({ err: error, interactions: open.waiting.length }, 'interactions not submitted')
+      for (const { entry, resolve, reject } of open.waiting) {
+        // An interaction that the edge itself refused is answered already: nobody waits for it, and nobody would catch
+        // this.
+        if (error instanceof Unavailable && !('refusal' in entry)) reject(error)
+        else resolve('unknown')
+      }
+    })
   }
 
-  return (orgId, interaction) =>
-    new Promise((resolve, reject) => {
-      const waiting = gathered.get(orgId) ?? []
-      waiting.push({ ...interaction, size: interaction.entry.size, resolve, reject })
-      if (waiting.length === 1) {
-        gathered.set(orgId, waiting)
-        deps.sendLater(() => sendGathered(orgId))
-      }
-      if (waiting.length === deps.batchLimits.records) sendGathered(orgId)
+  /** The batch that has room for an interaction of this size. */
+  const openFor = (orgId: string, size: number): Open => {
+    const open = openOf.get(orgId)
+    if (open && open.bytes + size <= batchLimits.bytes) return open
+    if (open) send(orgId, open)
+    const next: Open = { requestId: gatheredRequestId(newId()), waiting: [], bytes: 0 }
+    openOf.set(orgId, next)
+    deps.sendLater(() => send(orgId, next))
+    return next
+  }
+
+  return (orgId, interaction) => {
+    const open = openFor(orgId, interaction.entry.size)
+    const requestId = interactionRequestId(open.requestId, open.waiting.length)
+    const outcome = new Promise<InteractionOutcome>((resolve, reject) => {
+      open.waiting.push({ ...interaction, resolve, reject })
     })
+    open.bytes += interaction.entry.size
+    if (open.waiting.length === batchLimits.records) send(orgId, open)
+    return { requestId, outcome }
+  }
 }
 
 const hashOf = (waiting: readonly Waiting[]): Buffer => {

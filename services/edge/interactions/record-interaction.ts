@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '#platform/health/log.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
+import { shortExampleOf } from '#schemas/derive/openapi/record-schema.js'
 import { writeScope } from '#schemas/derive/scopes.js'
 import { createValidator, shorten } from '#schemas/derive/validator.js'
 import type { Problem } from '#schemas/problem.js'
@@ -45,7 +46,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     if ('refusal' in entry) {
       // Answered at once. It still goes out with the next batch, to be published as a rejection; the client does not
       // wait for that.
-      void deps.gather(orgId, { entry, bodySha256: body.sha256 })
+      request.id = deps.gather(orgId, { entry, bodySha256: body.sha256 }).requestId
       return sendError(reply, refused(entry.refusal.problems))
     }
 
@@ -61,7 +62,10 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     const recordedAt = deps.now()
     const values = { interaction_id: id, recorded_at: recordedAt, ...entry.values }
     const keyed = key === null ? {} : { keyedSha256: body.sha256 }
-    const outcome = await deps.gather(orgId, { entry: { ...entry, values, ...keyed }, bodySha256: body.sha256 })
+    const gathered = deps.gather(orgId, { entry: { ...entry, values, ...keyed }, bodySha256: body.sha256 })
+    // What the client is answered is what rejections, events and look-ups know the interaction by.
+    request.id = gathered.requestId
+    const outcome = await gathered.outcome
     if (outcome === 'unknown') return sendError(reply, unknown)
     if (outcome !== 'accepted') return sendError(reply, refused(outcome.problems))
     return created(key === null ? recordedAt : await storedTime(orgId, id, recordedAt))
@@ -77,7 +81,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     }
   }
 
-  const config = { scope: writeScope(interaction.type), openOrg: deps.openOrg }
+  const form = JSON.stringify(shortExampleOf(interaction))
+  const config = { scope: writeScope(interaction.type), openOrg: deps.openOrg, form }
   return { config, onRequest: takeIdempotencyKey, handler }
 }
 

@@ -2,6 +2,7 @@ import { type Server, type ServerOptions, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { newId } from '../http/ids.js'
+import { writeJson } from '../http/request-error.js'
 import { type Certificate, secureOptions } from './certificate.js'
 import type { Network } from './network.js'
 import { securityHeaders } from './security.js'
@@ -46,7 +47,7 @@ export const socketError = (error: { code?: string }, socket: Answerable): void 
   }
   const requestId = newId()
   const { status, message } = answers[error.code ?? ''] ?? { status: 400, message: 'this is not HTTP as we know it' }
-  const body = JSON.stringify({ error: STATUS_CODES[status], message, request_id: requestId })
+  const body = writeJson({ error: STATUS_CODES[status], message, request_id: requestId })
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -1,17 +1,18 @@
 import type { FastifyInstance } from 'fastify'
+import type { Catalogue } from '#schemas/catalogue.js'
 import { readRequests } from '#schemas/derive/scopes.js'
 import { isUuid } from '#schemas/uuid.js'
 import { callerOf } from '../http/request-context.js'
 import { requestError, sendError } from '../http/request-error.js'
 import { addResource } from '../http/resource.js'
 import { answerOf } from './answer.js'
-import { resultsOfStored } from './stored-request.js'
+import { findStored, resultsOfStored } from './stored-request.js'
 import type { VerdictStore } from './verdict-store.js'
 
 /** GET /v1/requests/{request_id}: what became of a request, as its uploader was or would have been answered. */
 export const addRequests = (
   app: FastifyInstance,
-  deps: { store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
+  deps: { catalogue: Catalogue; store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
 ): void => {
   addResource(app, '/v1/requests/:request_id', {
     GET: {
@@ -20,7 +21,7 @@ export const addRequests = (
         const { request_id: given } = request.params as { request_id: string }
         const requestId = given.toLowerCase()
         if (!isUuid(requestId)) return sendError(reply, absent)
-        const stored = await deps.store.ofRequest(callerOf(request).orgId, requestId)
+        const stored = await findStored(deps.store, deps.catalogue.interaction.type, callerOf(request).orgId, requestId)
         const type = stored.verdicts[0]?.type ?? stored.noted?.type
         if (type === undefined) return sendError(reply, absent)
         return answerOf({ requestId, type }, resultsOfStored(stored, deps.now()))

@@ -1,6 +1,32 @@
 import { batchIdsOf, type NotedRequest, type StoredRequest } from '#ledger/requests.js'
 import type { VerdictEvent } from '#schemas/events.js'
+import { placeOfInteraction } from '#schemas/uuid.js'
 import type { BatchResult } from '../batches/outcome.js'
+import type { VerdictStore } from './verdict-store.js'
+
+/**
+ * What is known of one organisation's request, or of one interaction: its verdict is a part of the verdict on the batch that
+ * it was gathered in.
+ */
+export const findStored = async (
+  store: Pick<VerdictStore, 'ofRequest'>,
+  interactionType: string,
+  orgId: string,
+  requestId: string,
+): Promise<StoredRequest> => {
+  const own = await store.ofRequest(orgId, requestId)
+  const { gatheredId, index } = placeOfInteraction(requestId)
+  const isKnown = own.verdicts.length > 0 || own.noted !== undefined
+  const { verdicts } = isKnown ? own : await store.ofRequest(orgId, gatheredId)
+  const gathered = verdicts.filter(({ request_id, type }) => request_id === gatheredId && type === interactionType)
+  return gathered.length > 0 ? { verdicts: gathered.flatMap((one) => verdictAt(one, index)), noted: undefined } : own
+}
+
+const verdictAt = (verdict: VerdictEvent, place: number): VerdictEvent[] => {
+  if (place >= verdict.accepted + verdict.refused.length) return []
+  const refused = verdict.refused.filter(({ index }) => index === place).map((one) => ({ ...one, index: 0 }))
+  return [{ ...verdict, accepted: 1 - refused.length, refused }]
+}
 
 /** After this long a request is no longer being published: kafkajs gives up on a send after some 5 minutes. */
 export const publishedWithin = 600_000

@@ -1,4 +1,5 @@
 import { nearest } from '#schemas/derive/nearest-name.js'
+import { shortExampleOf } from '#schemas/derive/openapi/record-schema.js'
 import { shorten } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
 import { type RequestError, requestError } from '../http/request-error.js'
@@ -21,21 +22,32 @@ export const readUploadQuery = (given: unknown): { dryRun: boolean } | { error: 
     : refuse('dry_run must be true or false')
 }
 
+/** A body that an upload of this type takes, as it can be pasted. */
+export const formOf = (type: RecordType, over: Record<string, unknown> = {}): string =>
+  `{"records": [${JSON.stringify({ ...shortExampleOf(type), ...over })}]}`
+
 /** The records in an upload's body; or why it is no upload. */
 export const readRecords = (json: unknown, type: RecordType): { records: unknown[] } | { error: RequestError } => {
-  if (!isObject(json)) return refuse('the body must be a JSON object with a "records" array')
-  const unknown = Object.keys(json).find((name) => name !== 'records')
+  const refuseForm = (message: string) => refuse(`${message}; a body that works: ${formOf(type)}`)
+  if (Array.isArray(json)) return refuseForm('the body must be an object that holds the array as "records"')
+  if (!isObject(json)) return refuseForm('the body must be a JSON object with a "records" array')
+  const names = Object.keys(json)
+  if (!names.includes('records') && names.some((name) => Object.hasOwn(type.fields, name)))
+    return refuseForm('a record has to stand in the "records" array, a single one too')
+  const unknown = names.find((name) => name !== 'records')
   if (unknown !== undefined) {
     const hint = nearest(unknown, ['records']) ? '; did you mean "records"?' : ''
     return refuse(`the body has a field besides "records"${hint}`)
   }
   const { records } = json
-  if (records === undefined) return refuse('"records" is missing')
-  if (!Array.isArray(records)) return refuse('"records" must be an array')
-  if (records.length === 0) return refuse('"records" is empty')
-  return records.length > type.limit
-    ? refuse(`a request may carry at most ${type.limit} ${type.type}; this one carries ${records.length}`)
-    : { records }
+  if (records === undefined) return refuseForm('"records" is missing')
+  if (!Array.isArray(records)) return refuseForm('"records" must be an array')
+  if (records.length === 0) return refuseForm('"records" is empty')
+  if (records.length <= type.limit) return { records }
+  const requests = Math.ceil(records.length / type.limit)
+  return refuse(
+    `a request may carry at most ${type.limit} ${type.type}; this one carries ${records.length}: send them in ${requests} requests, each with its part in "records"`,
+  )
 }
 
 const isObject = (json: unknown): json is Record<string, unknown> =>

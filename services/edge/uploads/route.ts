@@ -4,6 +4,7 @@ import { writeScope } from '#schemas/derive/scopes.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
+import { isUuid } from '#schemas/uuid.js'
 import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
 import { toEntry } from '../batches/entries.js'
 import type { Submit } from '../batches/outcome.js'
@@ -18,7 +19,7 @@ import { type Answer, answerOf, overallStatus } from '../requests/answer.js'
 import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { createDryRun, type FindKnown } from './dry-run.js'
-import { type Preferences, readPrefer, readRecords, readUploadQuery } from './envelope.js'
+import { formOf, type Preferences, readPrefer, readRecords, readUploadQuery } from './envelope.js'
 import { createUploader, type Upload } from './upload.js'
 
 export type UploadDeps = {
@@ -45,7 +46,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
 
   addResource(app, `/v1/data/${type.type}`, {
     POST: {
-      config: { scope: writeScope(type.type) },
+      config: { scope: writeScope(type.type), form: formOf(type) },
       onRequest: takeIdempotencyKey,
       handler: async (request, reply) => {
         const query = readUploadQuery(request.query)
@@ -84,6 +85,11 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
         return reply.code(overallStatus(answer.batches)).headers(headersOf(answer, prefer)).send(answer)
       },
     },
+  })
+  addResource(app, `/v1/data/${type.type}/:id`, {}, (request) => {
+    const { id } = request.params as { id: string }
+    const form = formOf(type, { ...(isUuid(id) && { [type.id]: id }), is_deleted: true })
+    return `a record has no address of its own; to delete one, POST it to /v1/data/${type.type} again with "is_deleted": true, as in ${form}`
   })
 }
 

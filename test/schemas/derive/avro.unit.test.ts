@@ -14,8 +14,21 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
   it('carries a submitted batch unchanged, records and refusals', () => {
     const batch = batchOf(type, [sampleOf(type), sampleOf(type, {}, { onlyRequired: true })], {
       refusals: [refusalOf(2), refusalOf(3, 'x')],
+      gathered: true,
     })
     expect(roundTrip(submittedSchema(type), batch)).toEqual(batch)
+  })
+
+  it('reads a batch that was written before batches said whether they were gathered', () => {
+    const schema = submittedSchema(type) as unknown as { fields: { name: string }[] }
+    const before = avro.Type.forSchema({
+      ...schema,
+      fields: schema.fields.filter(({ name }) => name !== 'gathered'),
+    } as unknown as avro.Schema)
+    const now = avro.Type.forSchema(schema as unknown as avro.Schema)
+    const batch = batchOf(type, [sampleOf(type)])
+    const read = now.fromBuffer(before.toBuffer(batch), now.createResolver(before))
+    expect(read).toEqual({ ...batch, gathered: false })
   })
 
   it('gives an accepted event its metadata first, then the fields under their own names', () => {

@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { STATUS_CODES } from 'node:http'
 import { expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { exampleOf, recordSchema } from '#schemas/derive/openapi/record-schema.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
 import { createValidator } from '#schemas/derive/validator.js'
+import type { Values } from '#schemas/field.js'
+import { createReferencesOf } from '#schemas/record.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { transaction } from '#schemas/records/transaction.js'
 
@@ -17,6 +21,21 @@ it('has a path for every type, with an example that the validator takes', () => 
   expect(Object.keys(document.paths)).toEqual(
     expect.arrayContaining(['/user-interactions', '/v1/requests/{request_id}', '/healthz', '/readyz', '/metrics']),
   )
+})
+
+it('has examples that refer to one another, and do not replace the records of the README', () => {
+  const readme = readFileSync('README.md', 'utf8')
+  const ids = new Set([...catalogue.uploads.values()].map((type) => exampleOf(type)[type.id]))
+  expect(ids.size).toBe(catalogue.uploads.size)
+  for (const id of ids) expect(readme).not.toContain(id)
+  for (const type of catalogue.all.values()) {
+    for (const { id } of createReferencesOf(type)(exampleOf(type) as Values)) expect([...ids]).toContain(id)
+  }
+})
+
+it('has examples of errors that fit their status', () => {
+  for (const [status, response] of Object.entries(document.components.responses))
+    expect(response, status).toHaveProperty(['content', 'application/json', 'example', 'error'], STATUS_CODES[status])
 })
 
 it('says of each field what the validator asks of it', () => {

@@ -1,12 +1,16 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { catalogue } from '#schemas/catalogue.js'
 import { course } from '#schemas/records/course.js'
 import { shop } from '#schemas/records/shop.js'
 import { sampleOf } from '../../../support/sample.js'
 import { createEdge } from '../edge.js'
 
 const edge = createEdge()
+/** For what is taken: the other edge is to submit nothing. */
+const taking = createEdge()
 const valid = JSON.stringify({ records: [sampleOf(shop)] })
+const key = { authorization: 'Bearer acme-key' }
 const secret = 'the-secret-payload'
 
 describe('a request that cannot be read', () => {
@@ -71,6 +75,55 @@ describe('a request that cannot be read', () => {
       request_id: answer.headers['x-request-id'],
     })
     expect(JSON.stringify(answer.body)).not.toMatch(new RegExp(`${secret}|node_modules|at .*\\.js`))
+  })
+
+  it('of another form shows a body that works', async () => {
+    const form = /a body that works: (\{.*\})$/
+    const csv = 'shop_id,name,region\n1,Corner Books,GB\n'
+    const lines = `${JSON.stringify(sampleOf(shop))}\n${JSON.stringify(sampleOf(shop))}\n`
+    const cases: [number, string | object, Record<string, string>?][] = [
+      [400, sampleOf(shop)],
+      [400, [sampleOf(shop)]],
+      [400, {}],
+      [400, { records: sampleOf(shop) }],
+      [400, csv],
+      [400, lines],
+      [415, csv, { 'content-type': 'text/csv' }],
+      [415, lines, { 'content-type': 'application/x-ndjson' }],
+      [415, valid, { 'content-type': 'application/x-www-form-urlencoded' }],
+    ]
+    for (const [status, body, headers = {}] of cases) {
+      const answer = await edge.send('POST', '/v1/data/shops', body, headers)
+      expect(answer.status, answer.body.message).toBe(status)
+      const [, shown = ''] = form.exec(answer.body.message) ?? []
+      expect((await taking.send('POST', '/v1/data/shops', shown)).status, answer.body.message).toBe(200)
+    }
+    const interaction = await edge.send('POST', '/user-interactions', csv, { 'content-type': 'text/csv' })
+    const [, shown = ''] = form.exec(interaction.body.message) ?? []
+    expect((await taking.send('POST', '/user-interactions', shown)).status).toBe(201)
+  })
+
+  it('that is too large says how to send it', async () => {
+    const many = JSON.stringify({ records: Array(10_001).fill({}) })
+    expect((await edge.send('POST', '/v1/data/shops', many)).body.message).toMatch(/send them in 3 requests/)
+    const large = await edge.send('POST', '/v1/data/shops', Buffer.alloc(1024 * 1024 + 1, 32))
+    expect(large.body.message).toMatch(/send fewer records in each request/)
+  })
+
+  it('to a single record says how a record is deleted, and that works', async () => {
+    const id = '3f2b8c1e-9d4a-4e7f-8a1b-2c3d4e5f6a7b'
+    for (const type of catalogue.uploads.values()) {
+      const answer = await edge.send('DELETE', `/v1/data/${type.type}/${id}`)
+      expect([answer.status, answer.headers.allow]).toEqual([405, ''])
+      const [, shown = ''] = /"is_deleted": true, as in (\{.*\})$/.exec(answer.body.message) ?? []
+      expect(JSON.parse(shown).records).toMatchObject([{ [type.id]: id, is_deleted: true }])
+      expect((await taking.send('POST', `/v1/data/${type.type}`, shown)).status, type.type).toBe(200)
+    }
+    for (const method of ['PUT', 'PATCH', 'GET'] as const) {
+      const answer = await edge.app.inject({ method, url: '/v1/data/shops/1', headers: key, payload: 'x' })
+      expect([answer.statusCode, answer.json().message]).toEqual([405, expect.stringContaining('"is_deleted": true')])
+    }
+    expect((await edge.send('DELETE', `/v1/data/shopz/${id}`)).status).toBe(404)
   })
 
   it('with the wrong method names the right one, whatever its body', async () => {

@@ -33,3 +33,16 @@ it('serves its document, and a page that shows it without asking anybody else', 
     expect((await get(new URL(address, 'http://edge/docs').pathname)).status, address).toBe(200)
   }
 })
+
+it('ends answers in a newline, for terminals, and counts it', async () => {
+  const { app } = createEdge()
+  const key = { authorization: 'Bearer acme-key' }
+  for (const url of ['/healthz', '/readyz', '/openapi.json', '/nowhere', '/v1/data/shops', '/v1/requests/x']) {
+    const { body, headers } = await app.inject({ url, headers: key })
+    expect(body, url).toMatch(/\}\n$/)
+    expect(headers['content-length'], url).toBe(String(Buffer.byteLength(body)))
+  }
+  const whole = await app.inject({ url: '/healthz' })
+  const head = await app.inject({ method: 'HEAD', url: '/healthz' })
+  expect([head.body, head.headers['content-length']]).toEqual(['', whole.headers['content-length']])
+})

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
+import { placeOfInteraction } from '#schemas/uuid.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { Unavailable } from '../../../../services/edge/http/request-error.js'
-import { createGather } from '../../../../services/edge/interactions/gather.js'
+import { createGather, type Gather } from '../../../../services/edge/interactions/gather.js'
 import { silent } from '../edge.js'
 import { createFakeSubmit } from '../fakes/submit.fake.js'
 
@@ -13,7 +14,7 @@ const bad = { entry: { refusal: { id: null, problems: [], record: '{}', truncate
 const create = (records = 3) => {
   const submit = createFakeSubmit()
   const timers: (() => void)[] = []
-  const gather = createGather({
+  const gatherOne = createGather({
     type: 'interactions',
     submit,
     batchLimits: { records, bytes: 1000 },
@@ -22,8 +23,9 @@ const create = (records = 3) => {
     now: () => 0,
     log: silent,
   })
+  const gather = (...given: Parameters<Gather>) => gatherOne(...given).outcome
   const sent = () => submit.submitted.map(({ batch }) => [...batch.records, ...batch.refusals].length)
-  return { submit, timers, gather, sent }
+  return { submit, timers, gather, gatherOne, sent }
 }
 
 it('sends what came within the time as one event, the refused among them', async () => {
@@ -44,9 +46,24 @@ it('does not wait when an event is full, and cuts one that is too large', async 
   expect(sent()).toEqual([3])
   timers[0]?.()
   const large = [gather('acme', one('d', 900)), gather('acme', one('e', 900))]
+  expect(sent()).toEqual([3, 1])
   timers[1]?.()
+  expect(sent()).toEqual([3, 1])
+  timers[2]?.()
   await Promise.all(large)
   expect(sent()).toEqual([3, 1, 1])
+})
+
+it('gives each interaction at once a request id of its own, which its batch and place can be told from', async () => {
+  const { submit, gatherOne } = create(3)
+  const gathered = [one('a'), bad, one('c'), one('d')].map((given) => gatherOne('acme', given))
+  expect(new Set(gathered.map(({ requestId }) => requestId)).size).toBe(4)
+  await gathered[0]?.outcome
+  const [sent] = submit.submitted
+  expect(sent?.batch.gathered).toBe(true)
+  expect(gathered.slice(0, 3).map(({ requestId }) => placeOfInteraction(requestId))).toEqual(
+    [0, 1, 2].map((index) => ({ gatheredId: sent?.batch.request_id, index })),
+  )
 })
 
 it('does not wait at all where a batch holds one record', async () => {

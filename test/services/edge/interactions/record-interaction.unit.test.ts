@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { sampleOf } from '../../../support/sample.js'
 import { createEdge, startOfTest } from '../edge.js'
+import { verdictOn } from '../fakes/submit.fake.js'
 
 const given = (over: Record<string, unknown> = {}) => sampleOf(interaction, { source: null, ...over })
 const unknownItem = { field: 'item_id', code: 'unknown_reference' as const, message: 'item_id x is not a known record' }
@@ -80,6 +82,40 @@ describe('recording', () => {
     expect((await send('POST', '/user-interactions', '[]')).body.problems).toMatchObject([
       { field: null, code: 'wrong_type' },
     ])
+  })
+
+  it('is known by one request id: in the answer, in its events, and where requests are looked up', async () => {
+    const { send, submit, store, lines } = createEdge()
+    submit.problemsOf = ({ user_id }) => (user_id === 'ghost' ? [unknownItem] : [])
+    const sent = [given(), given({ user_id: 'ghost' }), given({ platfrom: 'WEB' }), given({ user_id: 'keyed' })]
+    const answers = await Promise.all(
+      sent.map((one, i) => send('POST', '/user-interactions', one, i === 3 ? key : undefined)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([201, 400, 400, 201])
+    const ids = answers.map(({ headers }) => String(headers['x-request-id']))
+    expect(answers[1]?.body.request_id).toBe(ids[1])
+    expect(answers[2]?.body.request_id).toBe(ids[2])
+    expect(lines.map(({ request_id }) => request_id)).toEqual(expect.arrayContaining(ids))
+
+    const { accepted, rejected } = createEventsOf(interaction)
+    const events = submit.submitted.flatMap(({ type, batch }) => {
+      const verdict = verdictOn(type, batch, submit.problemsOf)
+      store.verdicts.push(verdict)
+      const placed = { ...verdict, repeated: [], submitted_offset: 1 }
+      return [...accepted(batch, placed), ...rejected(batch, placed)].map(({ request_id }) => request_id)
+    })
+    expect(events.sort()).toEqual([...ids].sort())
+
+    const found = await Promise.all(ids.map((id) => send('GET', `/v1/requests/${id}`)))
+    expect(found.map(({ body }) => [body.request_id, body.type, body.batches.length, body.batches[0].status])).toEqual(
+      ids.map((id, i) => [id, 'interactions', 1, i === 1 || i === 2 ? 400 : 200]),
+    )
+    expect(found[1]?.body.batches[0].data.errors).toMatchObject([{ index: 0, problems: [unknownItem] }])
+    expect(found[2]?.body.batches[0].data.errors).toMatchObject([{ index: 0, problems: answers[2]?.body.problems }])
+
+    const stranger = { authorization: 'Bearer other-key' }
+    expect((await send('GET', `/v1/requests/${ids[1]}`, undefined, stranger)).status).toBe(404)
+    expect((await send('GET', `/v1/requests/${ids[1]?.slice(0, 32)}0fff`)).status).toBe(404)
   })
 
   it('says so when the outcome is unknown', async () => {

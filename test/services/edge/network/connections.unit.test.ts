@@ -32,6 +32,8 @@ it.each([
 ])('answers %s in its own shape', async (_, text, status) => {
   const [head = '', body = ''] = (await say(text)).split('\r\n\r\n')
   expect(head).toContain(`HTTP/1.1 ${status}`)
+  expect(body.endsWith('}\n')).toBe(true)
+  expect(head).toContain(`Content-Length: ${Buffer.byteLength(body)}\r\n`)
   expect(JSON.parse(body)).toMatchObject({
     error: expect.any(String),
     message: expect.any(String),

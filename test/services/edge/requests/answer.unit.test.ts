@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest'
+import { catalogue } from '#schemas/catalogue.js'
+import { uploadExample } from '#schemas/derive/openapi/answers.js'
+import { createValidator, type Validate } from '#schemas/derive/validator.js'
+import type { Problem } from '#schemas/problem.js'
 import type { BatchResult } from '../../../../services/edge/batches/outcome.js'
-import { answerOf, overallStatus } from '../../../../services/edge/requests/answer.js'
+import { type Answer, answerOf, overallStatus } from '../../../../services/edge/requests/answer.js'
 import { refusalOf } from '../../../support/batch.js'
 import { verdictOn } from '../fakes/submit.fake.js'
 
@@ -19,6 +23,9 @@ const batch = {
 const verdict = { ...verdictOn('shops', batch), accepted: 9 }
 const dataOf = (outcome: BatchResult['outcome']) =>
   answerOf({ requestId: 'r', type: 'shops' }, [{ batch: 2, batchId: 'b', outcome }]).batches[0]
+
+const firstProblemOf = (result: ReturnType<Validate>) =>
+  'problems' in result ? (result.problems[0]?.message ?? '') : ''
 
 it('maps an outcome to a status, a word and a sentence', () => {
   expect(dataOf({ verdict: { ...verdict, refused: [] } })).toMatchObject({
@@ -45,4 +52,29 @@ it('gives the whole the status that its batches agree on', () => {
   expect([overall(200, 200), overall(400), overall(500, 500), overall(207)]).toEqual([200, 400, 500, 207])
   expect([overall(200, 400), overall(200, 500), overall(400, 500)]).toEqual([207, 207, 207])
   expect([overall(202, 202), overall(200, 202), overall(400, 202), overall(202, 500)]).toEqual([202, 202, 202, 207])
+})
+
+it("answers as the API reference's examples show it, for each status", () => {
+  for (const type of catalogue.uploads.values()) {
+    const problems: Problem[] = [
+      { field: type.id, code: 'missing_field', message: firstProblemOf(createValidator(type)({})) },
+    ]
+    const refused = (accepted: number) => ({
+      verdict: { ...verdict, first_index: 0, accepted, refused: [{ index: accepted, id: null, problems }] },
+    })
+    const outcomes: [200 | 202 | 207 | 400 | 500, BatchResult['outcome']][] = [
+      [200, { verdict: { ...verdict, accepted: 1, refused: [] } }],
+      [202, 'pending'],
+      [207, refused(1)],
+      [400, refused(0)],
+      [500, { unknown: 'no verdict yet' }],
+    ]
+    for (const [status, outcome] of outcomes) {
+      const example = uploadExample(type, status) as Answer
+      const batchId = example.batches[0]?.data.batch_id ?? null
+      const request = { requestId: example.request_id, type: type.type }
+      expect(answerOf(request, [{ batch: 1, batchId, outcome }])).toEqual(example)
+      expect(overallStatus(example.batches)).toBe(status)
+    }
+  }
 })
