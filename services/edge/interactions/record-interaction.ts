@@ -28,6 +28,14 @@ export type RecordInteractionDeps = {
   log: Log
 }
 
+/**
+ * Answers with the request id that rejections, events and look-ups know the interaction by. With an Idempotency-Key the id
+ * stays the one that is derived from the key: the same request has the same id each time that it is sent.
+ */
+const answerWith = (request: FastifyRequest, gatheredId: string): void => {
+  if (request.idempotencyKey === null) request.id = gatheredId
+}
+
 /** POST /user-interactions: one interaction, answered once its verdict is known. */
 export const createRecordInteraction = (deps: RecordInteractionDeps) => {
   const { interaction } = deps.catalogue
@@ -46,7 +54,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     if ('refusal' in entry) {
       // Answered at once. It still goes out with the next batch, to be published as a rejection; the client does not
       // wait for that.
-      request.id = deps.gather(orgId, { entry, bodySha256: body.sha256 }).requestId
+      answerWith(request, deps.gather(orgId, { entry, bodySha256: body.sha256 }).requestId)
       return sendError(reply, refused(entry.refusal.problems))
     }
 
@@ -63,8 +71,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     const values = { interaction_id: id, recorded_at: recordedAt, ...entry.values }
     const keyed = key === null ? {} : { keyedSha256: body.sha256 }
     const gathered = deps.gather(orgId, { entry: { ...entry, values, ...keyed }, bodySha256: body.sha256 })
-    // What the client is answered is what rejections, events and look-ups know the interaction by.
-    request.id = gathered.requestId
+    answerWith(request, gathered.requestId)
     const outcome = await gathered.outcome
     if (outcome === 'unknown') return sendError(reply, unknown)
     if (outcome !== 'accepted') return sendError(reply, refused(outcome.problems))
