@@ -27,9 +27,10 @@ export type WholeSystem = {
 /**
  * Everything that `npm start` starts, on free ports; in the folder that is given, or in one that is removed when the system
  * stops. Variables that are given reach its services; the address of a part among them keeps that part from being started.
+ * Run from this clone, or from the one that is given.
  */
 export const startWholeSystem = async (
-  given: { dataDir?: string; env?: Record<string, string> } = {},
+  given: { clone?: string; dataDir?: string; env?: Record<string, string> } = {},
 ): Promise<{ system: WholeSystem; stop: () => Promise<void> }> => {
   const containers = process.env.WEIR_TEST_STACK === 'docker' ? await startContainers() : undefined
   const dataDir = given.dataDir ?? (await mkdtemp(join(tmpdir(), 'weir-system-')))
@@ -39,6 +40,7 @@ export const startWholeSystem = async (
   const logFrom = existsSync(logFile) ? readFileSync(logFile, 'utf8').length : 0
   const log = openLog(logFile)
   const launcher = spawn(process.execPath, ['deploy/embedded/start.mjs'], {
+    cwd: given.clone,
     // As under npm: should vitest be killed, the launcher stops by itself.
     env: { npm_lifecycle_event: 'test', ...process.env, ...env },
     stdio: ['ignore', log, log],
