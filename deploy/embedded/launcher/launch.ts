@@ -3,7 +3,7 @@
 // them on a signal, in the opposite order.
 
 import { readFile } from 'node:fs/promises'
-import { refusalOf } from '../supervision/disk-refusal.js'
+import { refusalOf } from '../supervision/disk-refusal.mjs'
 import { endOrphans, type RunningProcess } from '../supervision/noted-processes.js'
 import { CannotStart, createSupervisor } from '../supervision/supervisor.js'
 import { banner } from './banner.js'

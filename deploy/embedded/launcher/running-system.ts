@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { claimFile } from '../supervision/claim-file.mjs'
-import { unlessDiskRefuses } from '../supervision/disk-refusal.js'
+import { unlessDiskRefuses } from '../supervision/disk-refusal.mjs'
 import { type Addresses, type LauncherConfig, readConfig } from './config.js'
 import { edgeUrl } from './services.js'
 

@@ -10,6 +10,7 @@ import { jars, java, maven } from './java.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
 import { partsDir, SetUpFailure } from './tool.mjs'
+import { diskFailure, refuseUnwritable } from './writable.mjs'
 
 const POLL_MS = 300
 
@@ -18,7 +19,9 @@ export async function setUp({ output = process.stdout } = {}) {
   try {
     refuseOldNode()
     const steps = [packages, ...(needsJava(process.env) ? [java, maven, jars] : []), build]
-    if (!steps.some((step) => step.isNeeded())) return
+    const needed = steps.filter((step) => step.isNeeded())
+    if (needed.length === 0) return
+    refuseUnwritable([partsDir, ...needed.flatMap(({ writes = [] }) => writes)])
     const progress = createProgress(output)
     await withLock(progress, async () => {
       // Asked again under the lock: another set-up may have done the step while this one waited.
@@ -26,8 +29,9 @@ export async function setUp({ output = process.stdout } = {}) {
     })
     progress.say('set up')
   } catch (error) {
-    if (!(error instanceof SetUpFailure)) throw error
-    process.stderr.write(`\n${error.message}\n`)
+    const failure = error instanceof SetUpFailure ? error : diskFailure(error)
+    if (failure === undefined) throw error
+    process.stderr.write(`\n${failure.message}\n`)
     process.exit(1)
   }
 }

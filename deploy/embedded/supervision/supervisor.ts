@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { tryToWrite } from './disk-refusal.js'
+import { tryToWrite } from './disk-refusal.mjs'
 import { logFileOf, sizeOf, tailOf } from './log-file.js'
 import { type Ending, type RunningProcess, type Startable, spawnNoted } from './noted-processes.js'
 
