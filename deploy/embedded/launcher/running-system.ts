@@ -15,7 +15,13 @@ export const claimDataFolder = (dataDir: string): (() => void) => {
   mkdirSync(join(dataDir, 'logs'), { recursive: true })
   const claim = claimFile(join(dataDir, 'run', 'launcher.json'))
   if (claim.holder) {
-    throw new DataFolderInUse(`Weir already runs with the data folder ${dataDir} (process ${claim.holder.pid}).`)
+    const { EDGE_URL } = readNoted(dataDir)
+    const reach = EDGE_URL ? `at ${EDGE_URL} (its documentation: ${EDGE_URL}/docs)` : 'and is still starting'
+    const folder = dataDir === readConfig({}).dataDir ? '' : `DATA_DIR='${dataDir}' `
+    throw new DataFolderInUse(
+      `Weir already runs with the data folder ${dataDir} (process ${claim.holder.pid}), ${reach}; ` +
+        `operate it by ${folder}npm run -s weir -- --help, or end it by kill ${claim.holder.pid}`,
+    )
   }
   return () => unlessDiskRefuses(claim.release)
 }
