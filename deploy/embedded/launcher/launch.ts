@@ -14,14 +14,15 @@ import { claimDataFolder, DataFolderInUse, noteAddresses } from './running-syste
 import { demoKeyFile, provision, weirServices } from './services.js'
 import { onStopSignal } from './stop-signals.js'
 
-export const launch = async (): Promise<void> => {
+/** Signals end the process at once until `leaveSignals` is called: from then on there is something to stop in good order. */
+export const launch = async ({ leaveSignals }: { leaveSignals: () => void }): Promise<void> => {
   surviveLostOutput()
   try {
     const config = readConfig(process.env)
     checkEdgeNetwork(process.env)
     await explainRefusal(config.dataDir, async () => {
       process.once('exit', claimDataFolder(config.dataDir))
-      await run(config)
+      await run(config, leaveSignals)
     })
   } catch (error) {
     if (!isExplained(error)) throw error
@@ -42,7 +43,7 @@ const explainRefusal = async (dataDir: string, work: () => Promise<void>): Promi
   }
 }
 
-const run = async (config: LauncherConfig): Promise<void> => {
+const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<void> => {
   const orphans = await endOrphans(config.dataDir)
   if (orphans.length > 0) say(`ended what an earlier start had left running: ${orphans.join(', ')}`)
   const busy = await findBusyPorts(config)
@@ -70,6 +71,7 @@ const run = async (config: LauncherConfig): Promise<void> => {
     },
     hurry: () => supervisor.kill(),
   })
+  leaveSignals()
 
   try {
     process.once('exit', noteAddresses(config))

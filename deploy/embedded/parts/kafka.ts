@@ -40,7 +40,7 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
       propertiesFile,
     ],
     env: { ...javaEnvironment, PATH: [join(packageRoot, 'deploy/embedded/parts'), process.env.PATH].join(delimiter) },
-    prepare: async () => {
+    prepare: async (signal) => {
       await mkdir(home, { recursive: true })
       const [controllerPort = 0] = await freePorts(1)
       await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind }))
@@ -52,6 +52,7 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
       await promisify(execFile)(java, [...classes, 'kafka.tools.StorageTool', ...format], {
         env: { ...process.env, ...javaEnvironment },
         maxBuffer: 16 << 20,
+        signal,
       })
     },
     isReady: () => answersKafka(port),

@@ -96,7 +96,8 @@ async function aptInstall(...choices) {
   if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) throw new SetUpFailure(advice)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const aptGet = (...args) =>
-    runTool({ name: 'apt-get', command: 'apt-get', args: ['-y', ...args], env, nextStep: advice })
+    // An apt-get that is killed while it installs leaves packages half installed, for a person to mend.
+    runTool({ name: 'apt-get', command: 'apt-get', args: ['-y', ...args], env, nextStep: advice, mayBeKilled: false })
   await aptGet('update')
   const known = choices.find((name) => spawnSync('apt-cache', ['show', '--no-all-versions', name]).status === 0)
   await aptGet('install', '--no-install-recommends', known ?? choices[0])

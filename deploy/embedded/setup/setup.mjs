@@ -9,13 +9,14 @@ import { build } from './build.mjs'
 import { jars, java, maven } from './java.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
-import { partsDir, SetUpFailure } from './tool.mjs'
+import { endOnSignal, partsDir, SetUpFailure } from './tool.mjs'
 import { diskFailure, refuseUnwritable } from './writable.mjs'
 
 const POLL_MS = 300
 
 /** @param {{ output?: NodeJS.WriteStream }} options where the progress goes */
 export async function setUp({ output = process.stdout } = {}) {
+  const leaveSignals = endOnSignal(output)
   try {
     refuseOldNode()
     const steps = [packages, ...(needsJava(process.env) ? [java, maven, jars] : []), build]
@@ -33,6 +34,8 @@ export async function setUp({ output = process.stdout } = {}) {
     if (failure === undefined) throw error
     process.stderr.write(`\n${failure.message}\n`)
     process.exit(1)
+  } finally {
+    leaveSignals()
   }
 }
 
