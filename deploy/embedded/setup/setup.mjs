@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { claimFile } from '../supervision/claim-file.mjs'
 import { build } from './build.mjs'
-import { jars, java, maven } from './java.mjs'
+import { jars, java, maven, mayInstall, refuseMissingTools } from './java.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
 import { endOnSignal, partsDir, SetUpFailure } from './tool.mjs'
@@ -23,6 +23,7 @@ export async function setUp({ output = process.stdout } = {}) {
     const needed = steps.filter((step) => step.isNeeded())
     if (needed.length === 0) return
     refuseUnwritable([partsDir, ...needed.flatMap(({ writes = [] }) => writes)])
+    if (needsJava(process.env) && !mayInstall()) refuseMissingTools()
     const progress = createProgress(output)
     await withLock(progress, async () => {
       // Asked again under the lock: another set-up may have done the step while this one waited.
