@@ -4,7 +4,7 @@ import { afterBytes, decoded, readBody, type Spool } from './body.js'
 import type { Engine, StatementResult } from './engine.js'
 import { ClickHouseError, refusal } from './errors.js'
 import type { QueryRequest } from './request.js'
-import { type InsertStatement, splitStatement } from './statement-split.js'
+import { type InsertStatement, literal, splitStatement } from './statement-split.js'
 
 export type QueryAnswer = StatementResult & { format: string | undefined; isInsert: boolean }
 
@@ -56,8 +56,8 @@ export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }
     const unpacked = spool.newPath()
     try {
       await engine.run(
-        `SELECT raw_blob FROM file('${packed}', 'RawBLOB', 'raw_blob String', '${request.bodyEncoding}') ` +
-          `INTO OUTFILE '${unpacked}' COMPRESSION 'none' FORMAT RawBLOB`,
+        `SELECT raw_blob FROM file(${literal(packed)}, 'RawBLOB', 'raw_blob String', ${literal(request.bodyEncoding)}) ` +
+          `INTO OUTFILE ${literal(unpacked)} COMPRESSION 'none' FORMAT RawBLOB`,
         'RawBLOB',
         { settings: new Map() },
       )

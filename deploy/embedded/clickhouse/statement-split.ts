@@ -58,7 +58,7 @@ const fromFile = (text: string, sourceAt: number, formatAt: number, format: stri
   dataStart: end,
   readingFrom: (path, compression) =>
     utf8(
-      `${text.slice(0, sourceAt)} FROM INFILE ${literal(path)} COMPRESSION ${literal(compression)} ` +
+      `${text.slice(0, sourceAt)} FROM INFILE ${pathLiteral(path)} COMPRESSION ${literal(compression)} ` +
         `${text.slice(sourceAt, formatAt)} FORMAT ${format}`,
     ),
 })
@@ -80,7 +80,7 @@ const splitInsertSelect = (text: string): PlainStatement | InsertStatement => {
         dataStart: dataAfterFormat(text, token.end),
         readingFrom: (path, compression) =>
           utf8(
-            `${text.slice(0, start)}file(${literal(path)}, ${literal(token.text)}, ` +
+            `${text.slice(0, start)}file(${pathLiteral(path)}, ${literal(token.text)}, ` +
               `${text.slice(open.end, close.start)}, ${literal(compression)})${text.slice(close.end, formatAt)}`,
           ),
       }
@@ -131,6 +131,9 @@ const sqlOf = (text: string, tokens: Token[]): string => {
 const ROW_WORDS = new Set('SELECT WITH SHOW DESCRIBE DESC EXPLAIN EXISTS CHECK KILL FROM'.split(' '))
 
 const utf8 = (latin1: string): string => Buffer.from(latin1, 'latin1').toString('utf8')
+
+/** A file's name as a literal within latin1 text, whose bytes are read as UTF-8 in the end. */
+const pathLiteral = (path: string): string => literal(Buffer.from(path, 'utf8').toString('latin1'))
 
 /** A text as a literal of ClickHouse's SQL. */
 export const literal = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

@@ -3,25 +3,26 @@
 // them on a signal, in the opposite order.
 
 import { readFile } from 'node:fs/promises'
-import { refusalOf } from '../supervision/disk-refusal.js'
+import { refusalOf } from '../supervision/disk-refusal.mjs'
 import { endOrphans, type RunningProcess } from '../supervision/noted-processes.js'
 import { CannotStart, createSupervisor } from '../supervision/supervisor.js'
 import { banner } from './banner.js'
-import { findBusyPorts } from './busy-ports.js'
+import { findBusyPorts } from './busy-ports.mjs'
 import { ConfigProblems, checkEdgeNetwork, type LauncherConfig, readConfig } from './config.js'
 import { embeddedParts } from './embedded-parts.js'
 import { claimDataFolder, DataFolderInUse, noteAddresses } from './running-system.js'
 import { demoKeyFile, provision, weirServices } from './services.js'
 import { onStopSignal } from './stop-signals.js'
 
-export const launch = async (): Promise<void> => {
+/** Signals end the process at once until `leaveSignals` is called: from then on there is something to stop in good order. */
+export const launch = async ({ leaveSignals }: { leaveSignals: () => void }): Promise<void> => {
   surviveLostOutput()
   try {
     const config = readConfig(process.env)
     checkEdgeNetwork(process.env)
     await explainRefusal(config.dataDir, async () => {
       process.once('exit', claimDataFolder(config.dataDir))
-      await run(config)
+      await run(config, leaveSignals)
     })
   } catch (error) {
     if (!isExplained(error)) throw error
@@ -42,7 +43,7 @@ const explainRefusal = async (dataDir: string, work: () => Promise<void>): Promi
   }
 }
 
-const run = async (config: LauncherConfig): Promise<void> => {
+const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<void> => {
   const orphans = await endOrphans(config.dataDir)
   if (orphans.length > 0) say(`ended what an earlier start had left running: ${orphans.join(', ')}`)
   const busy = await findBusyPorts(config)
@@ -70,6 +71,7 @@ const run = async (config: LauncherConfig): Promise<void> => {
     },
     hurry: () => supervisor.kill(),
   })
+  leaveSignals()
 
   try {
     process.once('exit', noteAddresses(config))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { nowhere } from '../../../services/operator/config.js'
 import { addressOf } from '../../../services/operator/desk/ask-parts.js'
 import { claimFile, livingHolderOf } from '../supervision/claim-file.mjs'
-import { unlessDiskRefuses } from '../supervision/disk-refusal.js'
+import { unlessDiskRefuses } from '../supervision/disk-refusal.mjs'
 import { type Addresses, type LauncherConfig, readConfig } from './config.js'
 import { edgeUrl } from './services.js'
 
@@ -19,7 +19,13 @@ export const claimDataFolder = (dataDir: string): (() => void) => {
   mkdirSync(join(dataDir, 'logs'), { recursive: true })
   const claim = claimFile(claimOf(dataDir))
   if (claim.holder) {
-    throw new DataFolderInUse(`Weir already runs with the data folder ${dataDir} (process ${claim.holder.pid}).`)
+    const { EDGE_URL } = readNoted(dataDir)
+    const reach = EDGE_URL ? `at ${EDGE_URL} (its documentation: ${EDGE_URL}/docs)` : 'and is still starting'
+    const folder = dataDir === readConfig({}).dataDir ? '' : `DATA_DIR='${dataDir}' `
+    throw new DataFolderInUse(
+      `Weir already runs with the data folder ${dataDir} (process ${claim.holder.pid}), ${reach}; ` +
+        `operate it by ${folder}npm run -s weir -- --help, or end it by kill ${claim.holder.pid}`,
+    )
   }
   return () => unlessDiskRefuses(claim.release)
 }

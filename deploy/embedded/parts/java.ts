@@ -9,3 +9,24 @@ export const javaCommand = (home: string | undefined): string => {
 
 /** Where the set-up put the jars of the Java parts. */
 export const jarsDir = (part: 'kafka' | 'registry'): string => join(packageRoot, '.parts', part)
+
+/**
+ * The environment of every Java process. Java opens files by the machine's locale: under LC_ALL=C it finds no folder whose name
+ * has a letter beyond ASCII, while Node writes all names as UTF-8.
+ */
+export const javaEnvironment = { LC_ALL: 'C.UTF-8' } as const
+
+/**
+ * The text of a .properties file. Java reads such a file as Latin-1, takes a backslash for an escape, and drops blanks before a
+ * value.
+ */
+export const javaProperties = (properties: Readonly<Record<string, string | number | boolean>>): string =>
+  Object.entries(properties)
+    .map(([name, value]) => `${name}=${escaped(String(value))}\n`)
+    .join('')
+
+const escaped = (value: string): string =>
+  value
+    .replaceAll('\\', '\\\\')
+    .replace(/^ /, '\\ ')
+    .replaceAll(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { packageRoot } from '#platform/process/package-root.js'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
-import { jarsDir, javaCommand } from './java.js'
+import { jarsDir, javaCommand, javaEnvironment, javaProperties } from './java.js'
 import { freePorts } from './ports.js'
 
 /** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
@@ -18,7 +19,8 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
   const propertiesFile = join(home, 'server.properties')
   const java = javaCommand(process.env.JAVA_HOME)
   const classes = [
-    `-Dlog4j2.configurationFile=${join(packageRoot, 'deploy/embedded/parts/log4j2.properties')}`,
+    // As a URL, in which blanks and letters beyond ASCII are escaped; a comma would begin the name of a second file.
+    `-Dlog4j2.configurationFile=${pathToFileURL(join(packageRoot, 'deploy/embedded/parts/log4j2.properties')).href.replaceAll(',', '%2C')}`,
     '-cp',
     join(jarsDir('kafka'), '*'),
   ]
@@ -37,15 +39,21 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
       'kafka.Kafka',
       propertiesFile,
     ],
-    env: { PATH: [join(packageRoot, 'deploy/embedded/parts'), process.env.PATH].join(delimiter) },
-    prepare: async () => {
+    env: { ...javaEnvironment, PATH: [join(packageRoot, 'deploy/embedded/parts'), process.env.PATH].join(delimiter) },
+    prepare: async (signal) => {
       await mkdir(home, { recursive: true })
       const [controllerPort = 0] = await freePorts(1)
       await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind }))
+      const id = await clusterId(home)
+      await fetchMisplaced(logDir, id)
       if (existsSync(join(logDir, 'meta.properties'))) return
       // With `=`, because one id in 64 begins with a hyphen and would be taken for an option.
-      const format = ['format', '--ignore-formatted', `--cluster-id=${await clusterId(home)}`, '-c', propertiesFile]
-      await promisify(execFile)(java, [...classes, 'kafka.tools.StorageTool', ...format], { maxBuffer: 16 << 20 })
+      const format = ['format', '--ignore-formatted', `--cluster-id=${id}`, '-c', propertiesFile]
+      await promisify(execFile)(java, [...classes, 'kafka.tools.StorageTool', ...format], {
+        env: { ...process.env, ...javaEnvironment },
+        maxBuffer: 16 << 20,
+        signal,
+      })
     },
     isReady: () => answersKafka(port),
   }
@@ -70,6 +78,18 @@ const clusterId = async (home: string): Promise<string> => {
   const file = join(home, 'cluster-id')
   if (!existsSync(file)) await writeFile(file, randomBytes(16).toString('base64url'))
   return (await readFile(file, 'utf8')).trim()
+}
+
+/**
+ * Before server.properties was escaped, Kafka read a folder's name as Latin-1 and kept the log of `my wéir` in `my wÃ©ir`. Such a
+ * log is moved to its place, if it is this cluster's own: another one may have stayed behind when its data folder was removed.
+ */
+const fetchMisplaced = async (logDir: string, id: string): Promise<void> => {
+  const misplaced = Buffer.from(logDir).toString('latin1')
+  const marker = join(misplaced, 'meta.properties')
+  if (misplaced === logDir || existsSync(logDir) || !existsSync(marker)) return
+  if (!(await readFile(marker, 'utf8')).split('\n').includes(`cluster.id=${id}`)) return
+  await rename(misplaced, logDir)
 }
 
 /**
@@ -101,8 +121,7 @@ export const kafkaProperties = (options: {
     'listener.security.protocol.map': 'BROKER:PLAINTEXT,BEHIND:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'inter.broker.listener.name': 'BROKER',
     'controller.listener.names': 'CONTROLLER',
-    // A backslash would be read as an escape.
-    'log.dirs': options.logDir.replaceAll('\\', '/'),
+    'log.dirs': options.logDir,
     'auto.create.topics.enable': false,
     // One broker, so no replica has a copy: a message is on the disk before it is acknowledged. Clusters leave that to the
     // system.
@@ -126,8 +145,7 @@ export const kafkaProperties = (options: {
     'message.max.bytes': 32 * 1024 * 1024,
     'replica.fetch.max.bytes': 32 * 1024 * 1024,
   }
-  const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}`)
-  return `${lines.join('\n')}\n`
+  return javaProperties(properties)
 }
 
 const WITHIN_MS = 2_000

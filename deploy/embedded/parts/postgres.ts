@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,8 +31,8 @@ export const postgresPart = async (options: { dataDir: string; port: number }): 
       'unix_socket_directories=',
     ],
     runAs: user.runAs,
-    prepare: async () => {
-      if (!existsSync(cluster)) await create({ home, cluster, initdb, postgres, runAs: user.runAs })
+    prepare: async (signal) => {
+      if (!existsSync(cluster)) await create({ home, cluster, initdb, postgres, runAs: user.runAs }, signal)
       await user.own()
       await removeStalePid(cluster)
     },
@@ -55,7 +55,10 @@ const postgresBinaries = async (): Promise<{ initdb: string; postgres: string }>
 }
 
 // Made under another name and renamed when complete, so that an interrupted creation is begun anew.
-const create = async (paths: { home: string; cluster: string; initdb: string; postgres: string; runAs: string[] }) => {
+const create = async (
+  paths: { home: string; cluster: string; initdb: string; postgres: string; runAs: string[] },
+  signal: AbortSignal,
+) => {
   const draft = join(paths.home, 'cluster.next')
   const passwordFile = join(paths.home, 'password')
   await rm(draft, { recursive: true, force: true })
@@ -75,11 +78,13 @@ const create = async (paths: { home: string; cluster: string; initdb: string; po
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
   ]
-  await promisify(execFile)(command, args)
+  await promisify(execFile)(command, args, { signal })
   await rm(passwordFile)
   const [single = '', ...singleArgs] = [...paths.runAs, paths.postgres, '--single', '-D', draft, 'postgres']
-  const made = spawnSync(single, singleArgs, { input: 'create database weir\n', encoding: 'utf8' })
-  if (made.status !== 0 || /ERROR|FATAL/.test(made.stderr)) throw new Error(`cannot make the database: ${made.stderr}`)
+  const making = promisify(execFile)(single, singleArgs, { signal })
+  making.child.stdin?.end('create database weir\n')
+  const { stderr } = await making
+  if (/ERROR|FATAL/.test(stderr)) throw new Error(`cannot make the database: ${stderr}`)
   await rename(draft, paths.cluster)
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
-import { jarsDir, javaCommand } from './java.js'
+import { jarsDir, javaCommand, javaEnvironment } from './java.js'
 import { answersHttp } from './ports.js'
 
 /** Apicurio Registry, which speaks Confluent's API under /apis/ccompat/v7. Its data is in <dataDir>/registry. */
@@ -26,6 +26,7 @@ export const registryPart = async (options: { dataDir: string; port: number }): 
       join(jarsDir('registry'), runner),
     ],
     env: {
+      ...javaEnvironment,
       // By default the H2 database writes half a second after it answered; a schema id that was handed out must survive a
       // kill.
       REGISTRY_DATASOURCE_URL: `jdbc:h2:file:${join(home, 'registry')};WRITE_DELAY=0`,

@@ -12,6 +12,7 @@ const stamp = join(dist, '.built-from')
 /** Compiles TypeScript into dist/, and copies there the files that the code reads when it runs (SQL, pages, schemas). */
 export const build = {
   title: 'build',
+  writes: [root, dist, next],
   isNeeded: () => !existsSync(stamp) || readFileSync(stamp, 'utf8') !== sourcesHash(),
   run: async () => {
     const hash = sourcesHash()

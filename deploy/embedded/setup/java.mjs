@@ -17,15 +17,15 @@ export const java = {
   isNeeded: () => (jars.isNeeded() ? javaVersion() < OLDEST_JAVA : findJava() === undefined),
   run: async (detail) => {
     detail('installing with apt-get')
-    await aptInstall('openjdk-17-jre-headless', 'default-jre-headless')
-    if (javaVersion() < OLDEST_JAVA) throw new SetUpFailure(advice)
+    await aptInstall(...debianJava)
+    if (javaVersion() < OLDEST_JAVA) throw new SetUpFailure(missingLines({ java: javaVersion(), hasMaven: true })[0])
   },
 }
 
 /** Maven fetches the jars of Kafka and the registry, and is needed for nothing else. */
 export const maven = {
   title: 'Maven',
-  isNeeded: () => jars.isNeeded() && spawnSync('mvn', ['-v']).status !== 0,
+  isNeeded: () => jars.isNeeded() && !isOnPath('mvn'),
   run: async (detail) => {
     detail('installing with apt-get')
     await aptInstall('maven')
@@ -35,6 +35,7 @@ export const maven = {
 /** Fetches what pom.xml names: Kafka into .parts/kafka and the schema registry into .parts/registry. */
 export const jars = {
   title: 'Kafka and schema registry',
+  writes: [partsDir, join(partsDir, 'kafka'), join(partsDir, 'registry')],
   isNeeded: () => !existsSync(stamp) || readFileSync(stamp, 'utf8') !== pomHash(),
   run: async (detail) => {
     rmSync(stamp, { force: true })
@@ -73,9 +74,62 @@ export const jars = {
   },
 }
 
-const advice = `Weir needs Java ${OLDEST_JAVA} or newer and Maven for its embedded Kafka and schema registry. Install them
-(Debian, Ubuntu: sudo apt-get install openjdk-17-jre-headless maven; macOS: brew install openjdk maven)
-and run the same command again, or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to use your own.`
+/** What of Java and Maven is missing or too old, in a line each with the next step; before anything is downloaded. */
+export function refuseMissingTools() {
+  if (!jars.isNeeded()) {
+    if (java.isNeeded()) throw new SetUpFailure(missingLines({ java: 0, hasMaven: true }).join('\n'))
+    return
+  }
+  const lines = missingLines({ java: javaVersion(), hasMaven: isOnPath('mvn') })
+  if (lines.length > 0) throw new SetUpFailure(lines.join('\n'))
+}
+
+/**
+ * @param {{ java: number, hasMaven: boolean }} found the version of Java, 0 for none
+ * @param {{ platform: string, osRelease: string, hasPackage: (name: string) => boolean }} system
+ */
+export function missingLines({ java, hasMaven }, system = thisSystem()) {
+  const install = installCommands(system)
+  const own = 'or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to use your own Kafka and registry.'
+  const isFine = java >= OLDEST_JAVA
+  const what = java === 0 ? 'Java is missing' : `Java ${java} is too old`
+  return [
+    ...(isFine ? [] : [`${what}: Weir needs Java ${OLDEST_JAVA} or later. ${install.java}, ${own}`]),
+    ...(hasMaven ? [] : [`Maven is missing: it fetches Kafka and the schema registry. ${install.maven}, ${own}`]),
+  ]
+}
+
+function installCommands({ platform, osRelease, hasPackage }) {
+  if (platform === 'darwin')
+    return {
+      java: 'Install it (brew install openjdk && export JAVA_HOME="$(brew --prefix openjdk)")',
+      maven: 'Install it (brew install maven)',
+    }
+  if (/^ID(_LIKE)?=.*(debian|ubuntu)/m.test(osRelease))
+    return {
+      java: `Install it (sudo apt-get install -y ${debianJava.find(hasPackage) ?? 'default-jre-headless'})`,
+      maven: 'Install it (sudo apt-get install -y maven)',
+    }
+  if (/^ID(_LIKE)?=.*(fedora|rhel)/m.test(osRelease)) {
+    const name = /^ID=fedora/m.test(osRelease) ? 'java-latest-openjdk-headless' : 'java-21-openjdk-headless'
+    return { java: `Install it (sudo dnf install -y ${name})`, maven: 'Install it (sudo dnf install -y maven)' }
+  }
+  return { java: 'Install it from https://adoptium.net', maven: 'Install it from https://maven.apache.org' }
+}
+
+// Newer Debians have no Java 17; the default of older ones is too old.
+const debianJava = ['openjdk-17', 'openjdk-21', 'openjdk-25', 'default'].map((name) =>
+  name === 'default' ? 'default-jre-headless' : `${name}-jre-headless`,
+)
+
+const thisSystem = () => ({
+  platform: process.platform,
+  osRelease: existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '',
+  hasPackage: (name) => spawnSync('apt-cache', ['show', '--no-all-versions', name]).status === 0,
+})
+
+/** Root on Debian has them installed by the steps below; everybody else decides how to install. */
+export const mayInstall = () => process.getuid?.() === 0 && existsSync('/etc/debian_version')
 
 function javaVersion() {
   const { stderr } = spawnSync(findJava() ?? 'java', ['-version'], { encoding: 'utf8' })
@@ -84,20 +138,28 @@ function javaVersion() {
 
 function findJava() {
   const home = process.env.JAVA_HOME ? [join(process.env.JAVA_HOME, 'bin')] : []
-  const folders = [...home, ...(process.env.PATH ?? '').split(delimiter)]
-  return folders.map((folder) => join(folder, 'java')).find((file) => existsSync(file))
+  return findIn(home, 'java') ?? findIn(path(), 'java')
 }
 
-// Installs the first of these packages that this Debian has (newer ones have no Java 17). Only as root on Debian: elsewhere
-// the
-// user decides how to install.
+const path = () => (process.env.PATH ?? '').split(delimiter)
+const findIn = (folders, name) => folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
+const isOnPath = (name) => findIn(path(), name) !== undefined
+
+// Installs the first of these packages that this Debian has.
 async function aptInstall(...choices) {
-  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) throw new SetUpFailure(advice)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const aptGet = (...args) =>
-    runTool({ name: 'apt-get', command: 'apt-get', args: ['-y', ...args], env, nextStep: advice })
+    // An apt-get that is killed while it installs leaves packages half installed, for a person to mend.
+    runTool({
+      name: 'apt-get',
+      command: 'apt-get',
+      args: ['-y', ...args],
+      env,
+      nextStep: 'See to that and run the same command again.',
+      mayBeKilled: false,
+    })
   await aptGet('update')
-  const known = choices.find((name) => spawnSync('apt-cache', ['show', '--no-all-versions', name]).status === 0)
+  const known = choices.find(thisSystem().hasPackage)
   await aptGet('install', '--no-install-recommends', known ?? choices[0])
 }
 

@@ -5,6 +5,7 @@ import { root, runTool } from './tool.mjs'
 /** The npm packages. `npm ci` is needed when the packages that npm recorded as installed are not those of the lockfile. */
 export const packages = {
   title: 'npm packages',
+  writes: [root, join(root, 'node_modules')],
   isNeeded: () => {
     // npm writes this record last, so an interrupted installation has none.
     const record = join(root, 'node_modules/.package-lock.json')

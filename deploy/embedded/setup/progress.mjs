@@ -1,5 +1,7 @@
 // One line per step with its time. On a terminal the running step's line is redrawn; in a pipe a long step is
 // mentioned again every 15 s, so that nobody takes a slow download for a hang.
+import { isStopping } from './tool.mjs'
+
 const REDRAW_MS = 100
 const REMIND_MS = 15_000
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
@@ -16,8 +18,8 @@ export function createProgress(output) {
     const line = () => `${title}${detail && `: ${detail}`}`
     if (!output.isTTY) say(`${title} …`)
     const timer = output.isTTY
-      ? setInterval(() => redraw(output, `[${seconds(begun)}] ${frame()} ${line()}`), REDRAW_MS)
-      : setInterval(() => say(`${line()} … still at it`), REMIND_MS)
+      ? setInterval(() => isStopping() || redraw(output, `[${seconds(begun)}] ${frame()} ${line()}`), REDRAW_MS)
+      : setInterval(() => isStopping() || say(`${line()} … still at it`), REMIND_MS)
     try {
       await work((text) => {
         detail = text

@@ -6,19 +6,24 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { claimFile } from '../supervision/claim-file.mjs'
 import { build } from './build.mjs'
-import { jars, java, maven } from './java.mjs'
+import { jars, java, maven, mayInstall, refuseMissingTools } from './java.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
-import { partsDir, SetUpFailure } from './tool.mjs'
+import { endOnSignal, partsDir, SetUpFailure } from './tool.mjs'
+import { diskFailure, refuseUnwritable } from './writable.mjs'
 
 const POLL_MS = 300
 
 /** @param {{ output?: NodeJS.WriteStream }} options where the progress goes */
 export async function setUp({ output = process.stdout } = {}) {
+  const leaveSignals = endOnSignal(output)
   try {
     refuseOldNode()
     const steps = [packages, ...(needsJava(process.env) ? [java, maven, jars] : []), build]
-    if (!steps.some((step) => step.isNeeded())) return
+    const needed = steps.filter((step) => step.isNeeded())
+    if (needed.length === 0) return
+    refuseUnwritable([partsDir, ...needed.flatMap(({ writes = [] }) => writes)])
+    if (needsJava(process.env) && !mayInstall()) refuseMissingTools()
     const progress = createProgress(output)
     await withLock(progress, async () => {
       // Asked again under the lock: another set-up may have done the step while this one waited.
@@ -26,9 +31,12 @@ export async function setUp({ output = process.stdout } = {}) {
     })
     progress.say('set up')
   } catch (error) {
-    if (!(error instanceof SetUpFailure)) throw error
-    process.stderr.write(`\n${error.message}\n`)
+    const failure = error instanceof SetUpFailure ? error : diskFailure(error)
+    if (failure === undefined) throw error
+    process.stderr.write(`\n${failure.message}\n`)
     process.exit(1)
+  } finally {
+    leaveSignals()
   }
 }
 

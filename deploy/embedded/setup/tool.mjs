@@ -15,14 +15,24 @@ const TAIL_LINES = 15
 
 /**
  * Runs one tool to its end. Its whole output goes to .parts/logs/<name>.log, each line also to `onLine`;
- * when it fails, the last lines and `nextStep` are what the user sees.
+ * when it fails, the last lines and `nextStep` are what the user sees. A tool that must not be killed halfway says so.
  */
-export async function runTool({ name, command, args, nextStep, env = process.env, onLine = () => {} }) {
+export async function runTool({
+  name,
+  command,
+  args,
+  nextStep,
+  env = process.env,
+  onLine = () => {},
+  mayBeKilled = true,
+}) {
   mkdirSync(join(partsDir, 'logs'), { recursive: true })
   const logFile = join(partsDir, 'logs', `${name}.log`)
   const log = createWriteStream(logFile)
   const tail = []
-  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  // With a process group of its own, so that a signal reaches the tool's own processes too, and reaches them once.
+  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  running.set(child, { mayBeKilled })
   for (const stream of [child.stdout, child.stderr]) {
     let rest = ''
     stream.setEncoding('utf8').on('data', (text) => {
@@ -35,30 +45,64 @@ export async function runTool({ name, command, args, nextStep, env = process.env
       }
     })
   }
-  const forget = endWithUs(child)
   const ending = await new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message))
     child.once('close', (code, signal) => resolve(code === 0 ? undefined : (signal ?? `exit code ${code}`)))
   })
-  forget()
+  running.delete(child)
   log.end()
+  // Ended by our own signal: that is no failure to tell of, and no next step may begin.
+  if (hasSignal) await new Promise(() => {})
   if (ending === undefined) return
   const shown = tail.map((line) => `  ${line}`).join('\n')
   throw new SetUpFailure(`${name} failed (${ending}):\n${shown}\nThe whole output is in ${logFile}\n${nextStep}`)
 }
 
-// A signal sent to this process alone must not leave the tool running behind it.
-function endWithUs(child) {
-  const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
-  const handlers = Object.entries(signals).map(([signal, code]) => {
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
+const KILL_AFTER_MS = 1_000
+/** The tools that run now, each with whether it may be killed. */
+const running = new Map()
+let hasSignal = false
+
+/** Whether a signal has come, and all that is left to do is to end. */
+export const isStopping = () => hasSignal
+
+/**
+ * From now on a signal says "stopping …" at once, ends the running tool with all that it has started, and then this process.
+ * Returns how to leave signals to others again.
+ */
+export function endOnSignal(output = process.stderr) {
+  const handlers = Object.entries(EXIT_CODES).map(([signal, code]) => {
     const handler = () => {
-      child.kill('SIGTERM')
-      child.once('close', () => process.exit(code))
+      if (hasSignal) return
+      hasSignal = true
+      output.write(`${output.isTTY ? '\r\x1b[K' : ''}stopping …\n`)
+      void endTools().then(() => process.exit(code))
     }
     process.on(signal, handler)
     return () => process.off(signal, handler)
   })
   return () => {
     for (const off of handlers) off()
+  }
+}
+
+async function endTools() {
+  const tools = [...running]
+  const ends = tools.map(([child]) => new Promise((resolve) => child.once('close', resolve)))
+  for (const [child] of tools) send(child, 'SIGTERM')
+  setTimeout(() => {
+    for (const [child, { mayBeKilled }] of tools) if (mayBeKilled) send(child, 'SIGKILL')
+  }, KILL_AFTER_MS)
+  await Promise.all(ends)
+}
+
+// To its whole process group: npm and Maven have processes of their own, which may outlive them.
+function send(child, signal) {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, signal)
+  } catch (error) {
+    // All of them are gone already.
+    if (error.code !== 'ESRCH') throw error
   }
 }

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { unlessDiskRefuses } from './disk-refusal.js'
+import { unlessDiskRefuses } from './disk-refusal.mjs'
 import { logFileOf, openLog } from './log-file.js'
 import { identityOf, isAlive } from './process-identity.mjs'
 

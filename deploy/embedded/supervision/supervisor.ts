@@ -1,14 +1,17 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { tryToWrite } from './disk-refusal.js'
+import { tryToWrite } from './disk-refusal.mjs'
 import { logFileOf, sizeOf, tailOf } from './log-file.js'
 import { type Ending, type RunningProcess, type Startable, spawnNoted } from './noted-processes.js'
 
 /** One process that the supervisor keeps running: a part (Kafka, Postgres, …) or one of Weir's services. */
 export type ProcessDefinition = Startable & {
   readonly port: number
-  /** Run before every start, also before a restart: formatting, clearing what a killed predecessor left. */
-  readonly prepare?: () => Promise<void>
+  /**
+   * Run before every start, also before a restart: formatting, clearing what a killed predecessor left. May be cut short by the
+   * signal, and is then begun anew at the next start.
+   */
+  readonly prepare?: (signal: AbortSignal) => Promise<void>
   readonly isReady: () => Promise<boolean>
 }
 
@@ -51,6 +54,8 @@ export const createSupervisor = (options: {
     },
     stop: async () => {
       isStopping = true
+      // Those that were never ready have nothing to finish, and nobody depends on them yet.
+      await Promise.all(processes.filter(({ wasReady }) => !wasReady()).map(({ stop }) => stop()))
       for (const supervised of processes.toReversed()) await supervised.stop()
     },
     kill: () => {
@@ -64,6 +69,7 @@ export type SupervisedProcess = {
   /** Resolves when the process is ready for the first time, rejects when it cannot get there. Once ready, it is kept running. */
   start: () => Promise<void>
   stop: () => Promise<void>
+  wasReady: () => boolean
   /** Ends the process at once, without the chance to end in good order. */
   kill: () => void
 }
@@ -73,6 +79,7 @@ const READY_WITHIN_MS = 120_000
 const FIRST_ATTEMPTS = 3
 const HEALTHY_MS = 30_000
 const STOP_WITHIN_MS = 20_000
+const STOP_UNREADY_WITHIN_MS = 1_000
 const BACKOFF_MS = [100, 500, 1_000, 2_000, 5_000, 10_000]
 
 export const superviseProcess = (
@@ -88,7 +95,7 @@ export const superviseProcess = (
 
   const run = async (): Promise<{ readiness: Promise<boolean>; ended: Promise<Ending> }> => {
     try {
-      await definition.prepare?.()
+      await definition.prepare?.(stopping.signal)
     } catch (error) {
       throw new CannotStart(`${name} cannot be prepared: ${error instanceof Error ? error.message : String(error)}`)
     }
@@ -154,13 +161,14 @@ export const superviseProcess = (
       if (running) {
         const { ended, end, kill } = running
         end()
-        const timer = setTimeout(kill, STOP_WITHIN_MS)
+        const timer = setTimeout(kill, watch ? STOP_WITHIN_MS : STOP_UNREADY_WITHIN_MS)
         await ended
         clearTimeout(timer)
       }
-      // A preparation that is under way (making a database, say) is left to finish; the process is then not started.
+      // A preparation that is under way (making a database, say) is cut short; the process is then not started.
       await Promise.allSettled([starting, watch])
     },
+    wasReady: () => watch !== undefined,
     kill: () => {
       stopping.abort()
       running?.kill()

@@ -27,11 +27,16 @@ export type WholeSystem = {
 /**
  * Everything that `npm start` starts, on free ports; in the folder that is given, or in one that is removed when the system
  * stops. Variables that are given reach its services; the address of a part among them keeps that part from being started.
- * `inside` is where the launcher runs, when that is elsewhere: a command to put before its own, and what the folder is called
- * there.
+ * Run from this clone, or from the one that is given. `inside` is where the launcher runs, when that is elsewhere: a command
+ * to put before its own, and what the folder is called there.
  */
 export const startWholeSystem = async (
-  given: { dataDir?: string; inside?: { dataDir: string; enter: string[] }; env?: Record<string, string> } = {},
+  given: {
+    clone?: string
+    dataDir?: string
+    inside?: { dataDir: string; enter: string[] }
+    env?: Record<string, string>
+  } = {},
 ): Promise<{ system: WholeSystem; stop: () => Promise<void> }> => {
   const containers = process.env.WEIR_TEST_STACK === 'docker' ? await startContainers() : undefined
   const dataDir = given.dataDir ?? (await mkdtemp(join(tmpdir(), 'weir-system-')))
@@ -47,6 +52,7 @@ export const startWholeSystem = async (
   const log = openLog(logFile)
   const [command = '', ...args] = [...(given.inside?.enter ?? []), process.execPath, 'deploy/embedded/start.mjs']
   const launcher = spawn(command, args, {
+    cwd: given.clone,
     // As under npm: should vitest be killed, the launcher stops by itself.
     env: { npm_lifecycle_event: 'test', ...process.env, ...env },
     stdio: ['ignore', log, log],

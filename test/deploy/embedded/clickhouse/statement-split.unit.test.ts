@@ -33,6 +33,14 @@ describe('an INSERT with data', () => {
     )
   })
 
+  it('names the file also in a folder with quotes and letters beyond ASCII', () => {
+    const path = "/my wéir's 店/f"
+    for (const text of ['INSERT INTO t FORMAT CSV\n1', "INSERT INTO t SELECT a FROM input('a Int8') FORMAT CSV\n1"]) {
+      const split = splitStatement(text)
+      expect(split.kind === 'insert' && split.readingFrom(path, 'none')).toContain(String.raw`'/my wéir\'s 店/f'`)
+    }
+  })
+
   it('is not misled by tables and columns named like keywords', () => {
     expect(insert('INSERT INTO db.values (format, `select`) VALUES (1)').data).toBe(' (1)')
     expect(insert('INSERT INTO "format" FORMAT CSV\n1').data).toBe('1')

@@ -21,6 +21,18 @@ it('gives a data folder to one launcher at a time', () => {
   claimDataFolder(dataDir)()
 })
 
+it('says how to reach the system that has the data folder', () => {
+  const release = claimDataFolder(dataDir)
+  expect(() => claimDataFolder(dataDir)).toThrow('and is still starting')
+  const forget = noteAddresses(readConfig({ DATA_DIR: dataDir, EDGE_PORT: '18080' }))
+  expect(() => claimDataFolder(dataDir)).toThrow(
+    `(process ${process.pid}), at http://127.0.0.1:18080 (its documentation: http://127.0.0.1:18080/docs); ` +
+      `operate it by DATA_DIR='${dataDir}' npm run -s weir -- --help, or end it by kill ${process.pid}`,
+  )
+  forget()
+  release()
+})
+
 it('takes over the data folder of a launcher that is gone', () => {
   claimDataFolder(dataDir)()
   writeFileSync(join(dataDir, 'run', 'launcher.json'), JSON.stringify({ pid: process.pid, identity: 'long ago' }))

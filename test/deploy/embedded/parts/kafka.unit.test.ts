@@ -20,6 +20,14 @@ it('listens on loopback alone and creates no topic unasked', () => {
   expect(properties.get('message.max.bytes')).toBe('33554432')
 })
 
+it('writes the folder so that Java, which reads properties as Latin-1, reads its name', () => {
+  const logDirs = (logDir: string) => read({ ...options, logDir }).get('log.dirs')
+  expect(logDirs('/my wéir 店/log')).toBe(String.raw`/my w\u00e9ir \u5e97/log`)
+  expect(logDirs('/😀 = a: b')).toBe(String.raw`/\ud83d\ude00 = a: b`)
+  expect(logDirs(String.raw`C:\data`)).toBe(String.raw`C:\\data`)
+  expect(logDirs(' a\nb')).toBe(String.raw`\ a\u000ab`)
+})
+
 it('acknowledges what is on the disk, since no other broker has it', () => {
   expect(read(options).get('log.flush.interval.messages')).toBe('1')
 })

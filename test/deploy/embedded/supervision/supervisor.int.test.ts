@@ -94,3 +94,21 @@ it('ends at once what does not want to stop when hurried', async () => {
   await stopped
   expect(identityOf(pid)).toBeUndefined()
 })
+
+it('soon stops what was never ready: a preparation is cut short, a process has a second', async () => {
+  const never = async () => false
+  const stubborn = { ...(await server('stubborn', '')), isReady: never }
+  const prepared = {
+    ...(await server('prepared')),
+    prepare: (signal: AbortSignal) =>
+      new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(new Error('cut short')))),
+  }
+  const started = supervisor.start([stubborn, prepared])
+  const failed = expect(started).rejects.toThrow()
+  await eventually(() => expect(pidOf('stubborn')).toBeGreaterThan(0))
+  const begun = Date.now()
+  await supervisor.stop()
+  expect(Date.now() - begun).toBeLessThan(5_000)
+  await failed
+  expect(existsSync(join(dataDir, 'run', 'prepared.pid'))).toBe(false)
+})

@@ -1,7 +1,10 @@
+// @ts-check
+// Plain Node, not TypeScript: the set-up uses this file too, before anything is compiled.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const refusals: Readonly<Record<string, string>> = {
+/** @type {Readonly<Record<string, string>>} */
+const refusals = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the disk is read-only',
@@ -11,11 +14,19 @@ const refusals: Readonly<Record<string, string>> = {
   EIO: 'the disk has an error',
 }
 
-/** In words, why a disk refused a write; undefined for any other error. */
-export const refusalOf = (error: unknown): string | undefined => refusals[(error as NodeJS.ErrnoException).code ?? '']
+/**
+ * In words, why a disk refused a write; undefined for any other error.
+ * @param {unknown} error
+ * @returns {string | undefined}
+ */
+export const refusalOf = (error) =>
+  error instanceof Error && 'code' in error ? refusals[String(error.code)] : undefined
 
-/** Does `work`, and goes on without it when the disk refuses: for files that are good to have but not worth stopping for. */
-export const unlessDiskRefuses = (work: () => void): void => {
+/**
+ * Does `work`, and goes on without it when the disk refuses: for files that are good to have but not worth stopping for.
+ * @param {() => void} work
+ */
+export const unlessDiskRefuses = (work) => {
   try {
     work()
   } catch (error) {
@@ -26,8 +37,10 @@ export const unlessDiskRefuses = (work: () => void): void => {
 /**
  * Writes 1 MiB into a folder and removes it again (a disk with less room is as good as full). Returns in words why the disk
  * refused.
+ * @param {string} folder
+ * @returns {string | undefined}
  */
-export const tryToWrite = (folder: string): string | undefined => {
+export const tryToWrite = (folder) => {
   const file = join(folder, `tried.${process.pid}`)
   try {
     writeFileSync(file, Buffer.alloc(1024 * 1024))
