@@ -19,8 +19,8 @@ export const claimDataFolder = (dataDir: string): (() => void) => {
   mkdirSync(join(dataDir, 'logs'), { recursive: true })
   const claim = claimFile(claimOf(dataDir))
   if (claim.holder) {
-    const { EDGE_URL } = readNoted(dataDir)
-    const reach = EDGE_URL ? `at ${EDGE_URL} (its documentation: ${EDGE_URL}/docs)` : 'and is still starting'
+    const edge = addressesHere(dataDir)?.EDGE_URL
+    const reach = edge ? `at ${edge} (its documentation: ${edge}/docs)` : 'and is still starting'
     const folder = dataDir === readConfig({}).dataDir ? '' : `DATA_DIR='${dataDir}' `
     throw new DataFolderInUse(
       `Weir already runs with the data folder ${dataDir} (process ${claim.holder.pid}), ${reach}; ` +
