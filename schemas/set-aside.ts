@@ -27,3 +27,11 @@ export const toSetAside = (message: {
   record: message.value.subarray(0, mostBytes).toString('base64'),
   truncated: message.value.length > mostBytes,
 })
+
+/** The same as a message of the rejected topic, its key included. */
+export const createSetAsideMessage =
+  (encode: (event: RejectedEvent) => Buffer) =>
+  (unreadable: Parameters<typeof toSetAside>[0]): { key: string; value: Buffer } => {
+    const event = toSetAside(unreadable)
+    return { key: event.batch_id, value: encode(event) }
+  }

@@ -18,7 +18,7 @@ import { rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.
 import { groupsOf, partitionsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { toSetAside } from '#schemas/set-aside.js'
+import { createSetAsideMessage } from '#schemas/set-aside.js'
 import { configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
 import { createIntegrityFigures } from './figures.js'
@@ -78,10 +78,7 @@ await runService(log, async (onStop, crash) => {
     producer,
     topic: rejectedTopic,
     partitions: partitionsOf(catalogue, rejectedTopic),
-    toMessage: (unreadable) => {
-      const event = toSetAside(unreadable)
-      return { key: event.batch_id, value: encodeRejected(event) }
-    },
+    toMessage: createSetAsideMessage(encodeRejected),
     metrics,
     log,
   })

@@ -17,7 +17,7 @@ import { rejectedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic, database, rejectedTopic, sinkGroupOf, subjectOf } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent } from '#schemas/events.js'
-import { toSetAside } from '#schemas/set-aside.js'
+import { createSetAsideMessage } from '#schemas/set-aside.js'
 import { configSchema } from './config.js'
 import { createSinkFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
@@ -73,10 +73,7 @@ await runService(log, async (onStop, crash) => {
     producer,
     topic: rejectedTopic,
     partitions: partitionsOf(catalogue, rejectedTopic),
-    toMessage: (unreadable) => {
-      const event = toSetAside(unreadable)
-      return { key: event.batch_id, value: encodeRejected(event) }
-    },
+    toMessage: createSetAsideMessage(encodeRejected),
     metrics,
     log,
   })
