@@ -41,7 +41,7 @@ export const takeDecisions = async (
 
   if (at.isReferenced) await index.add(connection, taken.entities)
   await insertKeyedInteractions(connection, taken.keyed)
-  if (taken.verdicts.length > 0) await insertVerdicts(connection, taken.verdicts)
+  await insertVerdicts(connection, taken.verdicts)
   if (at.next > (cursor ?? 0)) await moveCursor(connection, at.topic, at.partition, at.next)
 
   const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))
@@ -50,12 +50,10 @@ export const takeDecisions = async (
   const outcomes = submitted.filter((one) => !forgotten.includes(one)).map((one) => toDecided(at, one, verdicts))
 
   const repeats = outcomes.filter(({ isTheOneDecided }) => !isTheOneDecided)
-  if (repeats.length > 0) {
-    await touchVerdicts(
-      connection,
-      repeats.map(({ batch }) => batch.batch_id),
-      now,
-    )
-  }
+  await touchVerdicts(
+    connection,
+    repeats.map(({ batch }) => batch.batch_id),
+    now,
+  )
   return { outcomes, entities: taken.entities, forgotten }
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // Plain Node, not TypeScript: the set-up uses this file too, before anything is compiled.
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { identityOf, isAlive } from './process-identity.mjs'
+import { linkSync, rmSync, writeFileSync } from 'node:fs'
+import { hasCode, identityOf, isAlive, readIfThere } from './process-identity.mjs'
 
 /** @typedef {{ pid: number, identity: string }} Holder the process that a claim names */
 
@@ -18,14 +18,14 @@ export const claimFile = (file) => {
   try {
     writeFileSync(draft, mine)
     while (!link(draft, file)) {
-      const found = read(file)
+      const found = readIfThere(file)
       if (found === undefined) continue
       const holder = holderOf(found)
       if (holder !== undefined && isAlive(holder)) return { holder }
       // Only one process at a time removes a stale claim: a second one would remove the claim that the first then makes.
       const removal = claimFile(`${file}.removal`)
       if (removal.holder) return removal
-      if (read(file) === found) rmSync(file, { force: true })
+      if (readIfThere(file) === found) rmSync(file, { force: true })
       removal.release()
     }
   } finally {
@@ -33,7 +33,7 @@ export const claimFile = (file) => {
   }
   return {
     release: () => {
-      if (read(file) === mine) rmSync(file, { force: true })
+      if (readIfThere(file) === mine) rmSync(file, { force: true })
     },
   }
 }
@@ -44,7 +44,7 @@ export const claimFile = (file) => {
  * @returns {Holder | undefined}
  */
 export const livingHolderOf = (file) => {
-  const holder = holderOf(read(file) ?? '')
+  const holder = holderOf(readIfThere(file) ?? '')
   return holder !== undefined && isAlive(holder) ? holder : undefined
 }
 
@@ -77,19 +77,3 @@ const link = (from, to) => {
     throw error
   }
 }
-
-/** @param {string} file */
-const read = (file) => {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined
-    throw error
-  }
-}
-
-/**
- * @param {unknown} error
- * @param {string} code
- */
-const hasCode = (error, code) => error instanceof Error && 'code' in error && error.code === code

@@ -49,7 +49,7 @@ const isInUse = (pid) => {
 }
 
 /** @param {string} file */
-const readIfThere = (file) => {
+export const readIfThere = (file) => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -63,4 +63,4 @@ const readIfThere = (file) => {
  * @param {unknown} error
  * @param {string} code
  */
-const hasCode = (error, code) => error instanceof Error && 'code' in error && error.code === code
+export const hasCode = (error, code) => error instanceof Error && 'code' in error && error.code === code
