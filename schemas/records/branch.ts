@@ -6,12 +6,12 @@ export const branch = record({
   id: 'branch_id',
   about: 'A place where a shop does business.',
   fields: {
-    branch_id: uuid(),
+    branch_id: uuid('record identifier'),
     shop_id: reference('shops'),
-    name: text(),
+    name: text('what the branch is called'),
     region: country(),
-    latitude: optional(number({ min: -90, max: 90 })),
-    longitude: optional(number({ min: -180, max: 180 })),
+    latitude: optional(number({ min: -90, max: 90 }, 'degrees north of the equator')),
+    longitude: optional(number({ min: -180, max: 180 }, 'degrees east of Greenwich')),
     ...lifecycle,
   },
 })

@@ -6,5 +6,5 @@ export const course = record({
   id: 'course_id',
   about: 'A course of study.',
   limit: 1000,
-  fields: { course_id: uuid(), name: text(), ...lifecycle },
+  fields: { course_id: uuid('record identifier'), name: text('what the course is called'), ...lifecycle },
 })

@@ -12,7 +12,7 @@ export const customer = record({
     birthdate: optional(date('date of birth')),
     institute_id: optional(uuid('educational institute')),
     course_id: optional(uuid('course')),
-    gender: optional(text()),
+    gender: optional(text('as the organisation records it')),
     ...lifecycle,
   },
 })

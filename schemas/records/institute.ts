@@ -5,5 +5,10 @@ export const institute = record({
   type: 'institutes',
   id: 'institute_id',
   about: 'An educational institute.',
-  fields: { institute_id: uuid(), name: text(), region: country(), ...lifecycle },
+  fields: {
+    institute_id: uuid('record identifier'),
+    name: text('what the institute is called'),
+    region: country(),
+    ...lifecycle,
+  },
 })

@@ -5,5 +5,5 @@ export const keyword = record({
   type: 'keywords',
   id: 'keyword_id',
   about: 'A keyword that shops are found by.',
-  fields: { keyword_id: uuid(), name: text(), ...lifecycle },
+  fields: { keyword_id: uuid('record identifier'), name: text('the keyword itself'), ...lifecycle },
 })

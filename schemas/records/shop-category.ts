@@ -6,7 +6,7 @@ export const shopCategory = record({
   id: 'shop_category_id',
   about: 'A shop in a category.',
   fields: {
-    shop_category_id: uuid(),
+    shop_category_id: uuid('record identifier'),
     shop_id: reference('shops'),
     category_id: reference('categories'),
     region: country(),

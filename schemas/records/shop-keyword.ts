@@ -5,5 +5,10 @@ export const shopKeyword = record({
   type: 'shop-keywords',
   id: 'shop_keyword_id',
   about: 'A keyword of a shop.',
-  fields: { shop_keyword_id: uuid(), shop_id: reference('shops'), keyword_id: reference('keywords'), ...lifecycle },
+  fields: {
+    shop_keyword_id: uuid('record identifier'),
+    shop_id: reference('shops'),
+    keyword_id: reference('keywords'),
+    ...lifecycle,
+  },
 })

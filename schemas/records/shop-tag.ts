@@ -5,5 +5,10 @@ export const shopTag = record({
   type: 'shop-tags',
   id: 'shop_tag_id',
   about: 'A tag on a shop.',
-  fields: { shop_tag_id: uuid(), shop_id: reference('shops'), tag_id: reference('tags'), ...lifecycle },
+  fields: {
+    shop_tag_id: uuid('record identifier'),
+    shop_id: reference('shops'),
+    tag_id: reference('tags'),
+    ...lifecycle,
+  },
 })

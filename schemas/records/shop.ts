@@ -6,10 +6,10 @@ export const shop = record({
   id: 'shop_id',
   about: 'A shop that takes part.',
   fields: {
-    shop_id: uuid(),
-    name: text(),
+    shop_id: uuid('record identifier'),
+    name: text('what the shop is called'),
     region: country(),
-    is_public: optional(boolean()),
+    is_public: optional(boolean('whether the shop is shown publicly')),
     ...lifecycle,
   },
 })

@@ -6,7 +6,7 @@ export const studentFavourite = record({
   id: 'student_favourite_id',
   about: 'A shop that a student marked as a favourite.',
   fields: {
-    student_favourite_id: uuid(),
+    student_favourite_id: uuid('record identifier'),
     customer_id: reference('customers'),
     shop_id: reference('shops'),
     ...lifecycle,

@@ -5,5 +5,5 @@ export const tag = record({
   type: 'tags',
   id: 'tag_id',
   about: 'A tag that shops carry.',
-  fields: { tag_id: uuid(), name: text(), ...lifecycle },
+  fields: { tag_id: uuid('record identifier'), name: text('the tag itself'), ...lifecycle },
 })
