@@ -35,6 +35,9 @@ export const columnsOf = (type: Pick<RecordType, 'assigned' | 'fields'>): Readon
   ...type.fields,
 })
 
+/** Whether a record can come again with the same id, and replace the one before. It cannot where the service gives the id. */
+export const hasVersions = (type: Pick<RecordType, 'id' | 'assigned'>): boolean => !(type.id in type.assigned)
+
 export type Reference = { field: string; type: string; id: string }
 
 /** The records that this one says must already exist. */

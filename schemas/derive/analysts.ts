@@ -1,19 +1,34 @@
 import type { Catalogue } from '../catalogue.js'
-import { database, logTableOf, rejectionsLog, rejectionsView, viewOf } from './names.js'
+import { hasVersions } from '../record.js'
+import {
+  asOfViewOf,
+  currentTableOf,
+  database,
+  historyViewOf,
+  logTableOf,
+  rejectionsLog,
+  rejectionsView,
+  viewOf,
+} from './names.js'
 
 export const analystPrefix = 'analyst_'
 export const analystOf = (org: string): string => `${analystPrefix}${org}`
 
+/** The statements that make a user who reads one organisation's rows and nothing else, on a ClickHouse server. */
+export const createAnalystSql = (catalogue: Catalogue, org: string, passwordSha256: string): string[] => [
+  // 2, not 1: the usual clients send settings of their own with each query. It allows no write either.
+  `create user ${quote(analystOf(org))} identified with sha256_hash by '${passwordSha256}' settings readonly = 2`,
+  ...analystAccessSql(catalogue, org),
+]
+
 /**
- * The statements that make a user who reads one organisation's rows and nothing else, on a ClickHouse server.
+ * The statements that show the user these rows. They may be run again, for tables that came later.
  * Policies come before grants, so that there is no moment in which the user could read more.
  */
-export const createAnalystSql = (catalogue: Catalogue, org: string, passwordSha256: string): string[] => {
+export const analystAccessSql = (catalogue: Catalogue, org: string): string[] => {
   const user = quote(analystOf(org))
-  const tables = logTables(catalogue)
+  const tables = tablesOf(catalogue)
   return [
-    // 2, not 1: the usual clients send settings of their own with each query. It allows no write either.
-    `create user ${user} identified with sha256_hash by '${passwordSha256}' settings readonly = 2`,
     ...tables.flatMap((table) => [
       `create row policy or replace ${only(org)} on ${table} for select using org_id = '${org}' as restrictive to ${user}`,
       // A restrictive policy only narrows what a permissive one shows. On some servers a table with any policy shows nothing
@@ -21,14 +36,14 @@ export const createAnalystSql = (catalogue: Catalogue, org: string, passwordSha2
       `create row policy or replace ${rows(org)} on ${table} for select using 1 as permissive to ${user}, current_user`,
     ]),
     // Table by table, not for the whole database: a table that is added later has no policy yet, and must not be readable.
-    ...[...views(catalogue), ...tables].map((name) => `grant select on ${name} to ${user}`),
+    ...[...viewsOf(catalogue), ...tables].map((name) => `grant select on ${name} to ${user}`),
   ]
 }
 
 /** Removes the user and the policies again; what does not exist is passed over. */
 export const dropAnalystSql = (catalogue: Catalogue, org: string): string[] => [
   `drop user if exists ${quote(analystOf(org))}`,
-  ...logTables(catalogue).flatMap((table) =>
+  ...tablesOf(catalogue).flatMap((table) =>
     [only(org), rows(org)].map((policy) => `drop row policy if exists ${policy} on ${table}`),
   ),
 ]
@@ -36,12 +51,22 @@ export const dropAnalystSql = (catalogue: Catalogue, org: string): string[] => [
 const only = (org: string): string => quote(`${analystOf(org)}_only`)
 const rows = (org: string): string => quote(`${analystOf(org)}_rows`)
 
-const logTables = (catalogue: Catalogue): string[] =>
-  [...[...catalogue.all.keys()].map(logTableOf), rejectionsLog].map((table) => `${database}.${table}`)
+const tablesOf = (catalogue: Catalogue): string[] =>
+  [
+    ...[...catalogue.all.values()].flatMap((type) =>
+      hasVersions(type) ? [logTableOf(type.type), currentTableOf(type.type)] : [logTableOf(type.type)],
+    ),
+    rejectionsLog,
+  ].map((table) => `${database}.${table}`)
 
 // A view reads its table as the user who queries it (sql security invoker), so the tables' policies hold in views too.
-const views = (catalogue: Catalogue): string[] =>
-  [...[...catalogue.all.keys()].map(viewOf), rejectionsView].map((view) => `${database}.${view}`)
+const viewsOf = (catalogue: Catalogue): string[] =>
+  [
+    ...[...catalogue.all.values()].flatMap((type) =>
+      hasVersions(type) ? [viewOf(type.type), historyViewOf(type.type), asOfViewOf(type.type)] : [viewOf(type.type)],
+    ),
+    rejectionsView,
+  ].map((view) => `${database}.${view}`)
 
 // An organisation's id may hold hyphens; it never holds a quote.
 const quote = (name: string): string => `\`${name}\``

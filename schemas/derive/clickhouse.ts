@@ -1,49 +1,167 @@
 import type { Catalogue } from '../catalogue.js'
-import type { Field } from '../field.js'
-import { columnsOf, type RecordType } from '../record.js'
-import { database, logTableOf, rejectionsLog, rejectionsView, viewOf } from './names.js'
+import { hasVersions, type RecordType } from '../record.js'
+import {
+  type ClickHouseColumn,
+  declared,
+  historyColumns,
+  literal,
+  quote,
+  tableColumns,
+  viewColumns,
+} from './clickhouse-columns.js'
+import {
+  asOfViewOf,
+  currentFeedOf,
+  currentTableOf,
+  database,
+  historyViewOf,
+  logTableOf,
+  rejectionsLog,
+  rejectionsView,
+  viewOf,
+} from './names.js'
 
 /** The statements that make all tables and views; each may be run again. */
-export const clickhouseSql = (catalogue: Catalogue): string[] => [
+export const clickhouseSql = (catalogue: Catalogue): string[] => [...tablesSql(catalogue), ...viewsSql(catalogue)]
+
+/** The tables come first: before the views show what is in new ones, analysts need the right to read them. */
+export const tablesSql = (catalogue: Catalogue): string[] => [
   `create database if not exists ${database}`,
-  ...[...catalogue.all.values()].flatMap((type) => [logTable(type), laterColumns(type), currentView(type)]),
+  ...[...catalogue.all.values()].flatMap((type) => [
+    logTable(type),
+    laterColumns(type, logTableOf(type.type)),
+    ...(hasVersions(type) ? currentSql(type) : []),
+  ]),
   rejectionsTable(),
+]
+
+export const viewsSql = (catalogue: Catalogue): string[] => [
+  ...[...catalogue.all.values()].flatMap((type) => [
+    currentView(type),
+    ...(hasVersions(type) ? [historyView(type), asOfView(type)] : []),
+  ]),
   `create or replace view ${database}.${rejectionsView} ${asReader} as\nselect * except (version)\nfrom ${database}.${rejectionsLog} final`,
 ]
 
 // This is the default, but a server may be configured otherwise, and then an analyst's row policies would not hold in views.
 const asReader = 'sql security invoker'
 
-/** The table with every accepted version, until a merge keeps the highest. A rebuild makes it under another name first. */
-export const logTable = (type: RecordType, table = logTableOf(type.type)): string => {
-  const columns = Object.entries(columnsOf(type)).map(([name, field]) => `  ${quote(name)} ${columnType(field)}`)
-  return `create table if not exists ${database}.${table} (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-${columns.join(',\n')}
-) engine = ReplacingMergeTree(version)
-order by (${sortingKey(type).join(', ')})`
+/**
+ * The table that the sink writes. It keeps each version of each record once: a version that is written again collapses.
+ * A type without versions keeps each record once. A rebuild makes the table under another name first.
+ */
+export const logTable = (type: RecordType, table = logTableOf(type.type)): string =>
+  hasVersions(type)
+    ? createTable(table, type, 'ReplacingMergeTree', ['org_id', type.id, 'version'])
+    : createTable(table, type, 'ReplacingMergeTree(version)', sortingKey(type))
+
+/** The table with the newest version of each record, a deleted one too. It is fed from the log, and nobody else writes it. */
+export const currentTable = (type: RecordType, table = currentTableOf(type.type)): string =>
+  createTable(table, type, 'ReplacingMergeTree(version)', ['org_id', type.id])
+
+/** What is written to the log goes to the table of the newest versions in the same insert. */
+export const currentFeed = (type: RecordType, names = feedNamesOf(type)): string =>
+  `create materialized view if not exists ${database}.${names.feed} to ${database}.${names.current} as\n${feedQuery(type, names.log)}`
+
+export type FeedNames = { feed: string; log: string; current: string }
+
+const feedNamesOf = ({ type }: RecordType): FeedNames => ({
+  feed: currentFeedOf(type),
+  log: logTableOf(type),
+  current: currentTableOf(type),
+})
+
+const currentSql = (type: RecordType): string[] => {
+  const { feed, log, current } = feedNamesOf(type)
+  return [
+    currentTable(type),
+    laterColumns(type, current),
+    currentFeed(type),
+    // The feed of an older Weir does not know a field that came later.
+    `alter table ${database}.${feed} modify query\n${feedQuery(type, log)}`,
+    // An older Weir had only the log. Its rows are taken over once: as long as the view does not read from the new table.
+    `insert into ${database}.${current} (${namesOf(tableColumns(type))})
+select ${namesOf(tableColumns(type))}
+from ${database}.${log} final
+where (select count() from system.tables where database = ${literal(database)} and name = ${literal(viewOf(type.type))}
+  and position(as_select, ${literal(current)}) > 0) = 0`,
+  ]
 }
 
-/** Adds the columns of fields that came into the catalogue after the table was made. */
-export const laterColumns = (type: RecordType): string => {
-  const added = Object.entries(columnsOf(type)).map(
-    ([name, field]) => `  add column if not exists ${quote(name)} ${columnType(field)}`,
-  )
-  return `alter table ${database}.${logTableOf(type.type)}\n${added.join(',\n')}`
+const feedQuery = (type: RecordType, log: string): string =>
+  `select ${namesOf(tableColumns(type))}\nfrom ${database}.${log}`
+
+/** The columns of fields that came into the catalogue after the table was made, and what each column means now. */
+const laterColumns = (type: RecordType, table: string): string => {
+  const columns = tableColumns(type)
+  return `alter table ${database}.${table}\n${[
+    ...columns.map((column) => `  add column if not exists ${declared(column)}`),
+    ...columns.map(({ name, comment }) => `  comment column ${quote(name)} ${literal(comment)}`),
+  ].join(',\n')}`
 }
 
 /** The view of what is true now: one row for each id, without deleted records. */
 export const currentView = (type: RecordType): string => {
-  const names = ['org_id', ...Object.keys(columnsOf(type)).map(quote)]
-  const alive = type.fields.is_deleted ? '\nwhere not ifNull(is_deleted, false)' : ''
-  return `create or replace view ${database}.${viewOf(type.type)} ${asReader} as
-select ${names.join(', ')}
-from ${database}.${logTableOf(type.type)} final${alive}`
+  const columns = viewColumns(type)
+  return createView(
+    viewOf(type.type),
+    columns,
+    `select ${namesOf(columns)}\nfrom ${database}.${stateTableOf(type)} final${whereAlive(type)}`,
+  )
 }
+
+/** The table whose highest version of a record is the record's state. */
+export const stateTableOf = (type: RecordType): string =>
+  hasVersions(type) ? currentTableOf(type.type) : logTableOf(type.type)
+
+const historyView = (type: RecordType): string => {
+  const columns = historyColumns(type)
+  const nextVersion = `(partition by org_id, ${quote(type.id)} order by version rows between current row and unbounded following)`
+  const expressions: Record<string, string> = {
+    is_deleted: 'ifNull(log.is_deleted, false) as is_deleted',
+    valid_from: 'accepted_at as valid_from',
+    valid_to: `leadInFrame(toNullable(accepted_at)) over ${nextVersion} as valid_to`,
+  }
+  return createView(
+    historyViewOf(type.type),
+    columns,
+    `select ${columns.map(({ name }) => expressions[name] ?? quote(name)).join(', ')}
+from ${database}.${logTableOf(type.type)} as log final`,
+  )
+}
+
+/**
+ * What the type's view showed at an earlier moment, as far as the history reaches back. The rows are read in the table's own
+ * order, from its end, so the first one of each record is its newest by then.
+ */
+const asOfView = (type: RecordType): string => {
+  const names = namesOf(viewColumns(type))
+  const id = quote(type.id)
+  return `create or replace view ${database}.${asOfViewOf(type.type)} ${asReader} as
+select ${names}
+from (
+  select ${names}
+  from ${database}.${logTableOf(type.type)}
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, ${id} desc, version desc
+  limit 1 by org_id, ${id}
+)${whereAlive(type)}`
+}
+
+const whereAlive = (type: RecordType): string => (type.fields.is_deleted ? '\nwhere not ifNull(is_deleted, false)' : '')
+
+const createTable = (table: string, type: RecordType, engine: string, key: readonly string[]): string =>
+  `create table if not exists ${database}.${table} (
+${tableColumns(type)
+  .map((column) => `  ${declared(column)}`)
+  .join(',\n')}
+) engine = ${engine}
+order by (${key.join(', ')})`
+
+const createView = (view: string, columns: readonly ClickHouseColumn[], query: string): string =>
+  `create or replace view ${database}.${view} (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n) ${asReader} as\n${query}`
+
+const namesOf = (columns: readonly ClickHouseColumn[]): string => columns.map(({ name }) => quote(name)).join(', ')
 
 // Interactions are read newest first, so their time stands before the id; it may, because it never changes.
 const sortingKey = (type: RecordType): string[] => {
@@ -65,37 +183,3 @@ export const rejectionsTable = (table = rejectionsLog): string => `create table 
   truncated Bool
 ) engine = ReplacingMergeTree(version)
 order by (org_id, rejected_at, batch_id, \`index\`)`
-
-// Every name is quoted: a field may have the name of a keyword, as `index` and `type` do.
-const quote = (name: string): string => `\`${name}\``
-
-const columnType = (field: Field): string => {
-  const type = plainType(field)
-  if (field.required) return type
-  return type.startsWith('LowCardinality') ? 'LowCardinality(Nullable(String))' : `Nullable(${type})`
-}
-
-const plainType = (field: Field): string => {
-  switch (field.kind) {
-    case 'uuid':
-    case 'reference':
-    case 'item':
-      return 'UUID'
-    case 'text':
-      return 'String'
-    case 'country':
-    case 'choice':
-      return 'LowCardinality(String)'
-    case 'number':
-      return 'Float64'
-    case 'boolean':
-      return 'Bool'
-    case 'instant':
-    case 'moment':
-      return "DateTime64(3, 'UTC')"
-    case 'date':
-      return 'Date32'
-    default:
-      return field satisfies never
-  }
-}

@@ -15,6 +15,11 @@ export const subjectOf = (topic: string): string => `${topic}-value`
 export const database = 'weir'
 export const viewOf = (type: string): string => type.replaceAll('-', '_')
 export const logTableOf = (type: string): string => `${viewOf(type)}_log`
+export const currentTableOf = (type: string): string => `${viewOf(type)}_current`
+/** The materialized view that copies what is written to the log into the table of the newest versions. */
+export const currentFeedOf = (type: string): string => `${viewOf(type)}_current_feed`
+export const historyViewOf = (type: string): string => `${viewOf(type)}_history`
+export const asOfViewOf = (type: string): string => `${viewOf(type)}_as_of`
 export const rejectionsView = 'rejections'
 export const rejectionsLog = 'rejections_log'
 

@@ -1,483 +1,1490 @@
 create database if not exists weir;
 
 create table if not exists weir.shops_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `shop_id` UUID,
-  `name` String,
-  `region` LowCardinality(String),
-  `is_public` Nullable(Bool),
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_id` UUID comment 'record identifier',
+  `name` String comment 'what the shop is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, shop_id, version);
+
+alter table weir.shops_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the shop is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_id` 'record identifier',
+  comment column `name` 'what the shop is called',
+  comment column `region` '2-letter country code',
+  comment column `is_public` 'whether the shop is shown publicly',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.shops_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_id` UUID comment 'record identifier',
+  `name` String comment 'what the shop is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, shop_id);
 
-alter table weir.shops_log
-  add column if not exists `shop_id` UUID,
-  add column if not exists `name` String,
-  add column if not exists `region` LowCardinality(String),
-  add column if not exists `is_public` Nullable(Bool),
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.shops_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the shop is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_id` 'record identifier',
+  comment column `name` 'what the shop is called',
+  comment column `region` '2-letter country code',
+  comment column `is_public` 'whether the shop is shown publicly',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.shops sql security invoker as
-select org_id, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.shops_current_feed to weir.shops_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`
+from weir.shops_log;
+
+alter table weir.shops_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`
+from weir.shops_log;
+
+insert into weir.shops_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`
 from weir.shops_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'shops'
+  and position(as_select, 'shops_current') > 0) = 0;
 
 create table if not exists weir.categories_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `category_id` UUID,
-  `name` String,
-  `region` LowCardinality(String),
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `category_id` UUID comment 'record identifier',
+  `name` String comment 'what the category is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, category_id, version);
+
+alter table weir.categories_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `category_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the category is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `category_id` 'record identifier',
+  comment column `name` 'what the category is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.categories_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `category_id` UUID comment 'record identifier',
+  `name` String comment 'what the category is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, category_id);
 
-alter table weir.categories_log
-  add column if not exists `category_id` UUID,
-  add column if not exists `name` String,
-  add column if not exists `region` LowCardinality(String),
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.categories_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `category_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the category is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `category_id` 'record identifier',
+  comment column `name` 'what the category is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.categories sql security invoker as
-select org_id, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.categories_current_feed to weir.categories_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`
+from weir.categories_log;
+
+alter table weir.categories_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`
+from weir.categories_log;
+
+insert into weir.categories_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`
 from weir.categories_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'categories'
+  and position(as_select, 'categories_current') > 0) = 0;
 
 create table if not exists weir.tags_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `tag_id` UUID,
-  `name` String,
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `tag_id` UUID comment 'record identifier',
+  `name` String comment 'the tag itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, tag_id, version);
+
+alter table weir.tags_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `tag_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the tag itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `tag_id` 'record identifier',
+  comment column `name` 'the tag itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.tags_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `tag_id` UUID comment 'record identifier',
+  `name` String comment 'the tag itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, tag_id);
 
-alter table weir.tags_log
-  add column if not exists `tag_id` UUID,
-  add column if not exists `name` String,
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.tags_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `tag_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the tag itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `tag_id` 'record identifier',
+  comment column `name` 'the tag itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.tags sql security invoker as
-select org_id, `tag_id`, `name`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.tags_current_feed to weir.tags_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `tag_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.tags_log;
+
+alter table weir.tags_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `tag_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.tags_log;
+
+insert into weir.tags_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `tag_id`, `name`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `tag_id`, `name`, `created`, `updated`, `is_deleted`
 from weir.tags_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'tags'
+  and position(as_select, 'tags_current') > 0) = 0;
 
 create table if not exists weir.keywords_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `keyword_id` UUID,
-  `name` String,
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `keyword_id` UUID comment 'record identifier',
+  `name` String comment 'the keyword itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, keyword_id, version);
+
+alter table weir.keywords_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `keyword_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the keyword itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `keyword_id` 'record identifier',
+  comment column `name` 'the keyword itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.keywords_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `keyword_id` UUID comment 'record identifier',
+  `name` String comment 'the keyword itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, keyword_id);
 
-alter table weir.keywords_log
-  add column if not exists `keyword_id` UUID,
-  add column if not exists `name` String,
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.keywords_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `keyword_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the keyword itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `keyword_id` 'record identifier',
+  comment column `name` 'the keyword itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.keywords sql security invoker as
-select org_id, `keyword_id`, `name`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.keywords_current_feed to weir.keywords_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.keywords_log;
+
+alter table weir.keywords_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.keywords_log;
+
+insert into weir.keywords_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`
 from weir.keywords_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'keywords'
+  and position(as_select, 'keywords_current') > 0) = 0;
 
 create table if not exists weir.institutes_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `institute_id` UUID,
-  `name` String,
-  `region` LowCardinality(String),
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `institute_id` UUID comment 'record identifier',
+  `name` String comment 'what the institute is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, institute_id, version);
+
+alter table weir.institutes_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `institute_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the institute is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `institute_id` 'record identifier',
+  comment column `name` 'what the institute is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.institutes_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `institute_id` UUID comment 'record identifier',
+  `name` String comment 'what the institute is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, institute_id);
 
-alter table weir.institutes_log
-  add column if not exists `institute_id` UUID,
-  add column if not exists `name` String,
-  add column if not exists `region` LowCardinality(String),
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.institutes_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `institute_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the institute is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `institute_id` 'record identifier',
+  comment column `name` 'what the institute is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.institutes sql security invoker as
-select org_id, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.institutes_current_feed to weir.institutes_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`
+from weir.institutes_log;
+
+alter table weir.institutes_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`
+from weir.institutes_log;
+
+insert into weir.institutes_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`
 from weir.institutes_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'institutes'
+  and position(as_select, 'institutes_current') > 0) = 0;
 
 create table if not exists weir.courses_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `course_id` UUID,
-  `name` String,
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `course_id` UUID comment 'record identifier',
+  `name` String comment 'what the course is called',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, course_id, version);
+
+alter table weir.courses_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `course_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the course is called',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `course_id` 'record identifier',
+  comment column `name` 'what the course is called',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.courses_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `course_id` UUID comment 'record identifier',
+  `name` String comment 'what the course is called',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, course_id);
 
-alter table weir.courses_log
-  add column if not exists `course_id` UUID,
-  add column if not exists `name` String,
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.courses_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `course_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the course is called',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `course_id` 'record identifier',
+  comment column `name` 'what the course is called',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.courses sql security invoker as
-select org_id, `course_id`, `name`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.courses_current_feed to weir.courses_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `course_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.courses_log;
+
+alter table weir.courses_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `course_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.courses_log;
+
+insert into weir.courses_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `course_id`, `name`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `course_id`, `name`, `created`, `updated`, `is_deleted`
 from weir.courses_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'courses'
+  and position(as_select, 'courses_current') > 0) = 0;
 
 create table if not exists weir.customers_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `customer_id` UUID,
-  `user_id` UUID,
-  `region` LowCardinality(String),
-  `birthdate` Nullable(Date32),
-  `institute_id` Nullable(UUID),
-  `course_id` Nullable(UUID),
-  `gender` Nullable(String),
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `customer_id` UUID comment 'record identifier',
+  `user_id` UUID comment 'user identifier',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `birthdate` Nullable(Date32) comment 'date of birth',
+  `institute_id` Nullable(UUID) comment 'educational institute',
+  `course_id` Nullable(UUID) comment 'course',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, customer_id, version);
+
+alter table weir.customers_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `customer_id` UUID comment 'record identifier',
+  add column if not exists `user_id` UUID comment 'user identifier',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `birthdate` Nullable(Date32) comment 'date of birth',
+  add column if not exists `institute_id` Nullable(UUID) comment 'educational institute',
+  add column if not exists `course_id` Nullable(UUID) comment 'course',
+  add column if not exists `gender` Nullable(String) comment 'as the organisation records it',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `customer_id` 'record identifier',
+  comment column `user_id` 'user identifier',
+  comment column `region` '2-letter country code',
+  comment column `birthdate` 'date of birth',
+  comment column `institute_id` 'educational institute',
+  comment column `course_id` 'course',
+  comment column `gender` 'as the organisation records it',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.customers_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `customer_id` UUID comment 'record identifier',
+  `user_id` UUID comment 'user identifier',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `birthdate` Nullable(Date32) comment 'date of birth',
+  `institute_id` Nullable(UUID) comment 'educational institute',
+  `course_id` Nullable(UUID) comment 'course',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, customer_id);
 
-alter table weir.customers_log
-  add column if not exists `customer_id` UUID,
-  add column if not exists `user_id` UUID,
-  add column if not exists `region` LowCardinality(String),
-  add column if not exists `birthdate` Nullable(Date32),
-  add column if not exists `institute_id` Nullable(UUID),
-  add column if not exists `course_id` Nullable(UUID),
-  add column if not exists `gender` Nullable(String),
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.customers_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `customer_id` UUID comment 'record identifier',
+  add column if not exists `user_id` UUID comment 'user identifier',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `birthdate` Nullable(Date32) comment 'date of birth',
+  add column if not exists `institute_id` Nullable(UUID) comment 'educational institute',
+  add column if not exists `course_id` Nullable(UUID) comment 'course',
+  add column if not exists `gender` Nullable(String) comment 'as the organisation records it',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `customer_id` 'record identifier',
+  comment column `user_id` 'user identifier',
+  comment column `region` '2-letter country code',
+  comment column `birthdate` 'date of birth',
+  comment column `institute_id` 'educational institute',
+  comment column `course_id` 'course',
+  comment column `gender` 'as the organisation records it',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.customers sql security invoker as
-select org_id, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.customers_current_feed to weir.customers_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`
+from weir.customers_log;
+
+alter table weir.customers_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`
+from weir.customers_log;
+
+insert into weir.customers_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`
 from weir.customers_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'customers'
+  and position(as_select, 'customers_current') > 0) = 0;
 
 create table if not exists weir.branches_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `branch_id` UUID,
-  `shop_id` UUID,
-  `name` String,
-  `region` LowCardinality(String),
-  `latitude` Nullable(Float64),
-  `longitude` Nullable(Float64),
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `branch_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the branch is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, branch_id, version);
+
+alter table weir.branches_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `branch_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the branch is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  add column if not exists `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `branch_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the branch is called',
+  comment column `region` '2-letter country code',
+  comment column `latitude` 'degrees north of the equator',
+  comment column `longitude` 'degrees east of Greenwich',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.branches_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `branch_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the branch is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, branch_id);
 
-alter table weir.branches_log
-  add column if not exists `branch_id` UUID,
-  add column if not exists `shop_id` UUID,
-  add column if not exists `name` String,
-  add column if not exists `region` LowCardinality(String),
-  add column if not exists `latitude` Nullable(Float64),
-  add column if not exists `longitude` Nullable(Float64),
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.branches_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `branch_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the branch is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  add column if not exists `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `branch_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the branch is called',
+  comment column `region` '2-letter country code',
+  comment column `latitude` 'degrees north of the equator',
+  comment column `longitude` 'degrees east of Greenwich',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.branches sql security invoker as
-select org_id, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.branches_current_feed to weir.branches_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`
+from weir.branches_log;
+
+alter table weir.branches_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`
+from weir.branches_log;
+
+insert into weir.branches_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`
 from weir.branches_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'branches'
+  and position(as_select, 'branches_current') > 0) = 0;
 
 create table if not exists weir.offers_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `offer_id` UUID,
-  `shop_id` UUID,
-  `name` String,
-  `type` String,
-  `value` Float64,
-  `region` LowCardinality(String),
-  `allowed_from` Nullable(DateTime64(3, 'UTC')),
-  `allowed_to` Nullable(DateTime64(3, 'UTC')),
-  `allowed_branches` Nullable(String),
-  `allowed_days` Nullable(String),
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool),
-  `is_enabled` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `offer_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the offer is called',
+  `type` String comment 'for example percentage or fixed',
+  `value` Float64 comment 'how much it takes off, in the unit that type says',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  `allowed_days` Nullable(String) comment 'comma-separated day names',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled'
+) engine = ReplacingMergeTree
+order by (org_id, offer_id, version);
+
+alter table weir.offers_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `offer_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the offer is called',
+  add column if not exists `type` String comment 'for example percentage or fixed',
+  add column if not exists `value` Float64 comment 'how much it takes off, in the unit that type says',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  add column if not exists `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  add column if not exists `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  add column if not exists `allowed_days` Nullable(String) comment 'comma-separated day names',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `offer_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the offer is called',
+  comment column `type` 'for example percentage or fixed',
+  comment column `value` 'how much it takes off, in the unit that type says',
+  comment column `region` '2-letter country code',
+  comment column `allowed_from` 'start of validity',
+  comment column `allowed_to` 'end of validity',
+  comment column `allowed_branches` 'comma-separated branch ids',
+  comment column `allowed_days` 'comma-separated day names',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `is_enabled` 'whether the offer is currently enabled';
+
+create table if not exists weir.offers_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `offer_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the offer is called',
+  `type` String comment 'for example percentage or fixed',
+  `value` Float64 comment 'how much it takes off, in the unit that type says',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  `allowed_days` Nullable(String) comment 'comma-separated day names',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, offer_id);
 
-alter table weir.offers_log
-  add column if not exists `offer_id` UUID,
-  add column if not exists `shop_id` UUID,
-  add column if not exists `name` String,
-  add column if not exists `type` String,
-  add column if not exists `value` Float64,
-  add column if not exists `region` LowCardinality(String),
-  add column if not exists `allowed_from` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `allowed_to` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `allowed_branches` Nullable(String),
-  add column if not exists `allowed_days` Nullable(String),
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool),
-  add column if not exists `is_enabled` Nullable(Bool);
+alter table weir.offers_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `offer_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the offer is called',
+  add column if not exists `type` String comment 'for example percentage or fixed',
+  add column if not exists `value` Float64 comment 'how much it takes off, in the unit that type says',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  add column if not exists `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  add column if not exists `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  add column if not exists `allowed_days` Nullable(String) comment 'comma-separated day names',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `offer_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the offer is called',
+  comment column `type` 'for example percentage or fixed',
+  comment column `value` 'how much it takes off, in the unit that type says',
+  comment column `region` '2-letter country code',
+  comment column `allowed_from` 'start of validity',
+  comment column `allowed_to` 'end of validity',
+  comment column `allowed_branches` 'comma-separated branch ids',
+  comment column `allowed_days` 'comma-separated day names',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `is_enabled` 'whether the offer is currently enabled';
 
-create or replace view weir.offers sql security invoker as
-select org_id, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`
+create materialized view if not exists weir.offers_current_feed to weir.offers_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`
+from weir.offers_log;
+
+alter table weir.offers_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`
+from weir.offers_log;
+
+insert into weir.offers_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`
 from weir.offers_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'offers'
+  and position(as_select, 'offers_current') > 0) = 0;
 
 create table if not exists weir.transactions_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `transaction_id` UUID,
-  `shop_id` UUID,
-  `region` LowCardinality(String),
-  `savings` Float64,
-  `amount` Float64,
-  `student_id` Nullable(UUID),
-  `offer_id` Nullable(UUID),
-  `branch_id` Nullable(UUID),
-  `source` Nullable(String),
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool),
-  `discount_name` Nullable(String),
-  `discount_type` Nullable(String),
-  `discount_value` Nullable(Float64)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `savings` Float64 comment 'how much less was paid',
+  `amount` Float64 comment 'how much was paid',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `discount_name` Nullable(String) comment 'what the discount is called',
+  `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says'
+) engine = ReplacingMergeTree
+order by (org_id, transaction_id, version);
+
+alter table weir.transactions_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `transaction_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `savings` Float64 comment 'how much less was paid',
+  add column if not exists `amount` Float64 comment 'how much was paid',
+  add column if not exists `student_id` Nullable(UUID) comment 'purchasing student',
+  add column if not exists `offer_id` Nullable(UUID) comment 'offer used',
+  add column if not exists `branch_id` Nullable(UUID) comment 'branch location',
+  add column if not exists `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `discount_name` Nullable(String) comment 'what the discount is called',
+  add column if not exists `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  add column if not exists `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `transaction_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `region` '2-letter country code',
+  comment column `savings` 'how much less was paid',
+  comment column `amount` 'how much was paid',
+  comment column `student_id` 'purchasing student',
+  comment column `offer_id` 'offer used',
+  comment column `branch_id` 'branch location',
+  comment column `source` 'origin of the transaction, for example online or in-store',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `discount_name` 'what the discount is called',
+  comment column `discount_type` 'for example percentage or fixed',
+  comment column `discount_value` 'how much the discount takes off, in the unit that discount_type says';
+
+create table if not exists weir.transactions_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `savings` Float64 comment 'how much less was paid',
+  `amount` Float64 comment 'how much was paid',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `discount_name` Nullable(String) comment 'what the discount is called',
+  `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, transaction_id);
 
-alter table weir.transactions_log
-  add column if not exists `transaction_id` UUID,
-  add column if not exists `shop_id` UUID,
-  add column if not exists `region` LowCardinality(String),
-  add column if not exists `savings` Float64,
-  add column if not exists `amount` Float64,
-  add column if not exists `student_id` Nullable(UUID),
-  add column if not exists `offer_id` Nullable(UUID),
-  add column if not exists `branch_id` Nullable(UUID),
-  add column if not exists `source` Nullable(String),
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool),
-  add column if not exists `discount_name` Nullable(String),
-  add column if not exists `discount_type` Nullable(String),
-  add column if not exists `discount_value` Nullable(Float64);
+alter table weir.transactions_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `transaction_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `savings` Float64 comment 'how much less was paid',
+  add column if not exists `amount` Float64 comment 'how much was paid',
+  add column if not exists `student_id` Nullable(UUID) comment 'purchasing student',
+  add column if not exists `offer_id` Nullable(UUID) comment 'offer used',
+  add column if not exists `branch_id` Nullable(UUID) comment 'branch location',
+  add column if not exists `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `discount_name` Nullable(String) comment 'what the discount is called',
+  add column if not exists `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  add column if not exists `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `transaction_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `region` '2-letter country code',
+  comment column `savings` 'how much less was paid',
+  comment column `amount` 'how much was paid',
+  comment column `student_id` 'purchasing student',
+  comment column `offer_id` 'offer used',
+  comment column `branch_id` 'branch location',
+  comment column `source` 'origin of the transaction, for example online or in-store',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `discount_name` 'what the discount is called',
+  comment column `discount_type` 'for example percentage or fixed',
+  comment column `discount_value` 'how much the discount takes off, in the unit that discount_type says';
 
-create or replace view weir.transactions sql security invoker as
-select org_id, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`
+create materialized view if not exists weir.transactions_current_feed to weir.transactions_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`
+from weir.transactions_log;
+
+alter table weir.transactions_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`
+from weir.transactions_log;
+
+insert into weir.transactions_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`
 from weir.transactions_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'transactions'
+  and position(as_select, 'transactions_current') > 0) = 0;
 
 create table if not exists weir.shop_categories_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `shop_category_id` UUID,
-  `shop_id` UUID,
-  `category_id` UUID,
-  `region` LowCardinality(String),
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_category_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `category_id` UUID comment 'the id of one of the categories',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, shop_category_id, version);
+
+alter table weir.shop_categories_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_category_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `category_id` UUID comment 'the id of one of the categories',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_category_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `category_id` 'the id of one of the categories',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.shop_categories_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_category_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `category_id` UUID comment 'the id of one of the categories',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, shop_category_id);
 
-alter table weir.shop_categories_log
-  add column if not exists `shop_category_id` UUID,
-  add column if not exists `shop_id` UUID,
-  add column if not exists `category_id` UUID,
-  add column if not exists `region` LowCardinality(String),
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.shop_categories_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_category_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `category_id` UUID comment 'the id of one of the categories',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_category_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `category_id` 'the id of one of the categories',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.shop_categories sql security invoker as
-select org_id, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.shop_categories_current_feed to weir.shop_categories_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`
+from weir.shop_categories_log;
+
+alter table weir.shop_categories_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`
+from weir.shop_categories_log;
+
+insert into weir.shop_categories_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`
 from weir.shop_categories_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'shop_categories'
+  and position(as_select, 'shop_categories_current') > 0) = 0;
 
 create table if not exists weir.shop_tags_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `shop_tag_id` UUID,
-  `shop_id` UUID,
-  `tag_id` UUID,
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_tag_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `tag_id` UUID comment 'the id of one of the tags',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, shop_tag_id, version);
+
+alter table weir.shop_tags_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_tag_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `tag_id` UUID comment 'the id of one of the tags',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_tag_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `tag_id` 'the id of one of the tags',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.shop_tags_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_tag_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `tag_id` UUID comment 'the id of one of the tags',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, shop_tag_id);
 
-alter table weir.shop_tags_log
-  add column if not exists `shop_tag_id` UUID,
-  add column if not exists `shop_id` UUID,
-  add column if not exists `tag_id` UUID,
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.shop_tags_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_tag_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `tag_id` UUID comment 'the id of one of the tags',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_tag_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `tag_id` 'the id of one of the tags',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.shop_tags sql security invoker as
-select org_id, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.shop_tags_current_feed to weir.shop_tags_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`
+from weir.shop_tags_log;
+
+alter table weir.shop_tags_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`
+from weir.shop_tags_log;
+
+insert into weir.shop_tags_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`
 from weir.shop_tags_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'shop_tags'
+  and position(as_select, 'shop_tags_current') > 0) = 0;
 
 create table if not exists weir.shop_keywords_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `shop_keyword_id` UUID,
-  `shop_id` UUID,
-  `keyword_id` UUID,
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_keyword_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `keyword_id` UUID comment 'the id of one of the keywords',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, shop_keyword_id, version);
+
+alter table weir.shop_keywords_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_keyword_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `keyword_id` UUID comment 'the id of one of the keywords',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_keyword_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `keyword_id` 'the id of one of the keywords',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.shop_keywords_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_keyword_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `keyword_id` UUID comment 'the id of one of the keywords',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, shop_keyword_id);
 
-alter table weir.shop_keywords_log
-  add column if not exists `shop_keyword_id` UUID,
-  add column if not exists `shop_id` UUID,
-  add column if not exists `keyword_id` UUID,
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.shop_keywords_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_keyword_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `keyword_id` UUID comment 'the id of one of the keywords',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_keyword_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `keyword_id` 'the id of one of the keywords',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.shop_keywords sql security invoker as
-select org_id, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.shop_keywords_current_feed to weir.shop_keywords_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`
+from weir.shop_keywords_log;
+
+alter table weir.shop_keywords_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`
+from weir.shop_keywords_log;
+
+insert into weir.shop_keywords_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`
 from weir.shop_keywords_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'shop_keywords'
+  and position(as_select, 'shop_keywords_current') > 0) = 0;
 
 create table if not exists weir.student_favourites_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `student_favourite_id` UUID,
-  `customer_id` UUID,
-  `shop_id` UUID,
-  `created` Nullable(DateTime64(3, 'UTC')),
-  `updated` Nullable(DateTime64(3, 'UTC')),
-  `is_deleted` Nullable(Bool)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `student_favourite_id` UUID comment 'record identifier',
+  `customer_id` UUID comment 'the id of one of the customers',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplacingMergeTree
+order by (org_id, student_favourite_id, version);
+
+alter table weir.student_favourites_log
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `student_favourite_id` UUID comment 'record identifier',
+  add column if not exists `customer_id` UUID comment 'the id of one of the customers',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `student_favourite_id` 'record identifier',
+  comment column `customer_id` 'the id of one of the customers',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+
+create table if not exists weir.student_favourites_current (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `student_favourite_id` UUID comment 'record identifier',
+  `customer_id` UUID comment 'the id of one of the customers',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, student_favourite_id);
 
-alter table weir.student_favourites_log
-  add column if not exists `student_favourite_id` UUID,
-  add column if not exists `customer_id` UUID,
-  add column if not exists `shop_id` UUID,
-  add column if not exists `created` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')),
-  add column if not exists `is_deleted` Nullable(Bool);
+alter table weir.student_favourites_current
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `student_favourite_id` UUID comment 'record identifier',
+  add column if not exists `customer_id` UUID comment 'the id of one of the customers',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `student_favourite_id` 'record identifier',
+  comment column `customer_id` 'the id of one of the customers',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
 
-create or replace view weir.student_favourites sql security invoker as
-select org_id, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`
+create materialized view if not exists weir.student_favourites_current_feed to weir.student_favourites_current as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`
+from weir.student_favourites_log;
+
+alter table weir.student_favourites_current_feed modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`
+from weir.student_favourites_log;
+
+insert into weir.student_favourites_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`)
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`
 from weir.student_favourites_log final
-where not ifNull(is_deleted, false);
+where (select count() from system.tables where database = 'weir' and name = 'student_favourites'
+  and position(as_select, 'student_favourites_current') > 0) = 0;
 
 create table if not exists weir.interactions_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
-  `interaction_id` UUID,
-  `recorded_at` DateTime64(3, 'UTC'),
-  `interaction_type` LowCardinality(String),
-  `user_id` Nullable(String),
-  `student_id` Nullable(UUID),
-  `item_type` LowCardinality(String),
-  `item_id` UUID,
-  `city` Nullable(String),
-  `country` Nullable(String),
-  `platform` LowCardinality(Nullable(String)),
-  `event_timestamp` DateTime64(3, 'UTC'),
-  `source` LowCardinality(Nullable(String)),
-  `recommendation_id` Nullable(UUID)
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `interaction_id` UUID comment 'given by the service',
+  `recorded_at` DateTime64(3, 'UTC') comment 'when the service took it in',
+  `interaction_type` LowCardinality(String) comment 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  `user_id` Nullable(String) comment 'pseudonymous user identifier',
+  `student_id` Nullable(UUID) comment 'an existing customer; the id of one of the customers',
+  `item_type` LowCardinality(String) comment 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  `item_id` UUID comment 'the id of a record of the kind that item_type says',
+  `city` Nullable(String) comment 'where the interaction occurred',
+  `country` Nullable(String) comment 'where the interaction occurred',
+  `platform` LowCardinality(Nullable(String)) comment 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  `event_timestamp` DateTime64(3, 'UTC') comment 'when it happened',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE when it came from a recommendation response, null for browsing',
+  `recommendation_id` Nullable(UUID) comment 'the recommendation that it came from'
 ) engine = ReplacingMergeTree(version)
 order by (org_id, event_timestamp, interaction_id);
 
 alter table weir.interactions_log
-  add column if not exists `interaction_id` UUID,
-  add column if not exists `recorded_at` DateTime64(3, 'UTC'),
-  add column if not exists `interaction_type` LowCardinality(String),
-  add column if not exists `user_id` Nullable(String),
-  add column if not exists `student_id` Nullable(UUID),
-  add column if not exists `item_type` LowCardinality(String),
-  add column if not exists `item_id` UUID,
-  add column if not exists `city` Nullable(String),
-  add column if not exists `country` Nullable(String),
-  add column if not exists `platform` LowCardinality(Nullable(String)),
-  add column if not exists `event_timestamp` DateTime64(3, 'UTC'),
-  add column if not exists `source` LowCardinality(Nullable(String)),
-  add column if not exists `recommendation_id` Nullable(UUID);
-
-create or replace view weir.interactions sql security invoker as
-select org_id, `interaction_id`, `recorded_at`, `interaction_type`, `user_id`, `student_id`, `item_type`, `item_id`, `city`, `country`, `platform`, `event_timestamp`, `source`, `recommendation_id`
-from weir.interactions_log final;
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `interaction_id` UUID comment 'given by the service',
+  add column if not exists `recorded_at` DateTime64(3, 'UTC') comment 'when the service took it in',
+  add column if not exists `interaction_type` LowCardinality(String) comment 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  add column if not exists `user_id` Nullable(String) comment 'pseudonymous user identifier',
+  add column if not exists `student_id` Nullable(UUID) comment 'an existing customer; the id of one of the customers',
+  add column if not exists `item_type` LowCardinality(String) comment 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  add column if not exists `item_id` UUID comment 'the id of a record of the kind that item_type says',
+  add column if not exists `city` Nullable(String) comment 'where the interaction occurred',
+  add column if not exists `country` Nullable(String) comment 'where the interaction occurred',
+  add column if not exists `platform` LowCardinality(Nullable(String)) comment 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  add column if not exists `event_timestamp` DateTime64(3, 'UTC') comment 'when it happened',
+  add column if not exists `source` LowCardinality(Nullable(String)) comment 'SERVICE when it came from a recommendation response, null for browsing',
+  add column if not exists `recommendation_id` Nullable(UUID) comment 'the recommendation that it came from',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `interaction_id` 'given by the service',
+  comment column `recorded_at` 'when the service took it in',
+  comment column `interaction_type` 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  comment column `user_id` 'pseudonymous user identifier',
+  comment column `student_id` 'an existing customer; the id of one of the customers',
+  comment column `item_type` 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  comment column `item_id` 'the id of a record of the kind that item_type says',
+  comment column `city` 'where the interaction occurred',
+  comment column `country` 'where the interaction occurred',
+  comment column `platform` 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  comment column `event_timestamp` 'when it happened',
+  comment column `source` 'SERVICE when it came from a recommendation response, null for browsing',
+  comment column `recommendation_id` 'the recommendation that it came from';
 
 create table if not exists weir.rejections_log (
   org_id LowCardinality(String),
@@ -493,6 +1500,675 @@ create table if not exists weir.rejections_log (
   truncated Bool
 ) engine = ReplacingMergeTree(version)
 order by (org_id, rejected_at, batch_id, `index`);
+
+create or replace view weir.shops (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_id` UUID comment 'record identifier',
+  `name` String comment 'what the shop is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.shops_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.shops_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_id` UUID comment 'record identifier',
+  `name` String comment 'what the shop is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.shops_log as log final;
+
+create or replace view weir.shops_as_of sql security invoker as
+select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.shops_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `shop_id` desc, version desc
+  limit 1 by org_id, `shop_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.categories (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `category_id` UUID comment 'record identifier',
+  `name` String comment 'what the category is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.categories_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.categories_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `category_id` UUID comment 'record identifier',
+  `name` String comment 'what the category is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `category_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.categories_log as log final;
+
+create or replace view weir.categories_as_of sql security invoker as
+select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.categories_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `category_id` desc, version desc
+  limit 1 by org_id, `category_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.tags (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `tag_id` UUID comment 'record identifier',
+  `name` String comment 'the tag itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `tag_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.tags_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.tags_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `tag_id` UUID comment 'record identifier',
+  `name` String comment 'the tag itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `tag_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `tag_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.tags_log as log final;
+
+create or replace view weir.tags_as_of sql security invoker as
+select `org_id`, `tag_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `tag_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.tags_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `tag_id` desc, version desc
+  limit 1 by org_id, `tag_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.keywords (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `keyword_id` UUID comment 'record identifier',
+  `name` String comment 'the keyword itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.keywords_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.keywords_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `keyword_id` UUID comment 'record identifier',
+  `name` String comment 'the keyword itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `keyword_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `keyword_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.keywords_log as log final;
+
+create or replace view weir.keywords_as_of sql security invoker as
+select `org_id`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.keywords_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `keyword_id` desc, version desc
+  limit 1 by org_id, `keyword_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.institutes (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `institute_id` UUID comment 'record identifier',
+  `name` String comment 'what the institute is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.institutes_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.institutes_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `institute_id` UUID comment 'record identifier',
+  `name` String comment 'what the institute is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `institute_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.institutes_log as log final;
+
+create or replace view weir.institutes_as_of sql security invoker as
+select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.institutes_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `institute_id` desc, version desc
+  limit 1 by org_id, `institute_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.courses (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `course_id` UUID comment 'record identifier',
+  `name` String comment 'what the course is called',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `course_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.courses_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.courses_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `course_id` UUID comment 'record identifier',
+  `name` String comment 'what the course is called',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `course_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `course_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.courses_log as log final;
+
+create or replace view weir.courses_as_of sql security invoker as
+select `org_id`, `course_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `course_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.courses_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `course_id` desc, version desc
+  limit 1 by org_id, `course_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.customers (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `customer_id` UUID comment 'record identifier',
+  `user_id` UUID comment 'user identifier',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `birthdate` Nullable(Date32) comment 'date of birth',
+  `institute_id` Nullable(UUID) comment 'educational institute',
+  `course_id` Nullable(UUID) comment 'course',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.customers_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.customers_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `customer_id` UUID comment 'record identifier',
+  `user_id` UUID comment 'user identifier',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `birthdate` Nullable(Date32) comment 'date of birth',
+  `institute_id` Nullable(UUID) comment 'educational institute',
+  `course_id` Nullable(UUID) comment 'course',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `customer_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.customers_log as log final;
+
+create or replace view weir.customers_as_of sql security invoker as
+select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.customers_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `customer_id` desc, version desc
+  limit 1 by org_id, `customer_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.branches (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `branch_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the branch is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.branches_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.branches_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `branch_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the branch is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `branch_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.branches_log as log final;
+
+create or replace view weir.branches_as_of sql security invoker as
+select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.branches_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `branch_id` desc, version desc
+  limit 1 by org_id, `branch_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.offers (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `offer_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the offer is called',
+  `type` String comment 'for example percentage or fixed',
+  `value` Float64 comment 'how much it takes off, in the unit that type says',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  `allowed_days` Nullable(String) comment 'comma-separated day names',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`, `accepted_at`, `version`
+from weir.offers_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.offers_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `offer_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the offer is called',
+  `type` String comment 'for example percentage or fixed',
+  `value` Float64 comment 'how much it takes off, in the unit that type says',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  `allowed_days` Nullable(String) comment 'comma-separated day names',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `is_enabled`, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `offer_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.offers_log as log final;
+
+create or replace view weir.offers_as_of sql security invoker as
+select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`, `accepted_at`, `version`
+from (
+  select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`, `accepted_at`, `version`
+  from weir.offers_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `offer_id` desc, version desc
+  limit 1 by org_id, `offer_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.transactions (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `savings` Float64 comment 'how much less was paid',
+  `amount` Float64 comment 'how much was paid',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `discount_name` Nullable(String) comment 'what the discount is called',
+  `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`
+from weir.transactions_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.transactions_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `savings` Float64 comment 'how much less was paid',
+  `amount` Float64 comment 'how much was paid',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `discount_name` Nullable(String) comment 'what the discount is called',
+  `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `discount_name`, `discount_type`, `discount_value`, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `transaction_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.transactions_log as log final;
+
+create or replace view weir.transactions_as_of sql security invoker as
+select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`
+from (
+  select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`
+  from weir.transactions_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `transaction_id` desc, version desc
+  limit 1 by org_id, `transaction_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.shop_categories (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_category_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `category_id` UUID comment 'the id of one of the categories',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.shop_categories_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.shop_categories_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_category_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `category_id` UUID comment 'the id of one of the categories',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_category_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.shop_categories_log as log final;
+
+create or replace view weir.shop_categories_as_of sql security invoker as
+select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.shop_categories_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `shop_category_id` desc, version desc
+  limit 1 by org_id, `shop_category_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.shop_tags (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_tag_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `tag_id` UUID comment 'the id of one of the tags',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.shop_tags_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.shop_tags_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_tag_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `tag_id` UUID comment 'the id of one of the tags',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_tag_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.shop_tags_log as log final;
+
+create or replace view weir.shop_tags_as_of sql security invoker as
+select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.shop_tags_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `shop_tag_id` desc, version desc
+  limit 1 by org_id, `shop_tag_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.shop_keywords (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_keyword_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `keyword_id` UUID comment 'the id of one of the keywords',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.shop_keywords_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.shop_keywords_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_keyword_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `keyword_id` UUID comment 'the id of one of the keywords',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_keyword_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.shop_keywords_log as log final;
+
+create or replace view weir.shop_keywords_as_of sql security invoker as
+select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.shop_keywords_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `shop_keyword_id` desc, version desc
+  limit 1 by org_id, `shop_keyword_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.student_favourites (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `student_favourite_id` UUID comment 'record identifier',
+  `customer_id` UUID comment 'the id of one of the customers',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from weir.student_favourites_current final
+where not ifNull(is_deleted, false);
+
+create or replace view weir.student_favourites_history (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `student_favourite_id` UUID comment 'record identifier',
+  `customer_id` UUID comment 'the id of one of the customers',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `student_favourite_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.student_favourites_log as log final;
+
+create or replace view weir.student_favourites_as_of sql security invoker as
+select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+from (
+  select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.student_favourites_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `student_favourite_id` desc, version desc
+  limit 1 by org_id, `student_favourite_id`
+)
+where not ifNull(is_deleted, false);
+
+create or replace view weir.interactions (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `interaction_id` UUID comment 'given by the service',
+  `recorded_at` DateTime64(3, 'UTC') comment 'when the service took it in',
+  `interaction_type` LowCardinality(String) comment 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  `user_id` Nullable(String) comment 'pseudonymous user identifier',
+  `student_id` Nullable(UUID) comment 'an existing customer; the id of one of the customers',
+  `item_type` LowCardinality(String) comment 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  `item_id` UUID comment 'the id of a record of the kind that item_type says',
+  `city` Nullable(String) comment 'where the interaction occurred',
+  `country` Nullable(String) comment 'where the interaction occurred',
+  `platform` LowCardinality(Nullable(String)) comment 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  `event_timestamp` DateTime64(3, 'UTC') comment 'when it happened',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE when it came from a recommendation response, null for browsing',
+  `recommendation_id` Nullable(UUID) comment 'the recommendation that it came from',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `interaction_id`, `recorded_at`, `interaction_type`, `user_id`, `student_id`, `item_type`, `item_id`, `city`, `country`, `platform`, `event_timestamp`, `source`, `recommendation_id`, `accepted_at`, `version`
+from weir.interactions_log final;
 
 create or replace view weir.rejections sql security invoker as
 select * except (version)

@@ -4,6 +4,8 @@ import { failPointVariables } from '#platform/process/fail-point.js'
 
 const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, LOG_LEVEL } = partVariables
 
+const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables
+
 export const configSchema = {
   type: 'object',
   properties: {
@@ -12,7 +14,9 @@ export const configSchema = {
     POSTGRES_URL,
     LOG_LEVEL,
     ...failPointVariables,
-    ...retentionVariables,
+    VERDICT_RETENTION_HOURS,
+    REJECTION_RETENTION_DAYS,
+    PRUNE_EVERY_SECONDS,
     INTEGRITY_HOST: { type: 'string', default: '127.0.0.1', description: 'address of its health and metrics pages' },
     INTEGRITY_PORT: { type: 'integer', default: 8082, description: 'port of its health and metrics pages' },
     KNOWN_IDS: {

@@ -23,6 +23,12 @@ export const retentionVariables = {
     default: 90,
     description: 'how many whole days (UTC) rejections are kept',
   },
+  HISTORY_DAYS: {
+    type: 'integer',
+    minimum: 1,
+    description:
+      'how many whole days (UTC) a version of a record is kept after it was replaced; kept for good where not set',
+  },
   PRUNE_EVERY_SECONDS: {
     type: 'integer',
     minimum: 1,
@@ -46,7 +52,15 @@ export const verdictsBefore = (
 export const rejectionsBefore = (
   now: number,
   { REJECTION_RETENTION_DAYS: days }: Pick<RetentionConfig, 'REJECTION_RETENTION_DAYS'>,
-): Date => new Date(Math.floor((now - days * day) / day) * day)
+): Date => startOfDay(now - days * day)
+
+/** Versions that were replaced before this moment are too old: whole days too. Undefined where all are kept. */
+export const historyBefore = (
+  now: number,
+  { HISTORY_DAYS: days }: { HISTORY_DAYS?: number | undefined },
+): Date | undefined => (days === undefined ? undefined : startOfDay(now - days * day))
+
+const startOfDay = (time: number): Date => new Date(Math.floor(time / day) * day)
 
 /**
  * Retries are kept longer than the rejections that they belong to: a sink that reads the topic again brings pruned rejections

@@ -1,7 +1,7 @@
 import { retentionVariables } from '#ledger/retention.js'
 import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
 
-const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS } = retentionVariables
+const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, HISTORY_DAYS } = retentionVariables
 
 /** Stands for the address of a part that nobody named, and that `npm run weir` did not find in its data folder. */
 export const nowhere = 'nowhere'
@@ -30,6 +30,7 @@ export const configSchema = {
     },
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,
+    HISTORY_DAYS,
     WEIR_DEMO_KEY: { type: 'string', description: "the demo organisation's key, at least 8 visible characters" },
   },
 } as const satisfies ConfigSchema

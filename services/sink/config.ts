@@ -2,7 +2,7 @@ import { retentionVariables } from '#ledger/retention.js'
 import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 
-const { REJECTION_RETENTION_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables
+const { REJECTION_RETENTION_DAYS, HISTORY_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables
 const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, CLICKHOUSE_URL, LOG_LEVEL } = partVariables
 
 export const configSchema = {
@@ -14,6 +14,7 @@ export const configSchema = {
     LOG_LEVEL,
     ...failPointVariables,
     REJECTION_RETENTION_DAYS,
+    HISTORY_DAYS,
     PRUNE_EVERY_SECONDS,
     SINK_HOST: { type: 'string', default: '127.0.0.1', description: 'address of its health and metrics pages' },
     SINK_PORT: { type: 'integer', default: 8083, description: 'port of its health and metrics pages' },

@@ -113,6 +113,6 @@ await runService(log, async (onStop, crash) => {
     setTimeout(() => late.abort(), stopWaitingAfter).unref()
   })
 
-  const retention = startRetention({ config, clickhouse, metrics, log })
+  const retention = startRetention({ config, catalogue, clickhouse, metrics, log })
   onStop('retention', retention.stop)
 })

@@ -1,19 +1,24 @@
-import { type RetentionConfig, rejectionsBefore } from '#ledger/retention.js'
+import { historyBefore, type RetentionConfig, rejectionsBefore } from '#ledger/retention.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import { periodically } from '#platform/process/periodically.js'
+import type { Catalogue } from '#schemas/catalogue.js'
 import { database, rejectionsLog } from '#schemas/derive/names.js'
+import { type ExpiredVersions, pruneHistory } from './history.js'
 
-/** Prunes the rejections by the hour. Most hours there is nothing to do, since rejections go by whole days. */
+/** Prunes rejections and old versions by the hour. Most hours there is nothing to do, since both go by whole days. */
 export const startRetention = (deps: {
-  config: Pick<RetentionConfig, 'REJECTION_RETENTION_DAYS' | 'PRUNE_EVERY_SECONDS'>
+  config: Pick<RetentionConfig, 'REJECTION_RETENTION_DAYS' | 'HISTORY_DAYS' | 'PRUNE_EVERY_SECONDS'>
+  catalogue: Catalogue
   clickhouse: ClickHouse
   metrics: Metrics
   log: Log
 }): { stop: () => Promise<void> } => {
-  const { config, clickhouse, log } = deps
-  const pruned = deps.metrics.counter('pruned_total', 'Rejections that were too old and are gone.')
+  const { config, catalogue, clickhouse, log } = deps
+  const pruned = deps.metrics.counter('pruned_total', 'Rejections and old versions that are gone.')
+  // To look for old versions is to read every log table, so it is done once for each day.
+  let historyDone: Date | undefined
   return periodically({
     name: 'retention',
     everyMs: config.PRUNE_EVERY_SECONDS * 1000,
@@ -21,6 +26,13 @@ export const startRetention = (deps: {
       const before = rejectionsBefore(Date.now(), config)
       const rejections = await pruneRejections(clickhouse, before, { signal, onDay: ({ rows }) => pruned.inc(rows) })
       if (rejections > 0) log.info({ rejections, before }, 'pruned')
+
+      const history = historyBefore(Date.now(), config)
+      if (!history || history.getTime() === historyDone?.getTime()) return
+      const onType = ({ rows }: ExpiredVersions): void => pruned.inc(rows)
+      const versions = await pruneHistory(clickhouse, catalogue, history, { signal, onType })
+      historyDone = history
+      if (versions > 0) log.info({ versions, before: history }, 'pruned')
     },
     log,
   })

@@ -42,8 +42,9 @@ describe.each([...catalogue.uploads.values()])('$type', (type) => {
       return found
     })
     // What ClickHouse shows, read by our own validator, is what the uploader sent, read by it.
-    const { org_id, ...shown } = rows[0] ?? {}
+    const { org_id, accepted_at, version, ...shown } = rows[0] ?? {}
     expect(org_id).toBe(org.name)
+    expect([accepted_at, Number(version)]).toEqual([expect.stringMatching(/^20\d\d-/), expect.any(Number)])
     expect(createValidator(type)(asSent(type, shown))).toEqual(createValidator(type)(record))
   })
 

@@ -118,24 +118,30 @@ it('finds an old event that came after a newer one, and publishes the newest aga
   await isClean()
 })
 
-it('finds a row that is gone from ClickHouse, and says what brings it back', patiently, async () => {
-  const written = await watch()
-  const record = sampleOf(tag)
-  await upload(record)
-  await atRest()
-  await analyst.command(
-    `alter table weir.tags_log delete where tag_id = '${record.tag_id}' settings mutations_sync = 2`,
-  )
-  const found = await verifyAtRest()
-  expect(found).toMatchObject({ exitCode: 1, types: [{ differences: { row_missing: 1 } }] })
-  expect(found.differences[0]?.where).toContain(record.tag_id)
-  expect((await weir('--org', org.name, '--since', began, '--type', 'tags')).stdout).toContain('weir rebuild analytics')
+it.each(['tags_log', 'tags_current'])(
+  'finds a row that is gone from %s, and says what brings it back',
+  patiently,
+  async (table) => {
+    const written = await watch()
+    const record = sampleOf(tag)
+    await upload(record)
+    await atRest()
+    await analyst.command(
+      `alter table weir.${table} delete where tag_id = '${record.tag_id}' settings mutations_sync = 2`,
+    )
+    const found = await verifyAtRest()
+    expect(found).toMatchObject({ exitCode: 1, types: [{ differences: { row_missing: 1 } }] })
+    expect(found.differences[0]?.where).toContain(record.tag_id)
+    expect((await weir('--org', org.name, '--since', began, '--type', 'tags')).stdout).toContain(
+      'weir rebuild analytics',
+    )
 
-  // Told again, the sink writes it again.
-  const [event] = await written()
-  if (event) await produce(event.key, event.value)
-  await isClean()
-})
+    // Told again, the sink writes it again.
+    const [event] = await written()
+    if (event) await produce(event.key, event.value)
+    await isClean()
+  },
+)
 
 it('finds rejections that are gone from ClickHouse', patiently, async () => {
   const batch = await upload({ tag_id: randomUUID() }, { tag_id: 'no' })

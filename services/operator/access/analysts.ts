@@ -3,7 +3,14 @@ import type { Command } from 'commander'
 import { randomText } from '#ledger/key-text.js'
 import { hasOrg } from '#ledger/organisations.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
-import { analystOf, analystPrefix, createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import {
+  analystAccessSql,
+  analystOf,
+  analystPrefix,
+  createAnalystSql,
+  dropAnalystSql,
+} from '#schemas/derive/analysts.js'
 import { readOrg } from '../desk/arguments.js'
 import { addressOf } from '../desk/ask-parts.js'
 import { OperatorError } from '../desk/operator-error.js'
@@ -31,6 +38,14 @@ export const addAnalysts = (program: Command, session: Session): void => {
     .option('--json', 'one line: an array with user, org')
     .addHelpText('after', examples('analysts list'))
     .action((options: { json?: boolean }) => list(options, session))
+  analysts
+    .command('update')
+    .description('show an analyst the tables that came with a newer Weir; "weir provision" does so for those it finds')
+    .requiredOption('--org <id>', 'the organisation whose analyst is updated')
+    .option('--print', 'only print the SQL, for somebody else to run')
+    .option('--json', 'one line of JSON: user, org; with --print also sql')
+    .addHelpText('after', examples('analysts update --org acme', 'analysts update --org acme --print > acme.sql'))
+    .action((options: Options) => update(options, session))
   analysts
     .command('drop')
     .description("remove an organisation's analyst; where there is none, nothing changes")
@@ -79,18 +94,50 @@ const execute = async (statements: string[], org: string, session: Session): Pro
 }
 
 const list = async (options: { json?: boolean }, session: Session): Promise<void> => {
-  const found = await withUsers(session, (clickhouse) =>
-    clickhouse.query<Analyst>(
-      `select name as user, substring(name, length({prefix:String}) + 1) as org
-      from system.users
-      where startsWith(name, {prefix:String})
-      order by name`,
-      { prefix: analystPrefix },
-    ),
-  )
+  const found = await withUsers(session, findAnalysts)
   if (options.json) session.print(JSON.stringify(found))
   else if (found.length > 0) session.print(toTable(columns, found, session.width))
   else session.note('no analysts yet: "weir analysts create --org acme" makes one')
+}
+
+const findAnalysts = (clickhouse: ClickHouse): Promise<Analyst[]> =>
+  clickhouse.query<Analyst>(
+    `select name as user, substring(name, length({prefix:String}) + 1) as org
+    from system.users
+    where startsWith(name, {prefix:String})
+    order by name`,
+    { prefix: analystPrefix },
+  )
+
+/**
+ * Lets the analysts there are read tables that were not there when they were made: a view of theirs that reads from such a
+ * table would refuse them. Says how many there are, or undefined where this user may not look.
+ */
+export const updateAnalysts = async (clickhouse: ClickHouse, catalogue: Catalogue): Promise<number | undefined> => {
+  if (!(await hasUsers(clickhouse))) return 0
+  const analysts = await findAnalysts(clickhouse).catch((error: { type?: string }) => {
+    if (error.type === 'ACCESS_DENIED') return undefined
+    throw error
+  })
+  if (!analysts) return undefined
+  for (const { org } of analysts) {
+    for (const statement of analystAccessSql(catalogue, org)) await clickhouse.command(statement)
+  }
+  return analysts.length
+}
+
+const update = async (options: Options, session: Session): Promise<void> => {
+  const org = readOrg(options.org)
+  const user = analystOf(org)
+  const statements = analystAccessSql(session.catalogue, org)
+  const sql = toSql(statements)
+  if (!options.print) {
+    await withUsers(session, async (clickhouse) => {
+      for (const statement of statements) await clickhouse.command(statement)
+    })
+  }
+  if (options.json) session.print(JSON.stringify({ user, org, ...(options.print && { sql }) }))
+  else session.print(options.print ? sql.trimEnd() : `${user} reads the rows of ${org} in every table`)
 }
 
 const columns: Column<Analyst>[] = [
@@ -114,13 +161,16 @@ const drop = async (options: Options, session: Session): Promise<void> => {
 
 const toSql = (statements: readonly string[]): string => statements.map((statement) => `${statement};\n`).join('')
 
-/** Runs work on a ClickHouse that can keep users: a directory other than the file of settings has to be there for them. */
+/** Whether users can be kept: a directory other than the file of settings has to be there for them. */
+const hasUsers = async (clickhouse: ClickHouse): Promise<boolean> =>
+  (await clickhouse.query(`select name from system.user_directories where type not like 'users%xml'`)).length > 0
+
+/** Runs work on a ClickHouse that can keep users. */
 const withUsers = <T>(session: Session, work: (clickhouse: ClickHouse) => Promise<T>): Promise<T> =>
   session.withParts(
     ['clickhouse'],
     async ({ clickhouse }) => {
-      const places = await clickhouse.query(`select name from system.user_directories where type not like 'users%xml'`)
-      if (places.length > 0) return work(clickhouse)
+      if (await hasUsers(clickhouse)) return work(clickhouse)
       throw new OperatorError(
         `ClickHouse at ${addressOf(session.config.CLICKHOUSE_URL)} has no users (the embedded engine has none): ` +
           'name a server in CLICKHOUSE_URL, or let --print show the SQL',

@@ -7,7 +7,7 @@ import { withParts } from '../desk/parts.js'
 import { examples, type Session } from '../desk/session.js'
 import { type DemoKeyProvisioned, provisionDemoKey } from './demo-key.js'
 import { provisionSubjects } from './subjects.js'
-import { provisionTables } from './tables.js'
+import { provisionTables, type TablesProvisioned } from './tables.js'
 import { provisionTopics } from './topics.js'
 
 type Options = { demoKeyFile?: string; wait?: string }
@@ -60,6 +60,7 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
         reportStep(sentence(await work()), started)
       }
 
+      let later: string[] = []
       reportStep('all parts answer', begun)
       await step(
         // Loaded only here: every other command starts sooner.
@@ -76,13 +77,32 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
       )
       await step(
         () => provisionTables(clickhouse, catalogue),
-        ({ statements }) => `ClickHouse: ${statements} statements`,
+        ({ statements, ...rest }) => {
+          later = adviceOf(rest)
+          return `ClickHouse: ${statements} statements`
+        },
       )
       if (demoKeyFile !== undefined || config.WEIR_DEMO_KEY !== undefined)
         await step(() => provisionDemoKey(pool, { key: config.WEIR_DEMO_KEY, file: demoKeyFile }), toSentence)
+      later.forEach(report)
     },
     { requestTimeout: 60_000, wait: options.wait },
   )
+}
+
+/** What is left to the operator. */
+const adviceOf = ({ analysts, outdated }: Pick<TablesProvisioned, 'analysts' | 'outdated'>): string[] => {
+  const advice: string[] = []
+  if (outdated.length > 0) {
+    const tables = outdated.length === 1 ? '1 table keeps' : `${outdated.length} tables keep`
+    const command = 'run "weir rebuild analytics" once to keep every version from now on'
+    advice.push(`${tables} only the newest version of each record: ${command}`)
+  }
+  if (analysts === undefined) {
+    const command = 'let "weir analysts update --org acme --print" show what each needs now'
+    advice.push(`this ClickHouse user cannot see analysts: where there are any, ${command}`)
+  }
+  return advice
 }
 
 const toSentence = ({ keyId, from }: DemoKeyProvisioned): string => {

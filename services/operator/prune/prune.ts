@@ -1,57 +1,73 @@
 import type { Command } from 'commander'
-import { type Cutoffs, createRetention, type PrunedCounts, rejectionsBefore, retriesBefore } from '#ledger/retention.js'
+import {
+  type Cutoffs,
+  createRetention,
+  historyBefore,
+  type PrunedCounts,
+  rejectionsBefore,
+  retriesBefore,
+} from '#ledger/retention.js'
 import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { groupsOf, retentionOf } from '#schemas/derive/topics.js'
+import { findExpiredVersions, pruneHistory } from '../../sink/history.js'
 import { findExpiredDays, pruneRejections } from '../../sink/retention.js'
 import { readDuration } from '../desk/arguments.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { createProgress } from '../desk/progress.js'
 import { examples, type Session } from '../desk/session.js'
 
-type Options = { verdicts?: string; rejections?: string; dryRun?: boolean; json?: boolean }
-type Pruned = PrunedCounts & { rejections: number }
-type Before = Cutoffs & { rejections: Date | undefined }
+type Options = { verdicts?: string; rejections?: string; history?: string; dryRun?: boolean; json?: boolean }
+type Pruned = PrunedCounts & { rejections: number; versions: number }
+type Before = Cutoffs & { rejections: Date | undefined; history: Date | undefined }
 
 const hour = 3_600_000
 const day = 24 * hour
 
 export const addPrune = (program: Command, session: Session): void => {
-  const { VERDICT_RETENTION_HOURS: hours, REJECTION_RETENTION_DAYS: days } = session.config
+  const { VERDICT_RETENTION_HOURS: hours, REJECTION_RETENTION_DAYS: days, HISTORY_DAYS: history } = session.config
   program
     .command('prune')
-    .description('forget old verdicts and rejections now, as the services do by the hour')
+    .description('forget old verdicts, rejections and versions now, as the services do by the hour')
     .option('--verdicts <age>', `verdicts and keyed interactions last used longer ago than this (default: ${hours}h)`)
     .option('--rejections <age>', `rejections of whole days (UTC) longer ago than this (default: ${days}d)`)
+    .option(
+      '--history <age>',
+      `versions of records that were replaced longer ago than this (default: ${history === undefined ? 'none go' : `${history}d`})`,
+    )
     .option('--dry-run', 'only say how much would go')
-    .option('--json', 'one line: verdicts, keyed_interactions, rejections, retries, dry_run')
+    .option('--json', 'one line: verdicts, keyed_interactions, rejections, retries, versions, dry_run')
     .addHelpText('after', examples('prune --dry-run', 'prune', 'prune --rejections 30d', 'prune --verdicts 24h --json'))
     .addHelpText(
       'after',
       `
-With one of the two options only that is pruned, with neither both. A verdict stays until it was published. Once it is
-pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404.`,
+With one of the three options only that is pruned, with none of them all. A verdict stays until it was published. Once it is
+pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404. A replaced version leaves the type's history (weir.shops_history), the
+current one never does.`,
     )
     .action((options: Options) => run(options, session))
 }
 
 const run = async (options: Options, session: Session): Promise<void> => {
-  const { rejections, ...before } = readCutoffs(options, session, Date.now())
+  const { rejections, history, ...before } = readCutoffs(options, session, Date.now())
   const pruned = await session.withParts(['pool', 'kafka', 'clickhouse'], async ({ pool, kafka, clickhouse }) => {
     const committed = () => committedOffsets(kafka, Object.values(groupsOf(session.catalogue)))
     const days = rejections ? await findExpiredDays(clickhouse, rejections) : []
+    const replaced = history ? await findExpiredVersions(clickhouse, session.catalogue, history) : []
     const found: Pruned = {
       ...(await createRetention({ pool, committed }).count(before)),
       rejections: sumOf(days.map(({ rows }) => rows)),
+      versions: sumOf(replaced.map(({ rows }) => rows)),
     }
     if (options.dryRun) return found
     const progress = createProgress('pruning', sumOf(Object.values(found)))
     const onStep = (_: string, count: number): void => progress.advance(count)
-    const onDay = ({ rows }: { rows: number }): void => progress.advance(rows)
+    const onRows = ({ rows }: { rows: number }): void => progress.advance(rows)
     // The same code as in the services, which prune by the hour.
     const gone: Pruned = {
       ...(await createRetention({ pool, committed, onStep }).prune(before)),
-      rejections: rejections ? await pruneRejections(clickhouse, rejections, { onDay }) : 0,
+      rejections: rejections ? await pruneRejections(clickhouse, rejections, { onDay: onRows }) : 0,
+      versions: history ? await pruneHistory(clickhouse, session.catalogue, history, { onType: onRows }) : 0,
     }
     progress.end()
     return gone
@@ -63,9 +79,9 @@ const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) 
 
 /** The moments before which things are pruned; undefined for what was not asked for. */
 const readCutoffs = (options: Options, { config, catalogue }: Session, now: number): Before => {
-  const isBoth = options.verdicts === undefined && options.rejections === undefined
-  const verdicts = options.verdicts ?? (isBoth ? `${config.VERDICT_RETENTION_HOURS}h` : undefined)
-  const days = options.rejections ?? (isBoth ? `${config.REJECTION_RETENTION_DAYS}d` : undefined)
+  const isAll = options.verdicts === undefined && options.rejections === undefined && options.history === undefined
+  const verdicts = options.verdicts ?? (isAll ? `${config.VERDICT_RETENTION_HOURS}h` : undefined)
+  const days = options.rejections ?? (isAll ? `${config.REJECTION_RETENTION_DAYS}d` : undefined)
   const rejections =
     days === undefined
       ? undefined
@@ -73,6 +89,14 @@ const readCutoffs = (options: Options, { config, catalogue }: Session, now: numb
   return {
     verdicts: verdicts === undefined ? undefined : new Date(now - readAge('--verdicts', verdicts)),
     rejections,
+    history: historyBefore(now, {
+      HISTORY_DAYS:
+        options.history === undefined
+          ? isAll
+            ? config.HISTORY_DAYS
+            : undefined
+          : readAge('--history', options.history) / day,
+    }),
     retries: rejections && retriesBefore(rejections, now, retentionOf(catalogue, rejectedTopic)),
   }
 }
@@ -85,13 +109,13 @@ const readAge = (option: string, given: string): number => {
 }
 
 const report = (pruned: Pruned, options: Options, session: Session): void => {
-  const { verdicts, keyed_interactions, rejections, retries } = pruned
+  const { verdicts, keyed_interactions, rejections, retries, versions } = pruned
   if (options.json) {
     session.print(JSON.stringify({ ...pruned, dry_run: Boolean(options.dryRun) }))
     return
   }
   session.print(
     `${options.dryRun ? 'would prune' : 'pruned'} ${verdicts} verdicts, ${keyed_interactions} keyed interactions, ` +
-      `${rejections} rejections, ${retries} retries`,
+      `${rejections} rejections, ${retries} retries, ${versions} replaced versions`,
   )
 }

@@ -32,7 +32,8 @@ analysts see the old rows, then the new ones, and never a part. Uploads go on;
 what they bring meanwhile is in both. ClickHouse needs room for a second copy of
 the largest table. SKIPPED are messages that nobody can read. CARRIED are rows
 that the topic no longer holds (interactions are kept there for a year,
-rejections for 90 days): they are taken over from the old table.`,
+rejections for 90 days, a replaced version of a record for a week): they are
+taken over from the old table.`,
     )
     .action((options: Options) => run(options, session))
 }

@@ -14,7 +14,7 @@ import type { Table } from './tables.js'
 
 export type TableRebuilt = {
   type: string
-  /** Events read from the topic, messages left out because nobody can read them, rows that only the old table had. */
+  /** Events read from the topic, messages left out because nobody can read them, rows that only the old log had. */
   events: number
   skipped: number
   carried: number
@@ -35,7 +35,8 @@ type Deps = {
 }
 
 /**
- * A new table from its topic, exchanged with the old one while the sink writes. Nothing falls between the two: all that was
+ * A new table from its topic, exchanged with the old one while the sink writes; with it the table of the newest versions, which
+ * the new log feeds from the start. Nothing falls between the two: all that was
  * on the topic right after the exchange is read from it, and what came later the sink could only write into the new one.
  * The copier, a view, is there for the analysts: with it the new table does not lag behind the old one at the exchange.
  */
@@ -71,6 +72,10 @@ const makeNew = async (deps: Deps): Promise<{ until: Stretch[]; filled: Filled; 
   const { table, kafka, clickhouse, signal } = deps
   await dropRebuilt(clickhouse, table)
   await clickhouse.command(table.createRebuilt)
+  if (table.current) {
+    await clickhouse.command(table.current.createRebuilt)
+    await clickhouse.command(table.current.createFeed)
+  }
   const columns = await columnsOf(clickhouse, table)
   await clickhouse.command(
     `create materialized view ${table.copier} to ${table.rebuilt} as select ${columns} from ${table.log}`,
@@ -79,11 +84,13 @@ const makeNew = async (deps: Deps): Promise<{ until: Stretch[]; filled: Filled; 
   const until = await stretchesOf(kafka, [table.topic])
   const filled = await fillTable({ ...deps, into: table.rebuilt, stretches: until, label: table.name })
   const gone = goneFrom(until, await stretchesOf(kafka, [table.topic]), filled.firstRead)
-  const carried = await carryOver(deps, columns, conditionOf(table, gone))
+  const carried = (await carryOver(deps, columns, conditionOf(table, gone))) + (await carryHistory(deps, columns))
 
   signal.throwIfAborted()
   await deps.stillAlone()
   await quietMoment(clickhouse, table.log)
+  // The newest versions first: in the moment between the two, the old log feeds both of the new tables.
+  if (table.current) await clickhouse.command(`exchange tables ${table.current.name} and ${table.current.rebuilt}`)
   await clickhouse.command(`exchange tables ${table.log} and ${table.rebuilt}`)
   return { until, filled, carried }
 }
@@ -136,11 +143,38 @@ const carryOver = async ({ table, clickhouse }: Deps, columns: string, condition
   return carried
 }
 
-// The view first: without its target, inserts into the table itself would fail.
-const dropRebuilt = async (clickhouse: ClickHouse, table: Table): Promise<void> => {
-  await clickhouse.command(`drop view if exists ${table.copier} sync`)
+// A slice of the old log is compared with the same slice of the new one in memory.
+const rowsPerSlice = 1_000_000
+
+/**
+ * Takes over the versions that the topic has forgotten: it keeps the newest event of each record, and older ones for a week.
+ * A row of a record that is not on the topic at all, or newer than all that is there, is nobody's version and is left out.
+ */
+const carryHistory = async ({ table, clickhouse, signal }: Deps, columns: string): Promise<number> => {
+  if (!table.current) return 0
+  const { id } = table.current
+  const slices = Math.ceil((await countOf(clickhouse, table.log)) / rowsPerSlice)
+  let carried = 0
+  for (let slice = 0; slice < slices; slice++) {
+    signal.throwIfAborted()
+    const inSlice = `cityHash64(${id}) % ${slices} = ${slice}`
+    const rows = `(select * from ${table.log} final where ${inSlice}) as old
+      inner join (select ${id}, max(version) as newest from ${table.rebuilt} where ${inSlice} group by ${id}) as made using (${id})
+      where version < newest and (${id}, version) not in (select ${id}, version from ${table.rebuilt} where ${inSlice})`
+    carried += await countOf(clickhouse, rows)
+    await clickhouse.command(`insert into ${table.rebuilt} (${columns}) select ${columns} from ${rows}`)
+  }
+  return carried
+}
+
+// The views first: without its target, a view would make inserts into its source fail.
+const dropRebuilt = async (clickhouse: ClickHouse, { copier, rebuilt, current }: Table): Promise<void> => {
+  const views = [copier, ...(current ? [current.feed] : [])]
+  const tables = [rebuilt, ...(current ? [current.rebuilt] : [])]
+  for (const view of views) await clickhouse.command(`drop view if exists ${view} sync`)
   // Without this setting a server refuses to drop more than 50 GB.
-  await clickhouse.command(`drop table if exists ${table.rebuilt} sync settings max_table_size_to_drop = 0`)
+  for (const table of tables)
+    await clickhouse.command(`drop table if exists ${table} sync settings max_table_size_to_drop = 0`)
 }
 
 const columnsOf = async (clickhouse: ClickHouse, table: Table): Promise<string> => {

@@ -1,8 +1,10 @@
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
-import { logTable, rejectionsTable } from '#schemas/derive/clickhouse.js'
+import { currentFeed, currentTable, logTable, rejectionsTable } from '#schemas/derive/clickhouse.js'
 import {
   acceptedTopic,
+  currentFeedOf,
+  currentTableOf,
   database,
   logTableOf,
   rejectedTopic,
@@ -11,7 +13,7 @@ import {
   viewOf,
 } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
-import type { RecordType } from '#schemas/record.js'
+import { hasVersions, type RecordType } from '#schemas/record.js'
 import { readName } from '../desk/arguments.js'
 
 /** A table that can be made anew, and the topic that it comes from. */
@@ -30,6 +32,19 @@ export type Table = {
   /** Two expressions on its rows: the key that the row's event has on the topic, and when it was decided. */
   key: string
   decidedAt: string
+  /** The table of the newest versions beside the log, where the type has versions. It is made anew together with the log. */
+  current: CurrentTable | undefined
+}
+
+type CurrentTable = {
+  /** The columns that name a record. */
+  id: string
+  name: string
+  rebuilt: string
+  /** The view that copies from the rebuilt log into the rebuilt table. */
+  feed: string
+  createRebuilt: string
+  createFeed: string
 }
 
 /** The tables of these types; of all types where none is named. */
@@ -63,7 +78,21 @@ const recordsOf = (type: RecordType, source: Source): Table => ({
   createRebuilt: logTable(type, rebuiltOf(logTableOf(type.type))),
   key: `concat(org_id, '/', toString(\`${type.id}\`))`,
   decidedAt: 'accepted_at',
+  current: hasVersions(type) ? currentOf(type) : undefined,
 })
+
+const currentOf = (type: RecordType): CurrentTable => {
+  const current = currentTableOf(type.type)
+  const feed = rebuiltOf(currentFeedOf(type.type))
+  return {
+    id: `org_id, \`${type.id}\``,
+    name: `${database}.${current}`,
+    rebuilt: `${database}.${rebuiltOf(current)}`,
+    feed: `${database}.${feed}`,
+    createRebuilt: currentTable(type, rebuiltOf(current)),
+    createFeed: currentFeed(type, { feed, log: rebuiltOf(logTableOf(type.type)), current: rebuiltOf(current) }),
+  }
+}
 
 const rejectionsOf = (source: Source): Table => ({
   ...source,
@@ -73,6 +102,7 @@ const rejectionsOf = (source: Source): Table => ({
   // A message that was set aside has no organisation, and its time was chosen by a stranger: it may be any time at all.
   key: `if(org_id = '', toString(batch_id), concat(org_id, '/', toString(batch_id)))`,
   decidedAt: `if(org_id = '', toDateTime64(0, 3, 'UTC'), rejected_at)`,
+  current: undefined,
 })
 
 const rebuiltOf = (log: string): string => `${log}_rebuilt`

@@ -1,6 +1,7 @@
 import { type RejectionId, rejectionName } from '#ledger/retries.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
-import { database, logTableOf, rejectionsLog, rejectionsView } from '#schemas/derive/names.js'
+import { stateTableOf } from '#schemas/derive/clickhouse.js'
+import { database, rejectionsLog, rejectionsView } from '#schemas/derive/names.js'
 import type { Problem } from '#schemas/problem.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Filter, whereOf } from './filter.js'
@@ -125,7 +126,7 @@ export const findCandidates = async (
     ) as r
     left join (
       select org_id, \`${type.id}\` as uuid, max(version) as version
-      from ${database}.${logTableOf(type.type)}
+      from ${database}.${stateTableOf(type)}
       where (org_id, \`${type.id}\`) in (
         select org_id, assumeNotNull(toUUIDOrNull(id)) from ${rejections} and toUUIDOrNull(id) is not null
       )

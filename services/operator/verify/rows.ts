@@ -1,10 +1,10 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
-import { database, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
-import type { RecordType } from '#schemas/record.js'
+import { currentTableOf, database, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
+import { hasVersions, type RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import { idOf, orgOf } from './key-states.js'
 
-/** The highest version that ClickHouse has of a record. */
+/** The highest version of a record that stands in all of its tables: the log, and the table of the newest versions. */
 export type RowVersion = { org_id: string; id: string; version: number }
 
 /** What ClickHouse is asked. Large answers come in slices, because each slice is held whole. */
@@ -45,11 +45,11 @@ async function* rowsSince(
 ): AsyncIterable<RowVersion[]> {
   for (let slice = 0; slice < slices; slice++) {
     const rows = await clickhouse.query<Answer>(
-      `select org_id, toString(${type.id}) as id, max(version) as version
-       from ${database}.${logTableOf(type.type)}
-       where accepted_at >= fromUnixTimestamp64Milli({from:Int64}) and cityHash64(${type.id}) % {slices:UInt32} = {slice:UInt32}
-         and ({org:String} = '' or org_id = {org:String})
-       group by org_id, ${type.id}`,
+      newestInAll(
+        type,
+        `accepted_at >= fromUnixTimestamp64Milli({from:Int64}) and cityHash64(${type.id}) % {slices:UInt32} = {slice:UInt32}
+         and ({org:String} = '' or org_id = {org:String})`,
+      ),
       { from, slices, slice, org: org ?? '' },
     )
     yield rows.map(toRow)
@@ -68,14 +68,21 @@ async function* rowsOfKeys(
   const safe = keys.filter((key) => orgPattern.test(orgOf(key)) && isUuid(idOf(key)))
   for (let from = 0; from < safe.length; from += keysAtOnce) {
     const pairs = safe.slice(from, from + keysAtOnce).map((key) => `('${orgOf(key)}','${idOf(key)}')`)
-    const rows = await clickhouse.query<Answer>(
-      `select org_id, toString(${type.id}) as id, max(version) as version
-       from ${database}.${logTableOf(type.type)}
-       where (org_id, ${type.id}) in (${pairs.join(',')})
-       group by org_id, ${type.id}`,
-    )
+    const rows = await clickhouse.query<Answer>(newestInAll(type, `(org_id, ${type.id}) in (${pairs.join(',')})`))
     yield rows.map(toRow)
   }
+}
+
+const newestInAll = (type: RecordType, where: string): string => {
+  const tables = hasVersions(type) ? [logTableOf(type.type), currentTableOf(type.type)] : [logTableOf(type.type)]
+  const newest = tables.map(
+    (table) =>
+      `select org_id, ${type.id} as uuid, max(version) as newest from ${database}.${table} where ${where} group by org_id, ${type.id}`,
+  )
+  return `select org_id, toString(uuid) as id, min(newest) as version
+    from (${newest.join(' union all ')})
+    group by org_id, uuid
+    having count() = ${tables.length}`
 }
 
 const toRow = ({ org_id, id, version }: Answer): RowVersion => ({ org_id, id, version: Number(version) })

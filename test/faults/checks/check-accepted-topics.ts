@@ -44,10 +44,12 @@ const compare = (write: Write, name: string, events: Seen[]): Finding[] => {
   ]
 }
 
-/** The last event of a key has its highest version, and that is what ClickHouse holds. */
-const checkOrder = (type: string, events: Seen[], { versions }: Observed): Finding[] =>
+/** The last event of a key has its highest version, and that is what ClickHouse holds; its history has each version once. */
+const checkOrder = (type: string, events: Seen[], { versions, histories }: Observed): Finding[] =>
   [...groupBy(events, ({ key }) => key)].flatMap(([key, all]): Finding[] => {
-    const highest = Math.max(...all.map(({ value }) => Number(value.version)))
+    const published = [...new Set(all.map(({ value }) => Number(value.version)))].sort((a, b) => a - b)
+    const highest = published.at(-1) as number
+    const history = histories.get(`${type} ${key}`) ?? []
     const last = Number(all.reduce((a, b) => (a.offset > b.offset ? a : b)).value.version)
     const held = versions.get(`${type} ${key}`)
     return [
@@ -57,5 +59,8 @@ const checkOrder = (type: string, events: Seen[], { versions }: Observed): Findi
       ...(held === highest
         ? []
         : [{ name: 'clickhouse-disagrees', about: `${type} ${key} is at ${held}, on its topic at ${highest}` }]),
+      ...(String(history) === String(published)
+        ? []
+        : [{ name: 'history-disagrees', about: `${type} ${key} has ${history}, its topic ${published}` }]),
     ]
   })

@@ -44,6 +44,8 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['late-event', (world) => world.observed.topics.push({ ...(world.observed.topics[1] as Seen), offset: 1000 })],
   ['clickhouse-disagrees', ({ observed }) => observed.versions.set('shops acme/a', 8192)],
   ['clickhouse-disagrees', ({ observed }) => observed.versions.delete('shops acme/b')],
+  ['history-disagrees', ({ observed }) => observed.histories.set('shops acme/a', [16_384])],
+  ['history-disagrees', ({ observed }) => observed.histories.set('shops acme/a', [8192, 8192, 16_384])],
 
   ['lost-rejection', ({ observed }) => observed.rejections.shift()],
   ['rejected-twice', ({ observed }) => observed.rejections.push({ ...goodWorld().observed.rejections[0] } as never)],

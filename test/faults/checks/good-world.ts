@@ -77,6 +77,10 @@ export const goodWorld = (): World => {
         ['shops acme/a', 16_384],
         ['shops acme/b', 16_385],
       ]),
+      histories: new Map([
+        ['shops acme/a', [8192, 16_384]],
+        ['shops acme/b', [8194, 16_385]],
+      ]),
       rejections: [
         { org_id: 'acme', batch_id: 'b1', index: 1, type: 'shops', codes: ['missing_field'], record: '{}' },
         {

@@ -11,6 +11,8 @@ export type Observed = {
   views: Record<UploadType | 'interactions', Row[]>
   /** The version that ClickHouse holds for each key of each type: `type org/id` → version. */
   versions: Map<string, number>
+  /** Every version in the history of each key of each type, in order: `type org/id` → versions. */
+  histories: Map<string, number[]>
   rejections: Rejection[]
   /** Everything on the accepted, rejected, interactions and verdicts topics, in the order of each partition. */
   topics: Seen[]
@@ -50,12 +52,18 @@ export const observe = async (deps: {
 
   const views = { interactions: await ask<Row>(`select * from weir.interactions ${ofOrgs}`) } as Observed['views']
   const versions = new Map<string, number>()
+  const histories = new Map<string, number[]>()
   for (const type of uploadTypes) {
     views[type] = await ask<Row>(`select * from weir.${type} ${ofOrgs}`)
     const held = await ask<{ key: string; version: string }>(
-      `select concat(org_id, '/', toString(${idFields[type]})) as key, version from weir.${type}_log final ${ofOrgs}`,
+      `select concat(org_id, '/', toString(${idFields[type]})) as key, version from weir.${type}_current final ${ofOrgs}`,
     )
     for (const { key, version } of held) versions.set(`${type} ${key}`, Number(version))
+    const kept = await ask<{ key: string; versions: string[] }>(
+      `select concat(org_id, '/', toString(${idFields[type]})) as key, arraySort(groupArray(version)) as versions
+       from weir.${type}_history ${ofOrgs} group by key`,
+    )
+    for (const { key, versions: all } of kept) histories.set(`${type} ${key}`, all.map(Number))
   }
   const requests = new Map(
     await Promise.all(
@@ -65,6 +73,7 @@ export const observe = async (deps: {
   return {
     views,
     versions,
+    histories,
     requests,
     rejections: await ask<Rejection>(
       `select org_id, toString(batch_id) as batch_id, \`index\`, type, problems.code as codes, record

@@ -12,14 +12,19 @@ it('derives a user who reads one organisation and nothing else', () => {
     `create user \`analyst_acme-2\` identified with sha256_hash by 'c0ffee' settings readonly = 2;
 create row policy or replace \`analyst_acme-2_only\` on weir.shop_categories_log for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
 create row policy or replace \`analyst_acme-2_rows\` on weir.shop_categories_log for select using 1 as permissive to \`analyst_acme-2\`, current_user;
+create row policy or replace \`analyst_acme-2_only\` on weir.shop_categories_current for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
+create row policy or replace \`analyst_acme-2_rows\` on weir.shop_categories_current for select using 1 as permissive to \`analyst_acme-2\`, current_user;
 create row policy or replace \`analyst_acme-2_only\` on weir.interactions_log for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
 create row policy or replace \`analyst_acme-2_rows\` on weir.interactions_log for select using 1 as permissive to \`analyst_acme-2\`, current_user;
 create row policy or replace \`analyst_acme-2_only\` on weir.rejections_log for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
 create row policy or replace \`analyst_acme-2_rows\` on weir.rejections_log for select using 1 as permissive to \`analyst_acme-2\`, current_user;
 grant select on weir.shop_categories to \`analyst_acme-2\`;
+grant select on weir.shop_categories_history to \`analyst_acme-2\`;
+grant select on weir.shop_categories_as_of to \`analyst_acme-2\`;
 grant select on weir.interactions to \`analyst_acme-2\`;
 grant select on weir.rejections to \`analyst_acme-2\`;
 grant select on weir.shop_categories_log to \`analyst_acme-2\`;
+grant select on weir.shop_categories_current to \`analyst_acme-2\`;
 grant select on weir.interactions_log to \`analyst_acme-2\`;
 grant select on weir.rejections_log to \`analyst_acme-2\``,
   )
@@ -30,6 +35,8 @@ it('derives what takes that user away', () => {
     `drop user if exists \`analyst_acme-2\`;
 drop row policy if exists \`analyst_acme-2_only\` on weir.shop_categories_log;
 drop row policy if exists \`analyst_acme-2_rows\` on weir.shop_categories_log;
+drop row policy if exists \`analyst_acme-2_only\` on weir.shop_categories_current;
+drop row policy if exists \`analyst_acme-2_rows\` on weir.shop_categories_current;
 drop row policy if exists \`analyst_acme-2_only\` on weir.interactions_log;
 drop row policy if exists \`analyst_acme-2_rows\` on weir.interactions_log;
 drop row policy if exists \`analyst_acme-2_only\` on weir.rejections_log;
@@ -38,9 +45,12 @@ drop row policy if exists \`analyst_acme-2_rows\` on weir.rejections_log`,
 })
 
 it('has a restrictive policy on every table that the user may read, and a reader’s view of it', () => {
-  const made = clickhouseSql(catalogue).join(';\n')
-  const tables = [...made.matchAll(/^create table if not exists (\S+)/gm)].map(([, table]) => table)
-  const views = [...made.matchAll(/^create or replace view (\S+) sql security invoker as$/gm)].map(([, view]) => view)
+  const made = clickhouseSql(catalogue)
+  const tables = made.flatMap((statement) => /^create table if not exists (\S+)/.exec(statement)?.[1] ?? [])
+  const views = made
+    .filter((statement) => statement.includes(' sql security invoker as\n'))
+    .flatMap((statement) => /^create or replace view (\S+)/.exec(statement)?.[1] ?? [])
+  expect(views).toHaveLength(made.filter((statement) => statement.startsWith('create or replace view')).length)
   const sql = createAnalystSql(catalogue, 'acme', 'c0ffee').join(';\n')
   const limited = [...sql.matchAll(/ on (\S+) for select using org_id = 'acme' as restrictive/g)].map(([, t]) => t)
   const granted = [...sql.matchAll(/^grant select on (\S+) to/gm)].map(([, name]) => name)

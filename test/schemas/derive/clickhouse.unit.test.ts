@@ -1,15 +1,26 @@
 import { expect, it } from 'vitest'
-import { currentView, logTable } from '#schemas/derive/clickhouse.js'
+import { catalogue } from '#schemas/catalogue.js'
+import {
+  clickhouseSql,
+  currentFeed,
+  currentTable,
+  currentView,
+  logTable,
+  tablesSql,
+} from '#schemas/derive/clickhouse.js'
+import { historyColumns, tableColumns, viewColumns } from '#schemas/derive/clickhouse-columns.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 
-it('derives a log table that keeps the highest version of an id', () => {
-  expect(logTable(shop)).toBe(`create table if not exists weir.shops_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  accepted_at DateTime64(3, 'UTC'),
-  version UInt64,
+const withoutComments = (sql: string): string => sql.replace(/ comment '(?:[^'\\\\]|\\\\.)*'/g, '')
+
+it('derives a log table that keeps each version of a record once', () => {
+  expect(withoutComments(logTable(shop))).toBe(`create table if not exists weir.shops_log (
+  \`org_id\` LowCardinality(String),
+  \`request_id\` UUID,
+  \`batch_id\` UUID,
+  \`accepted_at\` DateTime64(3, 'UTC'),
+  \`version\` UInt64,
   \`shop_id\` UUID,
   \`name\` String,
   \`region\` LowCardinality(String),
@@ -17,8 +28,16 @@ it('derives a log table that keeps the highest version of an id', () => {
   \`created\` Nullable(DateTime64(3, 'UTC')),
   \`updated\` Nullable(DateTime64(3, 'UTC')),
   \`is_deleted\` Nullable(Bool)
-) engine = ReplacingMergeTree(version)
-order by (org_id, shop_id)`)
+) engine = ReplacingMergeTree
+order by (org_id, shop_id, version)`)
+})
+
+it('derives a table of the newest versions, with the same columns, that the log feeds', () => {
+  const columns = (sql: string) => sql.slice(sql.indexOf('('), sql.indexOf(') engine'))
+  expect(columns(currentTable(shop))).toBe(columns(logTable(shop)))
+  expect(currentTable(shop)).toMatch(/\) engine = ReplacingMergeTree\(version\)\norder by \(org_id, shop_id\)$/)
+  expect(currentFeed(shop)).toContain('weir.shops_current_feed to weir.shops_current as\nselect `org_id`, ')
+  expect(currentFeed(shop)).toMatch(/\nfrom weir\.shops_log$/)
 })
 
 it('makes the same table under another name, to be filled beside the first', () => {
@@ -28,13 +47,35 @@ it('makes the same table under another name, to be filled beside the first', () 
 })
 
 it('derives a view of what is current and not deleted', () => {
-  expect(currentView(shop)).toBe(`create or replace view weir.shops sql security invoker as
-select org_id, \`shop_id\`, \`name\`, \`region\`, \`is_public\`, \`created\`, \`updated\`, \`is_deleted\`
-from weir.shops_log final
+  const view = currentView(shop)
+  expect(view).toMatch(/^create or replace view weir\.shops \(\n/)
+  expect(view.slice(view.indexOf(') sql security'))).toBe(`) sql security invoker as
+select \`org_id\`, \`shop_id\`, \`name\`, \`region\`, \`is_public\`, \`created\`, \`updated\`, \`is_deleted\`, \`accepted_at\`, \`version\`
+from weir.shops_current final
 where not ifNull(is_deleted, false)`)
 })
 
-it('orders interactions by their time, for reading the newest first', () => {
-  expect(logTable(interaction)).toContain('order by (org_id, event_timestamp, interaction_id)')
-  expect(currentView(interaction)).not.toContain('where')
+it('keeps interactions, which never change, in the log alone, ordered by their time for reading the newest first', () => {
+  expect(logTable(interaction)).toContain(
+    'engine = ReplacingMergeTree(version)\norder by (org_id, event_timestamp, interaction_id)',
+  )
+  expect(currentView(interaction)).toMatch(/from weir\.interactions_log final$/)
+  expect(clickhouseSql(catalogue).join()).not.toMatch(/interactions_(current|history|as_of)/)
+})
+
+it('tells what every column means', () => {
+  const columns = [...catalogue.all.values()].flatMap((type) =>
+    [tableColumns, viewColumns, historyColumns].flatMap((of) =>
+      of(type).map(({ name, comment }) => ({ column: `${type.type}.${name}`, comment })),
+    ),
+  )
+  expect(columns.filter(({ comment }) => comment === '')).toEqual([])
+})
+
+it('takes over the rows of an older Weir before any view reads from the new table', () => {
+  const tables = tablesSql(catalogue)
+  expect(tables.filter((statement) => statement.startsWith('insert into')).length).toBe(catalogue.uploads.size)
+  expect(
+    tables.filter((statement) => /^create .*view/.test(statement) && !statement.includes(' materialized ')),
+  ).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
@@ -7,13 +7,24 @@ import { readConfig } from '#platform/process/config.js'
 import { createRegistry } from '#platform/registry.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
-import { acceptedTopic, logTableOf, subjectOf, submittedTopic, viewOf } from '#schemas/derive/names.js'
+import {
+  acceptedTopic,
+  asOfViewOf,
+  currentFeedOf,
+  currentTableOf,
+  historyViewOf,
+  logTableOf,
+  subjectOf,
+  submittedTopic,
+  viewOf,
+} from '#schemas/derive/names.js'
 import { topicsOf } from '#schemas/derive/topics.js'
 import { type Field, moment, number, optional, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
 import { configSchema } from '../../../../services/operator/config.js'
 import { provision } from '../../../../services/operator/provision/provision.js'
 import { provisionSubjects } from '../../../../services/operator/provision/subjects.js'
+import { provisionTables } from '../../../../services/operator/provision/tables.js'
 import { provisionTopics } from '../../../../services/operator/provision/topics.js'
 import { eventually } from '../../../support/eventually.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
@@ -34,7 +45,13 @@ const newCatalogue = (stem: string): { catalogue: Catalogue; type: string } => {
 const catalogueOf = (type: string, fields: Record<string, Field>): Catalogue =>
   createCatalogue(
     [record({ type, id: 'thing_id', about: 'A thing.', fields: { thing_id: uuid(), ...fields, ...lifecycle } })],
-    record({ type: `${type}-seen`, id: 'seen_id', about: 'A look.', fields: { seen_id: uuid(), at: moment() } }),
+    record({
+      type: `${type}-seen`,
+      id: 'seen_id',
+      about: 'A look.',
+      assigned: { seen_id: uuid() },
+      fields: { at: moment() },
+    }),
   )
 
 const provisionAll = async (catalogue: Catalogue): Promise<string[]> => {
@@ -96,15 +113,73 @@ describe('provisioning', () => {
 
     const names = await clickhouse.query<{ name: string }>(
       `select name from system.tables where database = 'weir' and name in ({names:Array(String)}) order by name`,
-      { names: [viewOf(type), logTableOf(type)] },
+      { names: tablesAndViews(type) },
     )
-    expect(names.map(({ name }) => name)).toEqual([viewOf(type), logTableOf(type)].sort())
+    expect(names.map(({ name }) => name)).toEqual(tablesAndViews(type).sort())
   })
 
   it('may be run by several at the same time', async () => {
     const { catalogue } = newCatalogue('crowded')
     const done = await Promise.all([1, 2, 3].map(() => provisionAll(catalogue)))
     for (const lines of done) expect(lines).toHaveLength(5)
+  })
+})
+
+const tablesAndViews = (type: string): string[] =>
+  [viewOf, logTableOf, currentTableOf, currentFeedOf, historyViewOf, asOfViewOf].map((nameOf) => nameOf(type))
+
+describe('tables', () => {
+  const rowsOf = (from: string) =>
+    clickhouse.query(`select thing_id, size, toUInt32(version) as version from ${from} order by version`)
+  const first = { thing_id: randomUUID(), size: 'small', version: 1 }
+  const second = { thing_id: randomUUID(), size: 'large', version: 2 }
+  const addRow = (log: string, { thing_id, size, version }: typeof first) =>
+    clickhouse.command(
+      `insert into weir.${log} (org_id, thing_id, size, version) values ('acme', '${thing_id}', '${size}', ${version})`,
+    )
+
+  it('of a Weir that kept only the newest versions are taken over, and go on being fed', async () => {
+    const { catalogue, type } = newCatalogue('older')
+    const [view, table] = [viewOf(type), logTableOf(type)]
+    await clickhouse.command('create database if not exists weir')
+    await clickhouse.command(
+      `create table weir.${table} (org_id LowCardinality(String), request_id UUID, batch_id UUID,
+        accepted_at DateTime64(3, 'UTC'), version UInt64, thing_id UUID, size String)
+      engine = ReplacingMergeTree(version) order by (org_id, thing_id)`,
+    )
+    await clickhouse.command(`create view weir.${view} as select org_id, thing_id, size from weir.${table} final`)
+    await addRow(table, first)
+    expect(await provisionTables(clickhouse, catalogue)).toMatchObject({ analysts: 0, outdated: [table] })
+    expect(await rowsOf(`weir.${view}`)).toEqual([first])
+    await addRow(table, second)
+    expect(await rowsOf(`weir.${view}`)).toEqual([first, second])
+    expect((await provisionAll(catalogue)).at(-1)).toBe(
+      '1 table keeps only the newest version of each record: run "weir rebuild analytics" once to keep every version from now on',
+    )
+  })
+
+  it('are not filled again by every provisioning', async () => {
+    const { catalogue, type } = newCatalogue('filled')
+    expect(await provisionTables(clickhouse, catalogue)).toMatchObject({ outdated: [] })
+    await addRow(logTableOf(type), first)
+    await provisionTables(clickhouse, catalogue)
+    expect(await rowsOf(`weir.${currentTableOf(type)}`)).toEqual([first])
+  })
+
+  it('bring a field that came later from the log to the view, with what it means', async () => {
+    const { catalogue, type } = newCatalogue('longer')
+    await provisionTables(clickhouse, catalogue)
+    const fields = { size: text(), colour: optional(text("the maker's word for it")) }
+    await provisionTables(clickhouse, catalogueOf(type, fields))
+    await clickhouse.command(
+      `insert into weir.${logTableOf(type)} (org_id, thing_id, size, version, colour)
+      values ('acme', '${first.thing_id}', 'small', 1, 'red')`,
+    )
+    expect(await clickhouse.query(`select colour from weir.${viewOf(type)}`)).toEqual([{ colour: 'red' }])
+    for (const name of [logTableOf, currentTableOf, viewOf, historyViewOf]) {
+      const columns = await clickhouse.query<{ name: string; comment: string }>(`describe table weir.${name(type)}`)
+      expect(columns.find((column) => column.name === 'colour')?.comment).toBe("the maker's word for it")
+    }
   })
 })
 

@@ -37,7 +37,8 @@ const look = record({
   type: `${stem}-seen`,
   id: 'seen_id',
   about: 'A look.',
-  fields: { seen_id: uuid(), name: text(), at: moment() },
+  assigned: { seen_id: uuid() },
+  fields: { name: text(), at: moment() },
 })
 const catalogue = createCatalogue([thing], look)
 const [things, looks] = tablesOf(catalogue, [thing.type, look.type]) as [Table, Table]
@@ -87,7 +88,10 @@ const addRow = (table: Table, name: string, version: number, id: string = random
 const leftovers = () =>
   clickhouse.query(`select name from system.tables where database = 'weir' and name like '%rebuilt%'`)
 
-beforeEach(() => clickhouse.command(`truncate table ${things.log}`))
+beforeEach(async () => {
+  await clickhouse.command(`truncate table ${things.log}`)
+  await clickhouse.command(`truncate table ${things.current?.name}`)
+})
 
 it('makes a table right that was emptied, that holds aliens, a wrong value and rows twice', async () => {
   const { id } = await accept(thing, things, 'first', 1)
@@ -101,8 +105,40 @@ it('makes a table right that was emptied, that holds aliens, a wrong value and r
   await addRow(things, 'second', 3, other)
   expect(await namesIn(things.view)).toEqual(['alien', 'second', 'wrong'])
   expect(await rebuild(things)).toMatchObject([{ rows_before: 3, rows_after: 2 }])
-  expect(await namesIn(`${things.log} final`)).toEqual(['first, changed', 'second'])
+  expect(await namesIn(`${things.log} final`)).toEqual(['first', 'first, changed', 'second'])
+  expect(await namesIn(`${things.current?.name} final`)).toEqual(['first, changed', 'second'])
   expect(await leftovers()).toEqual([])
+})
+
+it('keeps the versions that the topic has forgotten, but no rows of records that it never had', async () => {
+  const { id } = await accept(thing, things, 'new', 50)
+  await rebuild(things)
+  await addRow(things, 'forgotten', 20, id)
+  await addRow(things, 'never there', 20)
+  await addRow(things, 'too new', 60, id)
+  await addRow(things, 'wrong', 50, id)
+  expect(await rebuild(things)).toMatchObject([{ carried: 1 }])
+  const history = await namesIn(`(select * from ${things.log} final where thing_id = '${id}')`)
+  expect(history).toEqual(['forgotten', 'new'])
+  expect(await namesIn(things.view)).not.toContain('never there')
+  expect(await rebuild(things)).toMatchObject([{ carried: 1 }])
+  expect(await namesIn(`(select * from ${things.log} final where thing_id = '${id}')`)).toEqual(history)
+})
+
+it('makes of a log that keeps only the newest versions one that keeps all', async () => {
+  const { id } = await accept(thing, things, 'before', 1)
+  await accept(thing, things, 'after', 2, id)
+  await clickhouse.command(
+    `create table ${things.log}_old as ${things.log} engine = ReplacingMergeTree(version) order by (org_id, thing_id)`,
+  )
+  await clickhouse.command(`exchange tables ${things.log} and ${things.log}_old`)
+  await clickhouse.command(`drop table ${things.log}_old sync`)
+  await addRow(things, 'before', 1, id)
+  await addRow(things, 'after', 2, id)
+  await rebuild(things)
+  await clickhouse.command(`optimize table ${things.log} final`)
+  expect(await namesIn(`(select * from ${things.log} where thing_id = '${id}')`)).toEqual(['after', 'before'])
+  expect(await namesIn(`(select * from ${things.view} where thing_id = '${id}')`)).toEqual(['after'])
 })
 
 it('leaves out what strangers wrote, and what is cut off, and counts it', async () => {
