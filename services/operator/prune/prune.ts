@@ -24,7 +24,7 @@ export const addPrune = (program: Command, session: Session): void => {
     .option('--verdicts <age>', `verdicts and keyed interactions last used longer ago than this (default: ${hours}h)`)
     .option('--rejections <age>', `rejections of whole days (UTC) longer ago than this (default: ${days}d)`)
     .option('--dry-run', 'only say how much would go')
-    .option('--json', 'one line: verdicts, keyed_interactions, rejections, retries, dry_run')
+    .option('--json', 'one line: verdicts, keyed_interactions, keyed_requests, rejections, retries, dry_run')
     .addHelpText('after', examples('prune --dry-run', 'prune', 'prune --rejections 30d', 'prune --verdicts 24h --json'))
     .addHelpText(
       'after',
@@ -85,13 +85,13 @@ const readAge = (option: string, given: string): number => {
 }
 
 const report = (pruned: Pruned, options: Options, session: Session): void => {
-  const { verdicts, keyed_interactions, rejections, retries } = pruned
+  const { verdicts, keyed_interactions, keyed_requests, rejections, retries } = pruned
   if (options.json) {
     session.print(JSON.stringify({ ...pruned, dry_run: Boolean(options.dryRun) }))
     return
   }
   session.print(
     `${options.dryRun ? 'would prune' : 'pruned'} ${verdicts} verdicts, ${keyed_interactions} keyed interactions, ` +
-      `${rejections} rejections, ${retries} retries`,
+      `${keyed_requests} of their request ids, ${rejections} rejections, ${retries} retries`,
   )
 }
