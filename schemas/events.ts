@@ -22,7 +22,12 @@ export type SubmittedBatch = {
   refusals: Refusal[]
   /** Whether each record came in a request of its own, as interactions do; see `interactionRequestId`. */
   gathered?: boolean
+  /** Records and refusals of a gathered batch that came with an Idempotency-Key, and the request ids derived from the keys. */
+  keyed_requests?: KeyedRequest[]
 }
+
+/** `index` is the place in the batch. */
+export type KeyedRequest = { index: number; request_id: string }
 
 /** How many records of the request are in a batch, valid or not. */
 export const recordsIn = ({ records, refusals }: Pick<SubmittedBatch, 'records' | 'refusals'>): number =>

@@ -33,6 +33,10 @@ export const submittedSchema = (type: RecordType): AvroSchema => ({
       ...field('gathered', 'boolean', 'whether each record came in a request of its own, as interactions do'),
       default: false,
     },
+    {
+      ...field('keyed_requests', keyedRequests, 'those of the gathered records that came with an Idempotency-Key'),
+      default: [],
+    },
   ],
 })
 
@@ -133,6 +137,18 @@ const refusalFields = (indexDoc: string) => [
 ]
 
 const refusal = (name: string) => ({ type: 'record', name, fields: refusalFields('place in the batch') })
+
+const keyedRequests = {
+  type: 'array',
+  items: {
+    type: 'record',
+    name: 'KeyedRequest',
+    fields: [
+      field('index', 'int', 'place in the batch'),
+      field('request_id', 'string', 'the request that the record came in, always the same for the same key'),
+    ],
+  },
+}
 
 const toAvroField = ([name, declared]: [string, Field]) =>
   declared.required

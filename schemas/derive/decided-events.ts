@@ -16,23 +16,26 @@ export const versionOf = (offset: number, index: number): number => offset * mos
 export const createEventsOf = (type: RecordType) => {
   const writeRecord = createRecordWriter(type)
 
-  const accepted = (batch: SubmittedBatch, verdict: PlacedVerdict): AcceptedEvent[] =>
-    newlyAccepted(batch, verdict).map(({ index, keyed_sha256: _, ...values }) => ({
+  const accepted = (batch: SubmittedBatch, verdict: PlacedVerdict): AcceptedEvent[] => {
+    const requestIdAt = requestIdsOf(batch)
+    return newlyAccepted(batch, verdict).map(({ index, keyed_sha256: _, ...values }) => ({
       org_id: batch.org_id,
-      request_id: requestIdOf(batch, index),
+      request_id: requestIdAt(index),
       batch_id: batch.batch_id,
       accepted_at: verdict.decided_at,
       version: versionOf(verdict.submitted_offset, index),
       ...(values as Omit<AcceptedEvent, 'index'>),
     }))
+  }
 
   const rejected = (batch: SubmittedBatch, verdict: PlacedVerdict): RejectedEvent[] => {
     if (verdict.refused.length === 0) return []
+    const requestIdAt = requestIdsOf(batch)
     const byEdge = new Map(batch.refusals.map((refusal) => [refusal.index, refusal]))
     const records = new Map(batch.records.map((record) => [record.index, record]))
     return verdict.refused.map(({ index, id, problems }) => ({
       org_id: batch.org_id,
-      request_id: requestIdOf(batch, index),
+      request_id: requestIdAt(index),
       batch_id: batch.batch_id,
       rejected_at: verdict.decided_at,
       version: versionOf(verdict.submitted_offset, index),
@@ -48,8 +51,12 @@ export const createEventsOf = (type: RecordType) => {
   return { accepted, rejected }
 }
 
-const requestIdOf = (batch: SubmittedBatch, index: number): string =>
-  batch.gathered ? interactionRequestId(batch.request_id, index) : batch.request_id
+/** The request that the record at a place in the batch came in. */
+const requestIdsOf = (batch: SubmittedBatch): ((index: number) => string) => {
+  if (!batch.gathered) return () => batch.request_id
+  const keyed = new Map(batch.keyed_requests?.map(({ index, request_id }) => [index, request_id]))
+  return (index) => keyed.get(index) ?? interactionRequestId(batch.request_id, index)
+}
 
 /** The records of a batch that a verdict accepts and that were not taken before. */
 export const newlyAccepted = (

@@ -133,6 +133,20 @@ create index retries_rejected_at on integrity.retries (rejected_at);
 create index retries_retry_id on integrity.retries (retry_id);
 create index retries_unanswered on integrity.retries (claimed_at) where outcome is null;
 
+-- In which batch the verdict on each interaction is that came with an Idempotency-Key, by the request id that is
+-- derived from the key. An interaction that was refused may be sent again with its key, and has a row for each time
+-- that it was decided.
+create table integrity.keyed_requests (
+  request_id uuid not null,
+  batch_id uuid not null,
+  -- The place of the interaction in the batch.
+  place integer not null,
+  is_accepted boolean not null,
+  decided_at timestamptz(3) not null,
+  constraint keyed_requests_pkey primary key (request_id, batch_id, place)
+);
+create index keyed_requests_decided_at on integrity.keyed_requests (decided_at);
+
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of
 -- last_used_at is not announced: the edges themselves write it all the time.
 create function auth.tell_key_change() returns trigger language plpgsql as $function$

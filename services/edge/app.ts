@@ -29,7 +29,7 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
   HealthDeps & {
     findCaller: FindCaller
     readInteractions: ReadInteractions
-    store: Pick<VerdictStore, 'ofRequest' | 'keyedInteraction'>
+    store: Pick<VerdictStore, 'ofRequest' | 'ofKeyedRequest' | 'keyedInteraction'>
     /** Calls `send` when interactions have been gathered for long enough. */
     sendLater: (send: () => void) => void
     bodyLimit: number

@@ -1,10 +1,11 @@
 import { type Entity, entityName } from '#ledger/entities.js'
 import type { Span, Submitted } from '#ledger/fence.js'
-import type { Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
+import type { DecidedRequest, Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
-import { createDecide } from '#schemas/decide.js'
+import { createDecide, type Decision } from '#schemas/decide.js'
 import { newlyAccepted } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
+import type { SubmittedBatch } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
 
@@ -14,13 +15,18 @@ import { createReferencesOf, type RecordType } from '#schemas/record.js'
 export type Known = { known: ReadonlySet<string>; takenBefore: ReadonlyMap<string, Buffer> }
 
 /** What the decisions on a fetch add to Postgres. */
-export type Taken = { verdicts: StoredVerdict[]; entities: Entity[]; keyed: TakenInteraction[] }
+export type Taken = {
+  verdicts: StoredVerdict[]
+  entities: Entity[]
+  keyed: TakenInteraction[]
+  requests: DecidedRequest[]
+}
 
 /** Decides new batches one after another, in the order of the log: a keyed interaction is known to the batches after it. */
 export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known, now: number): Taken => {
   const decide = createDecide(at.type)
   const takenBefore = new Map(world.takenBefore)
-  const taken: Taken = { verdicts: [], entities: [], keyed: [] }
+  const taken: Taken = { verdicts: [], entities: [], keyed: [], requests: [] }
   for (const { batch, offset } of fresh) {
     const decision = decide(
       batch,
@@ -31,6 +37,7 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
       now,
     )
     taken.verdicts.push({ ...decision, topic: at.topic, partition: at.partition, submitted_offset: offset })
+    taken.requests.push(...decidedRequestsOf(batch, decision))
     for (const record of newlyAccepted(batch, decision)) {
       const id = String(record[at.type.id])
       if (at.isReferenced) taken.entities.push({ orgId: batch.org_id, type: at.type.type, id })
@@ -41,6 +48,29 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
     }
   }
   return taken
+}
+
+/**
+ * Where the verdicts on keyed interactions are. One that only repeats an interaction that was taken before is left out: what
+ * became of the interaction is told by the verdict that took it.
+ */
+export const decidedRequestsOf = (
+  batch: SubmittedBatch,
+  { decided_at: decidedAt, refused, repeated }: Pick<Decision, 'decided_at' | 'refused' | 'repeated'>,
+): DecidedRequest[] => {
+  const { batch_id: batchId, keyed_requests: keyed = [] } = batch
+  if (keyed.length === 0) return []
+  const refusedAt = new Set(refused.map(({ index }) => index))
+  const repeatedAt = new Set(repeated)
+  return keyed
+    .filter(({ index }) => !repeatedAt.has(index))
+    .map(({ index, request_id }) => ({
+      requestId: request_id,
+      batchId,
+      place: index,
+      isAccepted: !refusedAt.has(index),
+      decidedAt,
+    }))
 }
 
 /** The entities that the records of these batches refer to. */

@@ -9,7 +9,7 @@ import {
   type Submitted,
   toDecided,
 } from '#ledger/fence.js'
-import { findKeyedInteractions, insertKeyedInteractions } from '#ledger/keyed-interactions.js'
+import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import { findVerdicts, insertVerdicts, touchVerdicts } from '#ledger/verdicts.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
@@ -42,6 +42,7 @@ export const takeDecisions = async (
   if (at.isReferenced) await index.add(connection, taken.entities)
   await insertKeyedInteractions(connection, taken.keyed)
   await insertVerdicts(connection, taken.verdicts)
+  await insertKeyedRequests(connection, taken.requests)
   if (at.next > (cursor ?? 0)) await moveCursor(connection, at.topic, at.partition, at.next)
 
   const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))

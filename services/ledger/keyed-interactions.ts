@@ -1,6 +1,10 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import type { VerdictEvent } from '#schemas/events.js'
+import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
 
-// integrity.keyed_interactions: interactions that came with an Idempotency-Key. Each is taken once.
+// Interactions that came with an Idempotency-Key.
+// integrity.keyed_interactions: those that were taken. Each is taken once.
+// integrity.keyed_requests: in which batch the verdict on each is, by the request id that is derived from the key.
 
 export type Keyed = { orgId: string; id: string }
 
@@ -88,6 +92,98 @@ export const pruneKeyedInteractions = async (pool: Pool, before: Date, most: num
 export const countPrunableKeyed = async (pool: Pool, before: Date): Promise<number> => {
   const { rows } = await pool.query<{ count: number }>(
     'select count(*) as count from integrity.keyed_interactions where recorded_at < $1',
+    [before],
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Where the verdict on an interaction is: in which batch, and at which place in it. */
+export type DecidedRequest = {
+  requestId: string
+  batchId: string
+  place: number
+  isAccepted: boolean
+  decidedAt: number
+}
+
+export const insertKeyedRequests = async (
+  connection: Connection,
+  decided: readonly DecidedRequest[],
+): Promise<void> => {
+  if (decided.length === 0) return
+  await connection.query({
+    name: 'insert-keyed-requests',
+    text: `
+      insert into integrity.keyed_requests (request_id, batch_id, place, is_accepted, decided_at)
+      select * from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[], $5::timestamptz[])
+      on conflict do nothing`,
+    values: [
+      decided.map((d) => d.requestId),
+      decided.map((d) => d.batchId),
+      decided.map((d) => d.place),
+      decided.map((d) => d.isAccepted),
+      decided.map((d) => new Date(d.decidedAt)),
+    ],
+  })
+}
+
+/** The verdict on the batch that an interaction was gathered in, and its place in that batch. */
+export type PlaceInVerdict = { verdict: VerdictEvent; place: number }
+
+/**
+ * What became of one organisation's keyed interaction. Of several verdicts, because it was sent again, the one that accepted it
+ * counts, or else the last.
+ */
+export const findKeyedRequest = async (
+  pool: Pool,
+  orgId: string,
+  requestId: string,
+): Promise<PlaceInVerdict | undefined> => {
+  const { rows } = await pool.query<VerdictRow & { place: number }>({
+    name: 'find-keyed-request',
+    text: `
+      select ${verdictColumns}, place
+      from (
+        select batch_id, place, is_accepted
+        from integrity.keyed_requests
+        where request_id = $1::uuid
+      ) decided
+      join integrity.verdicts using (batch_id)
+      where org_id = $2
+      order by is_accepted desc, decided_at desc, submitted_offset desc, place desc
+      limit 1`,
+    values: [requestId, orgId],
+  })
+  const [row] = rows
+  if (!row) return undefined
+  const { place, ...verdict } = row
+  return { verdict: fromRow(verdict), place }
+}
+
+/**
+ * Removes at most `most` that were decided before a moment. Rows that another process is removing are left to that process.
+ */
+export const pruneKeyedRequests = async (pool: Pool, before: Date, most: number): Promise<number> => {
+  const { rowCount } = await pool.query({
+    name: 'prune-keyed-requests',
+    text: `
+      delete from integrity.keyed_requests
+      where (request_id, batch_id, place) in (
+        select request_id, batch_id, place
+        from integrity.keyed_requests
+        where decided_at < $1
+        order by decided_at
+        limit $2
+        for update skip locked
+      )`,
+    values: [before, most],
+  })
+  return rowCount ?? 0
+}
+
+export const countPrunableKeyedRequests = async (pool: Pool, before: Date): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>(
+    'select count(*) as count from integrity.keyed_requests where decided_at < $1',
     [before],
   )
   return rows[0]?.count ?? 0

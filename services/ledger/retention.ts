@@ -3,7 +3,12 @@ import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
 import { inSteps } from '#platform/process/periodically.js'
 import { holdCursor, markPruned } from './cursors.js'
-import { countPrunableKeyed, pruneKeyedInteractions } from './keyed-interactions.js'
+import {
+  countPrunableKeyed,
+  countPrunableKeyedRequests,
+  pruneKeyedInteractions,
+  pruneKeyedRequests,
+} from './keyed-interactions.js'
 import { countPrunableRetries, pruneRetries } from './retries.js'
 import { countPrunableVerdicts, pruneVerdicts } from './verdicts.js'
 
@@ -70,10 +75,13 @@ const startOfDay = (time: number): Date => new Date(Math.floor(time / day) * day
 export const retriesBefore = (rejections: Date, now: number, topicRetention: number): Date =>
   new Date(Math.min(rejections.getTime(), now - topicRetention) - 14 * day)
 
-export type Prunable = 'verdicts' | 'keyed_interactions' | 'retries'
+export type Prunable = 'verdicts' | 'keyed_interactions' | 'keyed_requests' | 'retries'
 export type PrunedCounts = Record<Prunable, number>
 
-/** What is pruned: verdicts and keyed interactions last used before a moment, and retries of rejections from before one. */
+/**
+ * What is pruned: verdicts and keyed interactions last used before a moment, with the request ids that find them, and retries of
+ * rejections from before one.
+ */
 export type Cutoffs = { verdicts?: Date | undefined; retries?: Date | undefined }
 
 export type Retention = {
@@ -107,16 +115,20 @@ export const createRetention = (deps: {
     count: async ({ verdicts, retries }) => ({
       verdicts: verdicts ? await countPrunableVerdicts(pool, await deps.committed(), verdicts) : 0,
       keyed_interactions: verdicts ? await countPrunableKeyed(pool, verdicts) : 0,
+      keyed_requests: verdicts ? await countPrunableKeyedRequests(pool, verdicts) : 0,
       retries: retries ? await countPrunableRetries(pool, retries) : 0,
     }),
     prune: async ({ verdicts, retries }, signal) => {
-      const pruned: PrunedCounts = { verdicts: 0, keyed_interactions: 0, retries: 0 }
+      const pruned: PrunedCounts = { verdicts: 0, keyed_interactions: 0, keyed_requests: 0, retries: 0 }
       if (verdicts) {
         for (const partition of await deps.committed()) {
           pruned.verdicts += await prune('verdicts', (most) => verdictsOf(partition, verdicts, most), signal)
         }
         const keyed = (most: number) => pruneKeyedInteractions(pool, verdicts, most)
         pruned.keyed_interactions = await prune('keyed_interactions', keyed, signal)
+        // Without its verdict such a row finds nothing: it may go a moment later.
+        const requests = (most: number) => pruneKeyedRequests(pool, verdicts, most)
+        pruned.keyed_requests = await prune('keyed_requests', requests, signal)
       }
       if (retries) pruned.retries = await prune('retries', (most) => pruneRetries(pool, retries, most), signal)
       return pruned

@@ -4,11 +4,14 @@ import { catalogue } from '#schemas/catalogue.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation } from '../support/system/system.js'
-import type { UploadAnswer } from '../support/system/uploader.js'
+import { startEdge } from '../support/system/another-service.js'
+import { kill } from '../support/system/processes.js'
+import { analyst, newOrganisation, operate } from '../support/system/system.js'
+import { createUploader, type UploadAnswer } from '../support/system/uploader.js'
 
 type Page = { interactions: Record<string, unknown>[]; next_cursor: string | null }
 type Refusal = { error: string; problems: { field: string; code: string }[] }
+type Rejection = { request_id: string; problems: { code: string }[] }
 
 const org = await newOrganisation('interactions')
 const items: Record<string, string> = {}
@@ -141,6 +144,101 @@ describe('recording', () => {
       expect(page.body.interactions).toHaveLength(1)
     })
   })
+})
+
+describe('an interaction with an Idempotency-Key', () => {
+  const newKey = () => ({ 'idempotency-key': randomUUID() })
+  const idOf = ({ headers }: { headers: Headers }) => String(headers.get('x-request-id'))
+  const found = async (id: string) => {
+    const { body } = await org.uploader.get<UploadAnswer>(`/v1/requests/${id}`)
+    return [body.request_id, ...(body.batches ?? []).map(({ status }) => status)]
+  }
+  /** What `weir rejected list` says of a request once so many of its rejections are in ClickHouse. */
+  const rejectionsOf = async (id: string, count: number): Promise<Rejection[]> => {
+    await eventually(async () => {
+      const rows = await analyst.query('select 1 from weir.rejections where request_id = {id:UUID}', { id })
+      expect(rows).toHaveLength(count)
+    })
+    const { rejections } = await operate<{ rejections: Rejection[] }>(['rejected', 'list', '--request', id])
+    return rejections
+  }
+  const codesOf = (rejections: Rejection[]) =>
+    rejections.map(({ request_id, problems }) => [request_id, ...problems.map(({ code }) => code)])
+
+  it('is known by the request id that was answered, also among others that were gathered with it', async () => {
+    const sent = [
+      given(),
+      given({ item_id: randomUUID() }),
+      given({ platfrom: 'WEB' }),
+      given({ item_id: randomUUID() }),
+    ]
+    const keys = [newKey(), newKey(), newKey(), {}]
+    const answers = await Promise.all(sent.map((one, i) => org.uploader.interact(one, keys[i])))
+    expect(answers.map(({ status }) => status)).toEqual([201, 400, 400, 400])
+    const [taken, ghost, invalid, unkeyed] = answers.map(idOf) as [string, string, string, string]
+    await eventually(async () => {
+      expect(await found(taken)).toEqual([taken, 200])
+      expect(await found(ghost)).toEqual([ghost, 400])
+      expect(await found(invalid)).toEqual([invalid, 400])
+      expect(await found(unkeyed)).toEqual([unkeyed, 400])
+      const rows = await analyst.query<{ request_id: string }>(
+        'select request_id from weir.interactions_log where org_id = {org:String} and interaction_id = {id:UUID}',
+        { org: org.name, id: answers[0]?.body.interaction_id },
+      )
+      expect(rows).toEqual([{ request_id: taken }])
+    })
+    expect(codesOf(await rejectionsOf(ghost, 1))).toEqual([[ghost, 'unknown_reference']])
+    expect(codesOf(await rejectionsOf(invalid, 1))).toEqual([[invalid, 'unknown_field']])
+    expect(codesOf(await rejectionsOf(unkeyed, 1))).toEqual([[unkeyed, 'unknown_reference']])
+    const shown = await operate<(Rejection & { record: unknown })[]>(['rejected', 'show', ghost])
+    expect(shown).toMatchObject([{ request_id: ghost, record: { item_id: sent[1]?.item_id } }])
+    const stranger = await newOrganisation('interactions-stranger')
+    expect((await stranger.uploader.get(`/v1/requests/${ghost}`)).status).toBe(404)
+  })
+
+  it('keeps its request id over retries: refused, refused again, accepted, and then accepted for good', async () => {
+    const shop = catalogue.uploads.get('shops')
+    if (!shop) throw new Error('shops')
+    const later = sampleOf(shop)
+    const key = newKey()
+    const sent = given({ item_id: later.shop_id })
+    const refusals = [await org.uploader.interact(sent, key), await org.uploader.interact(sent, key)]
+    expect(refusals.map(({ status }) => status)).toEqual([400, 400])
+    const [id = '', again] = refusals.map(idOf)
+    expect(again).toBe(id)
+    expect(await found(id)).toEqual([id, 400])
+
+    await org.uploader.upload('shops', [later])
+    const answers = await Promise.all(Array.from({ length: 3 }, () => org.uploader.interact(sent, key)))
+    expect(answers.map((answer) => [answer.status, idOf(answer)])).toEqual(Array(3).fill([201, id]))
+    expect(await found(id)).toEqual([id, 200])
+    // Neither another body nor an invalid one changes what became of the first.
+    expect((await org.uploader.interact(given({ user_id: 'another' }), key)).status).toBe(409)
+    expect((await org.uploader.interact(given({ platfrom: 'WEB' }), key)).status).toBe(400)
+    const codes = (await rejectionsOf(id, 3)).map(({ problems }) => problems[0]?.code)
+    expect(codes.sort()).toEqual(['unknown_field', 'unknown_reference', 'unknown_reference'])
+    expect(await found(id)).toEqual([id, 200])
+  })
+
+  it('is found by its request id when integrity is killed before it decides, and the retry has the same id', async () => {
+    // An edge of its own, so that nobody has to wait for the usual half a minute.
+    const edge = await startEdge({ VERDICT_TIMEOUT_MS: '1000' })
+    const key = newKey()
+    const sent = given({ item_id: randomUUID() })
+    try {
+      kill('integrity', 'SIGSTOP')
+      const unknown = await createUploader(edge.url, org.key).interact<{ request_id: string }>(sent, key)
+      expect(unknown.status).toBe(500)
+      kill('integrity')
+      const id = unknown.body.request_id
+      await eventually(async () => expect(await found(id)).toEqual([id, 400]), 60_000)
+      const again = await org.uploader.interact(sent, key)
+      expect([again.status, idOf(again)]).toEqual([400, id])
+      expect(codesOf(await rejectionsOf(id, 2))).toEqual(Array(2).fill([id, 'unknown_reference']))
+    } finally {
+      await edge.stop()
+    }
+  }, 120_000)
 })
 
 describe('reading', () => {

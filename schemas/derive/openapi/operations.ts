@@ -66,7 +66,7 @@ export const lookUpRequest = {
   tags: ['requests'],
   operationId: 'look-up-request',
   summary: 'What became of a request',
-  description: `The same answer as the upload's, at any time after; of an interaction, its verdict in the same form, by the \`X-Request-Id\` of its answer. Batches that are not decided yet are \`pending\`; one that may never have been submitted is a 500, and retrying it is safe. ${scoped(readRequests)}`,
+  description: `The same answer as the upload's, at any time after; of an interaction, its verdict in the same form, by the \`X-Request-Id\` of its answer; of one that was sent again with its \`Idempotency-Key\`, the verdict that accepted it, or else the last. Batches that are not decided yet are \`pending\`; one that may never have been submitted is a 500, and retrying it is safe. ${scoped(readRequests)}`,
   parameters: [{ name: 'request_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }],
   responses: {
     200: json('The outcome so far.', ref('UploadAnswer')),

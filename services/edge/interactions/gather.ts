@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '#platform/health/log.js'
+import type { KeyedRequest } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import { gatheredRequestId, interactionRequestId } from '#schemas/uuid.js'
 import { type BatchLimits, toBatches } from '../batches/batches.js'
@@ -9,8 +10,11 @@ import type { EdgeFigures } from '../figures.js'
 import { newId } from '../http/ids.js'
 import { Unavailable } from '../http/request-error.js'
 
-/** An interaction on its way: validated, with the SHA-256 of the body that it came in. */
-export type Interaction = { entry: Entry; bodySha256: Buffer }
+/**
+ * An interaction on its way: validated, with the SHA-256 of the body that it came in, and the request id that is derived from
+ * its Idempotency-Key; null where it came without one.
+ */
+export type Interaction = { entry: Entry; bodySha256: Buffer; keyedRequestId: string | null }
 export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] }
 /** `outcome` resolves once the verdict is known or was given up on; it rejects where nothing can be sent at the moment. */
 export type Gathered = { requestId: string; outcome: Promise<InteractionOutcome> }
@@ -48,7 +52,7 @@ export const createGather = (deps: {
       requestId,
       bodySha256: hashOf(waiting),
       submittedAt: deps.now(),
-    }).map((batch) => ({ ...batch, gathered: true }))
+    }).map((batch) => ({ ...batch, gathered: true, keyed_requests: keyedRequestsOf(waiting) }))
     const [outcome] = await deps.submit(deps.type, batches)
     if (outcome) deps.figures.countRecords(deps.type, outcome, waiting.length)
     const outcomeAt = outcomesOf(outcome)
@@ -83,7 +87,7 @@ export const createGather = (deps: {
 
   return (orgId, interaction) => {
     const open = openFor(orgId, interaction.entry.size)
-    const requestId = interactionRequestId(open.requestId, open.waiting.length)
+    const requestId = interaction.keyedRequestId ?? interactionRequestId(open.requestId, open.waiting.length)
     const outcome = new Promise<InteractionOutcome>((resolve, reject) => {
       open.waiting.push({ ...interaction, resolve, reject })
     })
@@ -98,6 +102,11 @@ const hashOf = (waiting: readonly Waiting[]): Buffer => {
   for (const { bodySha256 } of waiting) hash.update(bodySha256)
   return hash.digest()
 }
+
+const keyedRequestsOf = (waiting: readonly Waiting[]): KeyedRequest[] =>
+  waiting.flatMap(({ keyedRequestId }, index) =>
+    keyedRequestId === null ? [] : [{ index, request_id: keyedRequestId }],
+  )
 
 const outcomesOf = (outcome: BatchOutcome | undefined): ((index: number) => InteractionOutcome) => {
   if (!outcome || 'unknown' in outcome) return () => 'unknown'

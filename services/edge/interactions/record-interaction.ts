@@ -8,14 +8,14 @@ import { createValidator, shorten } from '#schemas/derive/validator.js'
 import type { Problem } from '#schemas/problem.js'
 import { writeInstant } from '#schemas/read-instant.js'
 import { keyedInteractionId } from '#schemas/uuid.js'
-import { toEntry } from '../batches/entries.js'
+import { type Entry, toEntry } from '../batches/entries.js'
 import { bodyOf } from '../body/body.js'
 import { keyConflict, newId, takeIdempotencyKey } from '../http/ids.js'
 import { callerOf } from '../http/request-context.js'
 import { type RequestError, requestError, retryLater, sendError } from '../http/request-error.js'
 import type { RateLimits } from '../limits/rates.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
-import type { Gather } from './gather.js'
+import type { Gather, Gathered } from './gather.js'
 
 export type RecordInteractionDeps = {
   catalogue: Catalogue
@@ -26,14 +26,6 @@ export type RecordInteractionDeps = {
   openOrg: string | undefined
   now: () => number
   log: Log
-}
-
-/**
- * Answers with the request id that rejections, events and look-ups know the interaction by. With an Idempotency-Key the id
- * stays the one that is derived from the key: the same request has the same id each time that it is sent.
- */
-const answerWith = (request: FastifyRequest, gatheredId: string): void => {
-  if (request.idempotencyKey === null) request.id = gatheredId
 }
 
 /** POST /user-interactions: one interaction, answered once its verdict is known. */
@@ -50,15 +42,23 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     const tooMany = deps.rateLimits.takeRecords(request, 1)
     if (tooMany) return sendError(reply, tooMany)
     const { orgId } = callerOf(request)
+    const key = request.idempotencyKey
+    const gather = (given: Entry): Gathered => {
+      // With a key, the request has its id already: the same each time that it is sent.
+      const keyedRequestId = key === null ? null : request.id
+      const gathered = deps.gather(orgId, { entry: given, bodySha256: body.sha256, keyedRequestId })
+      // The answer names the id that rejections, events and look-ups know the interaction by.
+      request.id = gathered.requestId
+      return gathered
+    }
     const entry = toEntry(validate, body.json)
     if ('refusal' in entry) {
       // Answered at once. It still goes out with the next batch, to be published as a rejection; the client does not
       // wait for that.
-      answerWith(request, deps.gather(orgId, { entry, bodySha256: body.sha256 }).requestId)
+      gather(entry)
       return sendError(reply, refused(entry.refusal.problems))
     }
 
-    const key = request.idempotencyKey
     const id = key === null ? newId() : keyedInteractionId(orgId, key)
     const created = (recordedAt: number) =>
       reply.code(201).send({ ...(body.json as object), interaction_id: id, recorded_at: writeInstant(recordedAt) })
@@ -70,9 +70,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     const recordedAt = deps.now()
     const values = { interaction_id: id, recorded_at: recordedAt, ...entry.values }
     const keyed = key === null ? {} : { keyedSha256: body.sha256 }
-    const gathered = deps.gather(orgId, { entry: { ...entry, values, ...keyed }, bodySha256: body.sha256 })
-    answerWith(request, gathered.requestId)
-    const outcome = await gathered.outcome
+    const outcome = await gather({ ...entry, values, ...keyed }).outcome
     if (outcome === 'unknown') return sendError(reply, unknown)
     if (outcome !== 'accepted') return sendError(reply, refused(outcome.problems))
     return created(key === null ? recordedAt : await storedTime(orgId, id, recordedAt))

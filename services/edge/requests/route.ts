@@ -12,7 +12,7 @@ import type { VerdictStore } from './verdict-store.js'
 /** GET /v1/requests/{request_id}: what became of a request, as its uploader was or would have been answered. */
 export const addRequests = (
   app: FastifyInstance,
-  deps: { catalogue: Catalogue; store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
+  deps: { catalogue: Catalogue; store: Pick<VerdictStore, 'ofRequest' | 'ofKeyedRequest'>; now: () => number },
 ): void => {
   addResource(app, '/v1/requests/:request_id', {
     GET: {

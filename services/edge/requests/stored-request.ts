@@ -6,10 +6,10 @@ import type { VerdictStore } from './verdict-store.js'
 
 /**
  * What is known of one organisation's request, or of one interaction: its verdict is a part of the verdict on the batch that
- * it was gathered in.
+ * it was gathered in. Its request id says which batch that is, or was derived from its Idempotency-Key.
  */
 export const findStored = async (
-  store: Pick<VerdictStore, 'ofRequest'>,
+  store: Pick<VerdictStore, 'ofRequest' | 'ofKeyedRequest'>,
   interactionType: string,
   orgId: string,
   requestId: string,
@@ -19,7 +19,9 @@ export const findStored = async (
   const isKnown = own.verdicts.length > 0 || own.noted !== undefined
   const { verdicts } = isKnown ? own : await store.ofRequest(orgId, gatheredId)
   const gathered = verdicts.filter(({ request_id, type }) => request_id === gatheredId && type === interactionType)
-  return gathered.length > 0 ? { verdicts: gathered.flatMap((one) => verdictAt(one, index)), noted: undefined } : own
+  if (gathered.length > 0) return { verdicts: gathered.flatMap((one) => verdictAt(one, index)), noted: undefined }
+  const keyed = isKnown ? undefined : await store.ofKeyedRequest(orgId, requestId)
+  return keyed ? { verdicts: verdictAt(keyed.verdict, keyed.place), noted: undefined } : own
 }
 
 const verdictAt = (verdict: VerdictEvent, place: number): VerdictEvent[] => {

@@ -36,7 +36,7 @@ export const addPrune = (program: Command, session: Session): void => {
       `versions of records that were replaced longer ago than this (default: ${history === undefined ? 'none go' : `${history}d`})`,
     )
     .option('--dry-run', 'only say how much would go')
-    .option('--json', 'one line: verdicts, keyed_interactions, rejections, retries, versions, dry_run')
+    .option('--json', 'one line: verdicts, keyed_interactions, keyed_requests, rejections, retries, versions, dry_run')
     .addHelpText('after', examples('prune --dry-run', 'prune', 'prune --rejections 30d', 'prune --verdicts 24h --json'))
     .addHelpText(
       'after',
@@ -109,13 +109,13 @@ const readAge = (option: string, given: string): number => {
 }
 
 const report = (pruned: Pruned, options: Options, session: Session): void => {
-  const { verdicts, keyed_interactions, rejections, retries, versions } = pruned
+  const { verdicts, keyed_interactions, keyed_requests, rejections, retries, versions } = pruned
   if (options.json) {
     session.print(JSON.stringify({ ...pruned, dry_run: Boolean(options.dryRun) }))
     return
   }
   session.print(
     `${options.dryRun ? 'would prune' : 'pruned'} ${verdicts} verdicts, ${keyed_interactions} keyed interactions, ` +
-      `${rejections} rejections, ${retries} retries, ${versions} replaced versions`,
+      `${keyed_requests} of their request ids, ${rejections} rejections, ${retries} retries, ${versions} replaced versions`,
   )
 }

@@ -20,7 +20,12 @@ export const checkInteractions: Check = (ledger, observed) => {
     const { marker } = told.step
     const inView = rows.get(marker) ?? []
     const onTopic = events.get(marker) ?? []
-    const refusals = rejections.get(marker)?.length ?? 0
+    const refused = rejections.get(marker) ?? []
+    const refusals = refused.length
+    const later = observed.requests.get(told.requestId ?? '')
+    const statuses = later?.batches?.map(({ status }) => status)
+    // One that the edge refuses travels with the next batch, and dies with the edge.
+    const mayBeLost = told.step.expected === 'invalid'
     const find = (name: string, isSo: boolean, about: string): Finding[] =>
       isSo ? [{ name, about: `interaction ${marker}, ${told.outcome} after ${told.attempts} attempts: ${about}` }] : []
     const wanted = told.outcome === 'accepted' ? 1 : told.outcome === 'refused' ? 0 : Math.min(1, onTopic.length)
@@ -36,11 +41,18 @@ export const checkInteractions: Check = (ledger, observed) => {
         told.interactionId !== null && inView.some(({ interaction_id }) => interaction_id !== told.interactionId),
         `the client was told ${told.interactionId}`,
       ),
-      // Each attempt is refused by itself. One that the edge refuses travels with the next batch, and dies with the edge.
+      // Each attempt is refused by itself.
+      ...find('lost-rejection', told.outcome === 'refused' && !mayBeLost && refusals === 0, 'not among the rejections'),
       ...find(
-        'lost-rejection',
-        told.outcome === 'refused' && told.step.expected !== 'invalid' && refusals === 0,
-        'not among the rejections',
+        'request-disagrees',
+        told.outcome !== 'doubtful' && !mayBeLost && statuses?.join() !== (wanted === 1 ? '200' : '400'),
+        `request ${told.requestId}: ${JSON.stringify(later)}`,
+      ),
+      // With a key, all attempts have one request id; without one, there is one attempt.
+      ...find(
+        'rejected-under-another-id',
+        told.requestId !== null && refused.some(({ request_id }) => request_id !== told.requestId),
+        `the client was told ${told.requestId}, and not ${refused.map(({ request_id }) => request_id).join()}`,
       ),
       ...find('rejected-twice', refusals > told.attempts, `${refusals} times among the rejections`),
       ...find('stranger-in-rejections', told.outcome === 'accepted' && refusals > 0, 'among the rejections too'),

@@ -67,6 +67,10 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['request-disagrees', ({ observed }) => observed.requests.delete('r1')],
   ['request-disagrees', ({ observed }) => observed.requests.set('r1', observed.requests.get('r2') as never)],
 
+  ['request-disagrees', ({ observed }) => observed.requests.delete('r3')],
+  ['request-disagrees', ({ observed }) => observed.requests.set('r4', observed.requests.get('r3') as never)],
+  ['rejected-under-another-id', ({ observed }) => Object.assign(observed.rejections[1] ?? {}, { request_id: 'r9' })],
+
   ['lost-from-view', ({ observed }) => observed.views.interactions.pop()],
   ['twice-in-view', ({ observed }) => observed.views.interactions.push({ org_id: 'acme', user_id: 'm1' })],
   ['stranger-in-view', ({ observed }) => observed.views.interactions.push({ org_id: 'acme', user_id: 'm2' })],

@@ -31,9 +31,30 @@ export const goodWorld = (): World => {
   )
   ledger.tellings.set('b1', new Set(['{"status":207}']))
   ledger.interactions.push(
-    { org: 'acme', step: interaction('m1', 'accepted'), attempts: 2, outcome: 'accepted', interactionId: 'i1' },
-    { org: 'acme', step: interaction('m2', 'unknown_reference'), attempts: 1, outcome: 'refused', interactionId: null },
-    { org: 'acme', step: interaction('m3', 'accepted'), attempts: 1, outcome: 'doubtful', interactionId: null },
+    {
+      org: 'acme',
+      step: interaction('m1', 'accepted'),
+      attempts: 2,
+      outcome: 'accepted',
+      requestId: 'r3',
+      interactionId: 'i1',
+    },
+    {
+      org: 'acme',
+      step: interaction('m2', 'unknown_reference'),
+      attempts: 1,
+      outcome: 'refused',
+      requestId: 'r4',
+      interactionId: null,
+    },
+    {
+      org: 'acme',
+      step: interaction('m3', 'accepted'),
+      attempts: 1,
+      outcome: 'doubtful',
+      requestId: null,
+      interactionId: null,
+    },
   )
 
   const topics: Seen[] = []
@@ -82,9 +103,18 @@ export const goodWorld = (): World => {
         ['shops acme/b', [8194, 16_385]],
       ]),
       rejections: [
-        { org_id: 'acme', batch_id: 'b1', index: 1, type: 'shops', codes: ['missing_field'], record: '{}' },
         {
           org_id: 'acme',
+          request_id: 'r1',
+          batch_id: 'b1',
+          index: 1,
+          type: 'shops',
+          codes: ['missing_field'],
+          record: '{}',
+        },
+        {
+          org_id: 'acme',
+          request_id: 'r4',
           batch_id: 'b3',
           index: 1,
           type: 'interactions',
@@ -101,6 +131,8 @@ export const goodWorld = (): World => {
       requests: new Map([
         ['r1', answer('b1', 207, [{ index: 1, id: null, problems: [{ code: 'missing_field' }] }])],
         ['r2', answer('b2', 200, [])],
+        ['r3', answer('b3', 200, [])],
+        ['r4', answer('b3', 400, [{ index: 0, id: null, problems: [{ code: 'unknown_reference' }] }])],
       ]) as unknown as Observed['requests'],
     },
   }

@@ -23,6 +23,7 @@ export type Observed = {
 export type Row = Record<string, unknown> & { org_id: string }
 export type Rejection = {
   org_id: string
+  request_id: string
   batch_id: string
   index: number
   type: string
@@ -45,7 +46,7 @@ export const observe = async (deps: {
   topics: Seen[]
   lookUp: (org: string, requestId: string) => Promise<UploadAnswer>
 }): Promise<Observed> => {
-  const { orgs, uploads } = deps.ledger
+  const { orgs, uploads, interactions } = deps.ledger
   const ask = createAnalyst(deps.addresses.CLICKHOUSE_URL)
   const list = `(${orgs.map((org) => `'${org}'`).join(', ')})`
   const ofOrgs = `where org_id in ${list}`
@@ -67,7 +68,9 @@ export const observe = async (deps: {
   }
   const requests = new Map(
     await Promise.all(
-      uploads.map(async ({ org, requestId }) => [requestId, await deps.lookUp(org, requestId)] as const),
+      [...uploads, ...interactions].flatMap(({ org, requestId }) =>
+        requestId === null ? [] : deps.lookUp(org, requestId).then((answer) => [requestId, answer] as const),
+      ),
     ),
   )
   return {
@@ -76,7 +79,7 @@ export const observe = async (deps: {
     histories,
     requests,
     rejections: await ask<Rejection>(
-      `select org_id, toString(batch_id) as batch_id, \`index\`, type, problems.code as codes, record
+      `select org_id, toString(request_id) as request_id, toString(batch_id) as batch_id, \`index\`, type, problems.code as codes, record
        from weir.rejections ${ofOrgs}`,
     ),
     topics: deps.topics.filter(({ value }) => orgs.includes(String(value.org_id))),

@@ -55,6 +55,7 @@ export const createClient = (deps: {
       step,
       attempts,
       outcome: answer === undefined ? 'doubtful' : answer.status === 201 ? 'accepted' : 'refused',
+      requestId: answer?.headers.get('x-request-id') ?? null,
       interactionId: answer?.status === 201 ? String(answer.body.interaction_id) : null,
     })
   }

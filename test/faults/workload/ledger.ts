@@ -37,6 +37,8 @@ export type ToldInteraction = {
   step: InteractionStep
   attempts: number
   outcome: 'accepted' | 'refused' | 'doubtful'
+  /** Null where it was never answered. */
+  requestId: string | null
   interactionId: string | null
 }
 

@@ -3,11 +3,12 @@ import { expect, it } from 'vitest'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
-import type { SubmittedBatch } from '#schemas/events.js'
+import type { KeyedRequest, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { branch } from '#schemas/records/branch.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
+import { interactionRequestId } from '#schemas/uuid.js'
 import { createEntityIndex } from '../../../services/integrity/entity-index.js'
 import { takeDecisions } from '../../../services/integrity/take-decisions.js'
 import { batchOf, refusalOf } from '../../support/batch.js'
@@ -143,6 +144,44 @@ it('takes a keyed interaction once, over batches and fetches', async () => {
   ])
   const [later] = await decide(3, keyed(1))
   expect(later?.verdict.repeated).toEqual([0])
+})
+
+it('stores where the verdict on each keyed interaction is, once for each that is decided and not only repeated', async () => {
+  const decide = newLog(interaction).decideFrom()
+  const shopId = randomUUID()
+  await newLog(shop).decideFrom()(0, batchOf(shop, [sampleOf(shop, { shop_id: shopId })]))
+  const known = sampleOf(interaction, { student_id: null, item_type: 'SHOP', item_id: shopId })
+  const [id, requestId, ghostId, badId] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  const newBatch = (keyed_requests: KeyedRequest[]) => {
+    const records = [known, known, { ...known, item_id: randomUUID() }]
+    const batch = batchOf(interaction, records, { refusals: [refusalOf(3)], gathered: true, keyed_requests })
+    Object.assign(batch.records[1] ?? {}, { interaction_id: id, keyed_sha256: Buffer.alloc(32, 1) })
+    return batch
+  }
+  const keyed = [
+    { index: 1, request_id: requestId },
+    { index: 2, request_id: ghostId },
+    { index: 3, request_id: badId },
+  ]
+  const [first, again, unkeyed] = [newBatch(keyed), newBatch(keyed), newBatch([])]
+  const outcomes = await decide(0, first, again, unkeyed)
+  // Delivered once more by Kafka.
+  await decide(0, first)
+  const { rows } = await pool.query(
+    'select place, request_id, is_accepted from integrity.keyed_requests where batch_id = any ($1) order by batch_id = $2, place',
+    [[first, again, unkeyed].map(({ batch_id }) => batch_id), again.batch_id],
+  )
+  const refused = [
+    { place: 2, request_id: ghostId, is_accepted: false },
+    { place: 3, request_id: badId, is_accepted: false },
+  ]
+  expect(rows).toEqual([{ place: 1, request_id: requestId, is_accepted: true }, ...refused, ...refused])
+
+  const { accepted, rejected } = createEventsOf(interaction)
+  const idsOf = ({ batch, verdict }: (typeof outcomes)[number]) =>
+    [...accepted(batch, verdict), ...rejected(batch, verdict)].map(({ request_id }) => request_id)
+  const placeId = interactionRequestId(first.request_id, 0)
+  expect(outcomes[0] && idsOf(outcomes[0])).toEqual([placeId, requestId, ghostId, badId])
 })
 
 it('keeps refusals that hold what Postgres would choke on', async () => {

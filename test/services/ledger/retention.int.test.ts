@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
+import { insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import { createRetention } from '#ledger/retention.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
@@ -19,7 +20,9 @@ const date = (n: number): Date => new Date(on(n))
 
 const { pool } = await openMigratedDatabase()
 beforeEach(async () => {
-  await pool.query('truncate integrity.verdicts, integrity.cursors, integrity.keyed_interactions, integrity.retries')
+  await pool.query(
+    'truncate integrity.verdicts, integrity.cursors, integrity.keyed_interactions, integrity.keyed_requests, integrity.retries',
+  )
 })
 /** A batch that the edge submits on a certain day. */
 const batchOn = (n: number): SubmittedBatch => batchOf(shop, [sampleOf(shop)], { submitted_at: on(n) })
@@ -108,7 +111,7 @@ it('leaves a partition alone that was never decided on', async () => {
   expect((await pool.query('select 1 from integrity.cursors')).rows).toEqual([])
 })
 
-it('prunes keyed interactions and retries by age, each by its own', async () => {
+it('prunes keyed interactions, their request ids and retries by age, each by its own', async () => {
   for (const n of [0, 1, 2]) {
     await pool.query('insert into integrity.keyed_interactions values ($1, $2, $3, $4)', [
       'a',
@@ -116,6 +119,8 @@ it('prunes keyed interactions and retries by age, each by its own', async () => 
       '',
       date(n),
     ])
+    const decided = { requestId: randomUUID(), batchId: randomUUID(), place: 0, isAccepted: true, decidedAt: on(n) - 1 }
+    await inTransaction(pool, (c) => insertKeyedRequests(c, [decided]))
     await pool.query(
       `insert into integrity.retries (batch_id, index, org_id, type, rejected_at, retry_id, place)
       values ($1, 0, 'a', 'shops', $2, $1, 0)`,
@@ -124,10 +129,12 @@ it('prunes keyed interactions and retries by age, each by its own', async () => 
   }
   const retention = retentionWith(0, 1)
   const before = { verdicts: date(1), retries: date(2) }
-  expect(await retention.count(before)).toEqual({ verdicts: 0, keyed_interactions: 1, retries: 2 })
-  expect(await retention.prune(before)).toEqual({ verdicts: 0, keyed_interactions: 1, retries: 2 })
+  const counts = { verdicts: 0, keyed_interactions: 1, keyed_requests: 2, retries: 2 }
+  expect(await retention.count(before)).toEqual(counts)
+  expect(await retention.prune(before)).toEqual(counts)
   expect(await retention.count({ verdicts: date(9), retries: date(9) })).toMatchObject({
     keyed_interactions: 2,
+    keyed_requests: 1,
     retries: 1,
   })
 })

@@ -16,6 +16,7 @@ verdictStoreContract(() => {
     store,
     away,
     decide: async (verdicts) => void store.verdicts.push(...verdicts),
+    place: async (decided) => void store.keyedRequests.push(...decided),
     take: async (orgId, id, interaction) => void store.keyed.set(`${orgId}/${id}`, interaction),
   }
 })

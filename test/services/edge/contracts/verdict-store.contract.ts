@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { KeyedInteraction } from '#ledger/keyed-interactions.js'
+import type { DecidedRequest, KeyedInteraction } from '#ledger/keyed-interactions.js'
 import { batchIdsOf, type NotedRequest } from '#ledger/requests.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from '../../../../services/edge/http/request-error.js'
@@ -12,6 +12,8 @@ export type VerdictStoreHarness = {
   decide: (verdicts: VerdictEvent[]) => Promise<void>
   /** Stores a keyed interaction as integrity does. */
   take: (orgId: string, id: string, interaction: KeyedInteraction) => Promise<void>
+  /** Stores where the verdicts on keyed interactions are, as integrity does. */
+  place: (decided: DecidedRequest[]) => Promise<void>
   /** A store whose Postgres does not answer. */
   away: VerdictStore
 }
@@ -126,12 +128,42 @@ export const verdictStoreContract = (open: () => Promise<VerdictStoreHarness> | 
       expect(await harness.store.keyedInteraction('acme', randomUUID())).toBeUndefined()
     })
 
+    it('finds the verdict on a keyed interaction: the one that accepted it, or else the last', async () => {
+      const attempts = [1000, 3000, 2000].map((submittedAt) => requestOf({ batchRecords: [5], submittedAt }))
+      const verdicts = attempts.flatMap(verdictsOn)
+      await harness.decide(verdicts)
+      const [requestId, other] = [randomUUID(), randomUUID()]
+      const decided = (i: number, place: number, isAccepted = false): DecidedRequest => ({
+        requestId,
+        batchId: verdicts[i]?.batch_id ?? '',
+        place,
+        isAccepted,
+        decidedAt: verdicts[i]?.decided_at ?? 0,
+      })
+      const found = (orgId = 'acme', id = requestId) => harness.store.ofKeyedRequest(orgId, id)
+      await harness.place([decided(0, 1), decided(0, 3), { ...decided(0, 0, true), requestId: other }])
+      expect(await found()).toEqual({ verdict: verdicts[0], place: 3 })
+      await harness.place([decided(2, 1)])
+      expect(await found()).toEqual({ verdict: verdicts[2], place: 1 })
+      await harness.place([decided(2, 0, true)])
+      await harness.place([decided(1, 3)])
+      expect(await found()).toEqual({ verdict: verdicts[2], place: 0 })
+      expect(await found('acme', other)).toEqual({ verdict: verdicts[0], place: 0 })
+      expect(await found('other')).toBeUndefined()
+      expect(await found('acme', randomUUID())).toBeUndefined()
+      // Its batch was decided so long ago that the verdict is gone.
+      const forgotten = { ...decided(0, 0), requestId: randomUUID(), batchId: randomUUID() }
+      await harness.place([forgotten])
+      expect(await found('acme', forgotten.requestId)).toBeUndefined()
+    })
+
     it('says that it is unavailable while Postgres is away, and not that there is nothing', async () => {
       const { away } = harness
       const request = requestOf()
       const asked = [
         away.ofBatches([randomUUID()]),
         away.ofRequest('acme', request.requestId),
+        away.ofKeyedRequest('acme', request.requestId),
         away.saveRequests([request]),
         away.keyedInteraction('acme', randomUUID()),
       ]

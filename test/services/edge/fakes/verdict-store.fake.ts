@@ -1,4 +1,4 @@
-import type { KeyedInteraction } from '#ledger/keyed-interactions.js'
+import type { DecidedRequest, KeyedInteraction } from '#ledger/keyed-interactions.js'
 import type { NotedRequest } from '#ledger/requests.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from '../../../../services/edge/http/request-error.js'
@@ -10,6 +10,8 @@ export type FakeVerdictStore = VerdictStore & {
   requests: Map<string, NotedRequest>
   /** By `org/id`. */
   keyed: Map<string, KeyedInteraction>
+  /** Where the verdicts on keyed interactions are, in the order in which they were decided. */
+  keyedRequests: DecidedRequest[]
   isAway: boolean
 }
 
@@ -31,6 +33,7 @@ export const createFakeVerdictStore = (): FakeVerdictStore => {
     verdicts: [],
     requests: new Map(),
     keyed: new Map(),
+    keyedRequests: [],
     isAway: false,
     ofBatches: async (ids) => whenThere(store.verdicts.filter(({ batch_id }) => ids.includes(batch_id))),
     ofRequest: async (orgId, requestId) => {
@@ -41,6 +44,14 @@ export const createFakeVerdictStore = (): FakeVerdictStore => {
           .sort((a, b) => a.batches - b.batches || a.batch - b.batch),
         noted: noted?.orgId === orgId ? noted : undefined,
       })
+    },
+    ofKeyedRequest: async (orgId, requestId) => {
+      const found = whenThere(store.keyedRequests).flatMap((each) => {
+        const verdict = store.verdicts.find(({ org_id, batch_id }) => org_id === orgId && batch_id === each.batchId)
+        return verdict && each.requestId === requestId ? [{ ...each, verdict }] : []
+      })
+      const counts = found.find(({ isAccepted }) => isAccepted) ?? found.at(-1)
+      return counts && { verdict: counts.verdict, place: counts.place }
     },
     saveRequests: async (requests) => new Set(whenThere(requests).flatMap(save)),
     keyedInteraction: async (orgId, id) => whenThere(store.keyed.get(`${orgId}/${id}`)),

@@ -8,8 +8,9 @@ import { silent } from '../edge.js'
 import { createFakeSubmit } from '../fakes/submit.fake.js'
 
 const bodySha256 = Buffer.alloc(32)
-const one = (name: string, size = 10) => ({ entry: { values: { name }, size }, bodySha256 })
-const bad = { entry: { refusal: { id: null, problems: [], record: '{}', truncated: false }, size: 10 }, bodySha256 }
+const one = (name: string, size = 10) => ({ entry: { values: { name }, size }, bodySha256, keyedRequestId: null })
+const refusal = { id: null, problems: [], record: '{}', truncated: false }
+const bad = { entry: { refusal, size: 10 }, bodySha256, keyedRequestId: null }
 
 const create = (records = 3) => {
   const submit = createFakeSubmit()
@@ -64,6 +65,25 @@ it('gives each interaction at once a request id of its own, which its batch and 
   expect(gathered.slice(0, 3).map(({ requestId }) => placeOfInteraction(requestId))).toEqual(
     [0, 1, 2].map((index) => ({ gatheredId: sent?.batch.request_id, index })),
   )
+})
+
+it('lets an interaction with an Idempotency-Key keep the request id of its key, and tells it in the event', async () => {
+  const { submit, timers, gatherOne } = create(10)
+  const given = [
+    one('a'),
+    { ...one('b'), keyedRequestId: 'of key b' },
+    { ...bad, keyedRequestId: 'of key c' },
+    one('d'),
+  ]
+  const gathered = given.map((each) => gatherOne('acme', each))
+  timers[0]?.()
+  await gathered[0]?.outcome
+  expect(gathered.slice(1, 3).map(({ requestId }) => requestId)).toEqual(['of key b', 'of key c'])
+  expect(placeOfInteraction(String(gathered[3]?.requestId)).index).toBe(3)
+  expect(submit.submitted[0]?.batch.keyed_requests).toEqual([
+    { index: 1, request_id: 'of key b' },
+    { index: 2, request_id: 'of key c' },
+  ])
 })
 
 it('does not wait at all where a batch holds one record', async () => {

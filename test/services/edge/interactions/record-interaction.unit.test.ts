@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { interaction } from '#schemas/records/interaction.js'
+import { decidedRequestsOf } from '../../../../services/integrity/decide-fetch.js'
 import { sampleOf } from '../../../support/sample.js'
 import { createEdge, startOfTest } from '../edge.js'
 import { verdictOn } from '../fakes/submit.fake.js'
 
 const given = (over: Record<string, unknown> = {}) => sampleOf(interaction, { source: null, ...over })
 const unknownItem = { field: 'item_id', code: 'unknown_reference' as const, message: 'item_id x is not a known record' }
-const key = { 'idempotency-key': 'once' }
+const keyed = (text: string) => ({ 'idempotency-key': text })
+const key = keyed('once')
 
 describe('recording', () => {
   it('answers with the interaction as given, its id and its time', async () => {
@@ -87,9 +89,11 @@ describe('recording', () => {
   it('is known by one request id: in the answer, in its events, and where requests are looked up', async () => {
     const { send, submit, store, lines } = createEdge()
     submit.problemsOf = ({ user_id }) => (user_id === 'ghost' ? [unknownItem] : [])
-    const sent = [given(), given({ user_id: 'ghost' }), given({ platfrom: 'WEB' })]
-    const answers = await Promise.all(sent.map((one) => send('POST', '/user-interactions', one)))
-    expect(answers.map(({ status }) => status)).toEqual([201, 400, 400])
+    const bodies = [given(), given({ user_id: 'ghost' }), given({ platfrom: 'WEB' })]
+    // Each without a key, and with one.
+    const sent = [...bodies.map((one) => [one, {}] as const), ...bodies.map((one, i) => [one, keyed(`k${i}`)] as const)]
+    const answers = await Promise.all(sent.map(([one, headers]) => send('POST', '/user-interactions', one, headers)))
+    expect(answers.map(({ status }) => status)).toEqual([201, 400, 400, 201, 400, 400])
     const ids = answers.map(({ headers }) => String(headers['x-request-id']))
     expect(answers[1]?.body.request_id).toBe(ids[1])
     expect(answers[2]?.body.request_id).toBe(ids[2])
@@ -99,6 +103,7 @@ describe('recording', () => {
     const events = submit.submitted.flatMap(({ type, batch }) => {
       const verdict = verdictOn(type, batch, submit.problemsOf)
       store.verdicts.push(verdict)
+      store.keyedRequests.push(...decidedRequestsOf(batch, { ...verdict, repeated: [] }))
       const placed = { ...verdict, repeated: [], submitted_offset: 1 }
       return [...accepted(batch, placed), ...rejected(batch, placed)].map(({ request_id }) => request_id)
     })
@@ -106,13 +111,13 @@ describe('recording', () => {
 
     const found = await Promise.all(ids.map((id) => send('GET', `/v1/requests/${id}`)))
     expect(found.map(({ body }) => [body.request_id, body.type, body.batches.length, body.batches[0].status])).toEqual(
-      ids.map((id, i) => [id, 'interactions', 1, i === 1 || i === 2 ? 400 : 200]),
+      ids.map((id, i) => [id, 'interactions', 1, answers[i]?.status === 201 ? 200 : 400]),
     )
-    expect(found[1]?.body.batches[0].data.errors).toMatchObject([{ index: 0, problems: [unknownItem] }])
-    expect(found[2]?.body.batches[0].data.errors).toMatchObject([{ index: 0, problems: answers[2]?.body.problems }])
+    for (const i of [1, 2, 4, 5])
+      expect(found[i]?.body.batches[0].data.errors).toMatchObject([{ index: 0, problems: answers[i]?.body.problems }])
 
     const stranger = { authorization: 'Bearer other-key' }
-    expect((await send('GET', `/v1/requests/${ids[1]}`, undefined, stranger)).status).toBe(404)
+    for (const i of [1, 4]) expect((await send('GET', `/v1/requests/${ids[i]}`, undefined, stranger)).status).toBe(404)
     expect((await send('GET', `/v1/requests/${ids[1]?.slice(0, 32)}0fff`)).status).toBe(404)
   })
 
@@ -136,7 +141,8 @@ describe('recording', () => {
     const again = await send('POST', '/user-interactions', sent, key)
     expect(again.body).toEqual({ ...first.body, recorded_at: '2025-12-31T23:59:59.000Z' })
     expect(again.headers['x-request-id']).toBe(first.headers['x-request-id'])
-    expect((await send('POST', '/user-interactions', given({ city: 'Bath' }), key)).status).toBe(409)
+    const conflict = await send('POST', '/user-interactions', given({ city: 'Bath' }), key)
+    expect([conflict.status, conflict.body.request_id]).toEqual([409, first.headers['x-request-id']])
     expect(submit.submitted).toHaveLength(1)
   })
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, expect, it } from 'vitest'
 import { insertEntities } from '#ledger/entities.js'
-import { insertKeyedInteractions } from '#ledger/keyed-interactions.js'
+import { insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import { type NotedRequest, pruneRequests, saveRequests } from '#ledger/requests.js'
 import { insertVerdicts } from '#ledger/verdicts.js'
 import { createPool, inTransaction } from '#platform/postgres/postgres.js'
@@ -38,6 +38,7 @@ verdictStoreContract(() => ({
   store: createVerdictStore(pool),
   away: createVerdictStore(away),
   decide,
+  place: (decided) => inTransaction(pool, (connection) => insertKeyedRequests(connection, decided)),
   take: (orgId, id, interaction) =>
     inTransaction(pool, (connection) => insertKeyedInteractions(connection, [{ orgId, id, ...interaction }])),
 }))

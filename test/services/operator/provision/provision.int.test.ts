@@ -209,6 +209,18 @@ describe('a schema', () => {
     expect(await versions.json()).toEqual([1, 2])
   })
 
+  it('of submitted batches is taken beside those of earlier releases, which lacked the fields at its end', async () => {
+    const { catalogue, type } = newCatalogue('upgraded')
+    const subject = subjectOf(submittedTopic(type))
+    const schema = schemasByTopic(catalogue.all.values()).get(submittedTopic(type)) as { fields: { name: string }[] }
+    const without = (...names: string[]) => schema.fields.filter(({ name }) => !names.includes(name))
+    for (const fields of [without('gathered', 'keyed_requests'), without('keyed_requests')])
+      await registry.register(subject, { ...schema, fields }, 'FULL_TRANSITIVE')
+    await provisionSubjects(registry, catalogue)
+    const versions = await fetch(`${parts.SCHEMA_REGISTRY_URL}/subjects/${subject}/versions`)
+    expect(await versions.json()).toEqual([1, 2, 3])
+  })
+
   it('of a subject that was made with a weaker rule is held to the stronger one from then on', async () => {
     const { catalogue, type } = newCatalogue('raised')
     const topic = acceptedTopic(type)
