@@ -30,6 +30,7 @@ export const operatorOptions: Readonly<Record<string, boolean>> = {
   print: false,
   records: true,
   rejections: true,
+  history: true,
   request: true,
   requests: true,
   scopes: true,
