@@ -4,18 +4,18 @@ import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { sendAnswer, sendError } from './answer.js'
 import { toClickHouseError } from './errors.js'
-import { checkCredentials, readForm, readRequest } from './request.js'
+import { identify, type Passwords, readForm, readRequest } from './request.js'
 import type { createRunner } from './runner.js'
 
-type Dependencies = { run: ReturnType<typeof createRunner>; version: string; password: string; log: Logger }
+type Dependencies = { run: ReturnType<typeof createRunner>; version: string; passwords: Passwords; log: Logger }
 
 /** ClickHouse's HTTP interface; it has no port until `listen`. */
-export const createClickHouseServer = ({ run, version, password, log }: Dependencies): Server => {
+export const createClickHouseServer = ({ run, version, passwords, log }: Dependencies): Server => {
   const query = async (asked: IncomingMessage, response: ServerResponse, parameters: URLSearchParams) => {
     try {
-      checkCredentials(asked.headers, parameters, password)
+      const user = identify(asked.headers, parameters, passwords)
       const body = await readForm(asked, parameters)
-      const request = readRequest(asked, parameters, goneSignal(response))
+      const request = readRequest(asked, parameters, user, goneSignal(response))
       response.setHeader('X-ClickHouse-Query-Id', request.queryId)
       response.setHeader('X-ClickHouse-Timezone', 'UTC')
       await sendAnswer(asked, response, request, await run(request, body))

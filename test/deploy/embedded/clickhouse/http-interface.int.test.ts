@@ -8,12 +8,19 @@ import { type RunningEngine, startEngine } from './running-engine.js'
 let engine: RunningEngine
 let folder: string
 
+const weir = { authorization: `Basic ${btoa('weir:secret')}` }
 const post = (
   body: string | Uint8Array<ArrayBuffer> | FormData,
   parameters: Record<string, string> = {},
   headers: Record<string, string> = {},
-) => fetch(`${engine.url}/?${new URLSearchParams(parameters)}`, { method: 'POST', body, headers })
-const get = (parameters: Record<string, string>) => fetch(`${engine.url}/?${new URLSearchParams(parameters)}`)
+) =>
+  fetch(`${engine.url}/?${new URLSearchParams(parameters)}`, {
+    method: 'POST',
+    body,
+    headers: 'user' in parameters || 'password' in parameters ? headers : { ...weir, ...headers },
+  })
+const get = (parameters: Record<string, string>) =>
+  fetch(`${engine.url}/?${new URLSearchParams(parameters)}`, { headers: weir })
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-clickhouse-'))
