@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
@@ -35,6 +37,7 @@ export const createClickHouseServer = ({ run, version, passwords, log }: Depende
     const { pathname, searchParams } = new URL(asked.url ?? '/', 'http://clickhouse')
     const isReading = asked.method === 'GET' || asked.method === 'HEAD'
     if (isReading && (pathname === '/ping' || pathname === '/replicas_status')) return sayOk(response)
+    if (isReading && pathname === '/play') return showPlay(response)
     if (pathname !== '/' || !METHODS.has(asked.method ?? '')) return sayUnknown(asked, response)
     if (asked.method === 'OPTIONS') return response.writeHead(204).end()
     if (isReading && !searchParams.has('query')) return sayOk(response)
@@ -82,6 +85,21 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 
 const sayOk = (response: ServerResponse) => response.setHeader('Content-Type', 'text/html; charset=UTF-8').end('Ok.\n')
 
+// The page runs its own script and no other, and reaches no other address.
+const play = readFileSync(new URL('play.html', import.meta.url))
+const script = /<script>([\s\S]*)<\/script>/.exec(play.toString())?.[1] ?? ''
+const PLAY_HEADERS = {
+  'Content-Type': 'text/html; charset=UTF-8',
+  'Content-Security-Policy':
+    `default-src 'none'; script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'; ` +
+    "style-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-cache',
+}
+
+const showPlay = (response: ServerResponse) => response.writeHead(200, PLAY_HEADERS).end(play)
+
 const sayUnknown = (asked: IncomingMessage, response: ServerResponse) =>
   response
     .writeHead(404, { 'Content-Type': 'text/plain; charset=UTF-8' })
@@ -89,5 +107,6 @@ const sayUnknown = (asked: IncomingMessage, response: ServerResponse) =>
       `There is no handle ${asked.url}\n` +
         'Use / or /ping for health checks.\n' +
         'Or /replicas_status for more sophisticated health checks.\n' +
+        'Or /play, a page for queries in the browser.\n' +
         'Send queries from your program with POST method or GET /?query=...\n',
     )

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,6 +40,18 @@ describe('reading', () => {
     for (const path of ['/ping', '/', '/replicas_status'])
       expect(await (await fetch(engine.url + path)).text()).toBe('Ok.\n')
     expect((await fetch(`${engine.url}/nowhere`)).status).toBe(404)
+  })
+
+  it('has a page for queries, which runs its own script and needs nobody else', async () => {
+    const answer = await fetch(`${engine.url}/play`)
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=UTF-8')
+    const page = await answer.text()
+    const script = /<script>([\s\S]*)<\/script>/.exec(page)?.[1] ?? ''
+    const policy = answer.headers.get('content-security-policy')
+    expect(policy).toContain(`script-src 'sha256-${createHash('sha256').update(script).digest('base64')}';`)
+    expect(policy).toContain("default-src 'none'")
+    expect(page).not.toMatch(/https?:|innerHTML|localStorage|document\.cookie/)
+    expect((await fetch(`${engine.url}/play`, { method: 'POST' })).status).toBe(404)
   })
 
   it('answers with the headers of a server', async () => {
