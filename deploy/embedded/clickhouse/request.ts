@@ -35,7 +35,9 @@ export const readRequest = (
   const settings = new Map([...parameters].filter(([name]) => !NOT_SETTINGS.has(name)))
   const asked = settings.get('readonly')
   settings.delete('readonly')
-  if (user === 'default' && asked === '0')
+  // Other values than these two may be a nought, however it is written.
+  const isLocked = asked === '1' || asked === '2'
+  if (user === 'default' && asked !== undefined && !isLocked)
     throw refusal(164, 'READONLY', "Cannot modify 'readonly' setting in readonly mode")
   const isReading = user === 'default' || request.method === 'GET' || request.method === 'HEAD'
   return {
@@ -44,7 +46,7 @@ export const readRequest = (
     database: header(request.headers, 'x-clickhouse-database') || parameters.get('database') || undefined,
     defaultFormat: parameters.get('default_format') || header(request.headers, 'x-clickhouse-format') || 'TabSeparated',
     settings,
-    readonly: isReading && (asked === undefined || asked === '0') ? '2' : asked,
+    readonly: isReading && !isLocked ? '2' : asked,
     user,
     gone,
     bodyEncoding: readEncoding(header(request.headers, 'content-encoding')),

@@ -89,8 +89,16 @@ describe('an analyst', () => {
     expect(await rows()).toBe('1\n')
   })
 
-  it.each([{ readonly: '0' }, { readonly: '0', database: 'd' }])('cannot ask for more: %o', async (parameters) => {
-    expect(await ask('SELECT 1', parameters)).toMatchObject({ code: '164' })
+  it.each(['0', '00', '+0', 'false', ''])('cannot ask for more: readonly=%s', async (readonly) => {
+    expect(await ask('SELECT 1', { readonly })).toMatchObject({ code: '164' })
+    const answer = await fetch(`${engine.url}/?${new URLSearchParams({ readonly, query: 'SELECT 1' })}`)
+    expect(answer.headers.get('x-clickhouse-exception-code')).toBe('164')
+  })
+
+  it('sends long statements', async () => {
+    const sql = `SELECT count() FROM d.t WHERE a IN (${Array.from({ length: 200_000 }, (_, a) => a)})`
+    expect((await ask(sql)).text).toMatch(/^Code: 62\..*Max query size exceeded/)
+    expect((await ask(sql, { max_query_size: '10000000' })).text).toBe('1\n')
   })
 
   it.each([

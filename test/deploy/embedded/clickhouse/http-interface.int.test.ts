@@ -106,8 +106,10 @@ describe('refusing', () => {
   })
 
   it('writing by GET', async () => {
-    const answer = await get({ query: 'INSERT INTO d.t VALUES (1, 2)' })
-    expect(answer.headers.get('x-clickhouse-exception-code')).toBe('164')
+    for (const asked of [{}, { readonly: '00' }]) {
+      const answer = await get({ query: 'INSERT INTO d.t VALUES (1, 2)', ...asked })
+      expect(answer.headers.get('x-clickhouse-exception-code')).toBe('164')
+    }
   })
 })
 
