@@ -127,6 +127,15 @@ describe('inserting', () => {
     expect(await rows(10)).toBe('é\nx;y\npacked\nboth packed\n')
   })
 
+  it('takes data for input(), and a statement that is packed as Node cannot unpack it', async () => {
+    await post("INSERT INTO d.t SELECT a + 1, b FROM input('a UInt32, b String') FORMAT CSV\n39,given")
+    const sql = 'INSERT INTO d.t FORMAT CSV\n41,zstd'
+    // The shortest zstd: a frame with one block, which is not compressed.
+    const frame = [0x28, 0xb5, 0x2f, 0xfd, 0x20, sql.length, ((sql.length << 3) & 0xff) | 1, sql.length >> 5, 0]
+    await post(new Uint8Array([...frame, ...Buffer.from(sql)]), {}, { 'content-encoding': 'zstd' })
+    expect(await rows(40)).toBe('given\nzstd\n')
+  })
+
   it('tells the rows it wrote', async () => {
     const answer = await post('20,a\n21,b\n', { query: 'INSERT INTO d.t FORMAT CSV', async_insert: '1' })
     expect(JSON.parse(answer.headers.get('x-clickhouse-summary') ?? '')).toMatchObject({ written_rows: '2' })
