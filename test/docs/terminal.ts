@@ -24,7 +24,7 @@ export const openTerminal = (given: { cwd: string; env: Record<string, string>; 
   const [command = '', ...args] = [...given.enter, 'bash', '--noprofile', '--norc']
   // A process group of its own, which Ctrl-C reaches as a whole.
   const env = { ...given.env, SNIPPETS: given.folder }
-  const shell = spawn(command, args, { cwd: given.cwd, env, detached: true })
+  const shell = spawn(command, args, { cwd: given.cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] })
   const ended = once(shell, 'close')
   const heard = { stdout: '', stderr: '', both: '' }
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -34,6 +34,8 @@ export const openTerminal = (given: { cwd: string; env: Record<string, string>; 
     })
   }
   const type = (line: string) => shell.stdin.write(`${line}\n`)
+  // Should this process be killed, the fourth pipe is cut, and all ends that runs here: a snippet may be endless.
+  type('(read -r <&3; kill -KILL 0) & exec 3<&-')
   // At a prompt, Ctrl-C ends the command and not the shell.
   type('trap : INT')
   // As at a prompt, what fails does not keep the next command from running; it is noted.

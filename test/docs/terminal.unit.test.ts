@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.js'
+import { trySignal } from '../support/process-tree.js'
 import { openTerminal } from './terminal.js'
 
 const folder = mkdtempSync(join(tmpdir(), "weir's terminal "))
@@ -45,4 +49,24 @@ it('presses Ctrl-C once enough is printed, and keeps the shell', async () => {
 it('says so when Ctrl-C kills the snippet instead of ending it', async () => {
   const { failed } = await run('echo begun\nsleep 60 # Ctrl-C\n', (printed) => printed.includes('begun'))
   expect(failed).toEqual(['docs/a.md:11: code 130 of sleep 60'])
+})
+
+const program = `
+  import { openTerminal } from './test/docs/terminal.ts'
+  const terminal = openTerminal({ cwd: '.', env: process.env, enter: [], folder: process.env.FOLDER })
+  await terminal.run({ page: 'a.md', line: 1, language: 'sh', text: 'sleep 60 & echo $!; wait # Ctrl-C' }, (printed) => {
+    process.stdout.write(printed)
+    return false
+  })`
+
+it('ends with all that runs in it when the process that opened it is killed', async () => {
+  const holder = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], {
+    env: { ...process.env, FOLDER: folder },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [said] = await once(holder.stdout, 'data')
+  const sleeper = Number.parseInt(String(said), 10)
+  expect(trySignal(sleeper, 'SIGCONT')).toBe(true)
+  holder.kill('SIGKILL')
+  await eventually(() => expect(trySignal(sleeper, 'SIGCONT')).toBe(false))
 })
