@@ -37,9 +37,11 @@ beforeAll(async () => {
   }
 })
 
-const toRun = pages.map((page) => ({ page, snippets: snippetsOf(page).filter((snippet) => !isLeftOut(snippet)) }))
+const toRun = pages
+  .map((page) => [page, snippetsOf(page).filter((snippet) => !isLeftOut(snippet))] as const)
+  .filter(([, snippets]) => snippets.length > 0)
 
-describe.each(toRun.filter(({ snippets }) => snippets.length > 0))('$page', ({ snippets }) => {
+describe.each(toRun)('%s', (_, snippets) => {
   let terminal: ReturnType<typeof openTerminal>
   beforeAll(() => {
     if ('whyNot' in place) return
