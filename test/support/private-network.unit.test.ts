@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { execa } from 'execa'
 import { afterEach, expect, it, vi } from 'vitest'
@@ -14,17 +16,21 @@ it('says in one line why there is none', async () => {
   })
 })
 
-it('has its own loopback, and its own ports', async ({ skip }) => {
+it('has its own loopback, on which a port is free that is taken outside', async ({ skip }) => {
   const network = await openPrivateNetwork()
   if ('whyNot' in network) return skip(network.whyNot)
-  const listen = `
-    const net = require('node:net')
-    net.createServer((socket) => socket.end('hello')).listen(22, '127.0.0.1', () =>
-      net.connect(22, '127.0.0.1').on('data', (text) => { console.log(String(text)); process.exit() }))`
+  const outside = createServer().listen(0, '127.0.0.1')
   try {
+    await once(outside, 'listening')
+    const { port } = outside.address() as AddressInfo
+    const listen = `
+      const net = require('node:net')
+      net.createServer((socket) => socket.end('hello')).listen(${port}, '127.0.0.1', () =>
+        net.connect(${port}, '127.0.0.1').on('data', (text) => { console.log(String(text)); process.exit() }))`
     const [command = '', ...args] = [...network.enter, process.execPath, '-e', listen]
     expect((await execa(command, args)).stdout).toBe('hello')
   } finally {
+    outside.close()
     await network.close()
   }
 })
