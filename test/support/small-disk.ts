@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { TestContext } from 'vitest'
+import { inNamespaceOf, inNewNamespace } from './namespace.js'
 
 export type SmallDisk = Awaited<ReturnType<typeof mountSmallDisk>>
 
@@ -89,7 +90,7 @@ const startKeeper = (mountPoint: string) => {
   const script = `while read -r line; do eval "$line" 2>&1; echo "ended $?"; done
     umount --lazy "$1" 2>/dev/null; rmdir "$1"`
   const [command = '', ...args] = [
-    ...(isRoot ? [] : ['unshare', '--user', '--map-root-user', '--mount']),
+    ...(isRoot ? [] : inNewNamespace('mount')),
     ...['sh', '-c', script, 'sh', mountPoint],
   ]
   const shell = spawn(command, args, { detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -108,17 +109,8 @@ const startKeeper = (mountPoint: string) => {
   return {
     /** Where others find the files that the shell sees: a mount in its namespace is there for no one else. */
     root: isRoot ? '' : `/proc/${shell.pid}/root`,
-    /**
-     * Put before a command, these run it in the shell's namespace. There the user is root, and Postgres refuses to run as
-     * root; in a second namespace within the first, the user has its own number again.
-     */
-    enter: isRoot
-      ? []
-      : [
-          ...['nsenter', `--target=${shell.pid}`, '--user', '--mount', '--preserve-credentials'],
-          ...['unshare', '--user', `--map-user=${process.getuid?.()}`, `--map-group=${process.getgid?.()}`],
-          ...['env', `--chdir=${process.cwd()}`],
-        ],
+    /** Put before a command, these run it where the shell's mount is seen; from the same folder as ever. */
+    enter: isRoot ? [] : [...inNamespaceOf(shell.pid ?? 0, 'mount'), 'env', `--chdir=${process.cwd()}`],
     run: async (line: string): Promise<void> => {
       shell.stdin.write(`${line}\n`)
       const said: string[] = []

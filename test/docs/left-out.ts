@@ -1,0 +1,15 @@
+import type { Snippet } from './snippets.js'
+
+/** The snippets that no test runs, by the words they begin with, and why. Every other one is run. */
+export const leftOut = [
+  {
+    page: 'README.md',
+    begins: 'npm start ',
+    why: 'this is how the journey that runs the others starts, and its system',
+  },
+  { page: 'README.md', begins: 'npm run check ', why: 'these run the tests, and take up to an hour and a half' },
+  { page: 'docs/operations.md', begins: 'npm run faults ', why: 'these take up to an hour and a half' },
+]
+
+export const isLeftOut = ({ page, text }: Snippet): boolean =>
+  leftOut.some((each) => each.page === page && text.startsWith(each.begins))
