@@ -9,6 +9,7 @@ import { CannotStart, createSupervisor } from '../supervision/supervisor.js'
 import { banner } from './banner.js'
 import { findBusyPorts } from './busy-ports.mjs'
 import { ConfigProblems, checkEdgeNetwork, type LauncherConfig, readConfig } from './config.js'
+import { unusableLine } from './data-folder.mjs'
 import { embeddedParts } from './embedded-parts.js'
 import { claimDataFolder, DataFolderInUse, noteAddresses } from './running-system.js'
 import { demoKeyFile, provision, weirServices } from './services.js'
@@ -37,9 +38,7 @@ const explainRefusal = async (dataDir: string, work: () => Promise<void>): Promi
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal === undefined) throw error
-    throw new CannotStart(
-      `The data folder ${dataDir} cannot be used: ${refusal}. See to that, or set DATA_DIR to another folder.`,
-    )
+    throw new CannotStart(unusableLine(dataDir, refusal))
   }
 }
 

@@ -5,6 +5,8 @@ import { delimiter, join } from 'node:path'
 import { partsDir, root, runTool, SetUpFailure } from './tool.mjs'
 
 const OLDEST_JAVA = 17
+// Older ones refuse the dependency plugin that pom.xml names (3.5.4, 3.3.9 and 3.2.5 were tried).
+const OLDEST_MAVEN = [3, 6, 3]
 const pom = join(root, 'deploy/embedded/setup/pom.xml')
 const stamp = join(partsDir, 'jars-of-pom')
 // Named after this process: the Maven of a set-up that was killed may still write to its own folder.
@@ -18,7 +20,7 @@ export const java = {
   run: async (detail) => {
     detail('installing with apt-get')
     await aptInstall(...debianJava)
-    if (javaVersion() < OLDEST_JAVA) throw new SetUpFailure(missingLines({ java: javaVersion(), hasMaven: true })[0])
+    if (javaVersion() < OLDEST_JAVA) throw new SetUpFailure(toolProblems({ java: javaVersion() })[0])
   },
 }
 
@@ -29,6 +31,8 @@ export const maven = {
   run: async (detail) => {
     detail('installing with apt-get')
     await aptInstall('maven')
+    const [problem] = toolProblems({ java: javaVersion(), maven: mavenVersion() })
+    if (problem) throw new SetUpFailure(problem)
   },
 }
 
@@ -74,29 +78,48 @@ export const jars = {
   },
 }
 
-/** What of Java and Maven is missing or too old, in a line each with the next step; before anything is downloaded. */
-export function refuseMissingTools() {
-  if (!jars.isNeeded()) {
-    if (java.isNeeded()) throw new SetUpFailure(missingLines({ java: 0, hasMaven: true }).join('\n'))
-    return
-  }
-  const lines = missingLines({ java: javaVersion(), hasMaven: isOnPath('mvn') })
-  if (lines.length > 0) throw new SetUpFailure(lines.join('\n'))
+/**
+ * What of Java and Maven is missing or too old, in a line each with the next step. Where root on Debian, what is missing is
+ * installed by the steps above, and only what is too old or does not run is named.
+ */
+export function findToolProblems() {
+  const mayBeInstalled = process.getuid?.() === 0 && existsSync('/etc/debian_version')
+  if (!jars.isNeeded()) return mayBeInstalled || !java.isNeeded() ? [] : toolProblems({ java: 0 })
+  const found = { java: javaVersion(), maven: isOnPath('mvn') ? mavenVersion() : undefined }
+  if (!mayBeInstalled) return toolProblems({ ...found, maven: found.maven ?? 'missing' })
+  return toolProblems({ java: OLDEST_JAVA, maven: found.java < OLDEST_JAVA ? undefined : found.maven })
 }
 
 /**
- * @param {{ java: number, hasMaven: boolean }} found the version of Java, 0 for none
+ * @param {{ java: number, maven?: string }} found the version of Java, 0 for none; of Maven, `missing` for none, empty for one that
+ *   does not run, and undefined for one that need not be judged
  * @param {{ platform: string, osRelease: string, hasPackage: (name: string) => boolean }} system
  */
-export function missingLines({ java, hasMaven }, system = thisSystem()) {
-  const install = installCommands(system)
+export function toolProblems({ java, maven }, system = thisSystem()) {
+  // Asked only when something is wrong: apt-cache takes half a second.
+  const install = (tool) => installCommands(system)[tool]
   const own = 'or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to use your own Kafka and registry.'
-  const isFine = java >= OLDEST_JAVA
-  const what = java === 0 ? 'Java is missing' : `Java ${java} is too old`
-  return [
-    ...(isFine ? [] : [`${what}: Weir needs Java ${OLDEST_JAVA} or later. ${install.java}, ${own}`]),
-    ...(hasMaven ? [] : [`Maven is missing: it fetches Kafka and the schema registry. ${install.maven}, ${own}`]),
-  ]
+  const lines = []
+  if (java < OLDEST_JAVA) {
+    const what = java === 0 ? 'Java is missing' : `Java ${java} is too old`
+    lines.push(`${what}: Weir needs Java ${OLDEST_JAVA} or later. ${install('java')}, ${own}`)
+  }
+  if (maven === 'missing') {
+    lines.push(`Maven is missing: it fetches Kafka and the schema registry. ${install('maven')}, ${own}`)
+  } else if (maven === '' && java >= OLDEST_JAVA) {
+    // Without Java no Maven runs, and the line above says that.
+    lines.push(`Maven does not run: mvn --version says why. See to that (is JAVA_HOME right?), ${own}`)
+  } else if (maven && isOlder(maven, OLDEST_MAVEN)) {
+    const newer = 'Put a newer one from https://maven.apache.org/download.cgi before it on the PATH'
+    lines.push(`Maven ${maven} is too old: Weir needs Maven ${OLDEST_MAVEN.join('.')} or later. ${newer}, ${own}`)
+  }
+  return lines
+}
+
+function isOlder(version, oldest) {
+  const numbers = version.split('.').map(Number)
+  const at = oldest.findIndex((each, index) => numbers[index] !== each)
+  return at !== -1 && !(numbers[at] > oldest[at])
 }
 
 function installCommands({ platform, osRelease, hasPackage }) {
@@ -105,11 +128,16 @@ function installCommands({ platform, osRelease, hasPackage }) {
       java: 'Install it (brew install openjdk && export JAVA_HOME="$(brew --prefix openjdk)")',
       maven: 'Install it (brew install maven)',
     }
-  if (/^ID(_LIKE)?=.*(debian|ubuntu)/m.test(osRelease))
+  if (/^ID(_LIKE)?=.*(debian|ubuntu)/m.test(osRelease)) {
+    const known = debianJava.find(hasPackage)
+    // A fresh container knows no package until it has fetched the list of them. The default Java of these is 11.
+    const isOld = /^VERSION_ID="?(11|20\.04|22\.04)\b/m.test(osRelease)
+    const aptGet = `${known ? '' : 'sudo apt-get update && '}sudo apt-get install -y`
     return {
-      java: `Install it (sudo apt-get install -y ${debianJava.find(hasPackage) ?? 'default-jre-headless'})`,
-      maven: 'Install it (sudo apt-get install -y maven)',
+      java: `Install it (${aptGet} ${known ?? (isOld ? 'openjdk-17-jre-headless' : 'default-jre-headless')})`,
+      maven: `Install it (${aptGet} maven)`,
     }
+  }
   if (/^ID(_LIKE)?=.*(fedora|rhel)/m.test(osRelease)) {
     const name = /^ID=fedora/m.test(osRelease) ? 'java-latest-openjdk-headless' : 'java-21-openjdk-headless'
     return { java: `Install it (sudo dnf install -y ${name})`, maven: 'Install it (sudo dnf install -y maven)' }
@@ -118,9 +146,7 @@ function installCommands({ platform, osRelease, hasPackage }) {
 }
 
 // Newer Debians have no Java 17; the default of older ones is too old.
-const debianJava = ['openjdk-17', 'openjdk-21', 'openjdk-25', 'default'].map((name) =>
-  name === 'default' ? 'default-jre-headless' : `${name}-jre-headless`,
-)
+const debianJava = ['openjdk-17', 'openjdk-21', 'openjdk-25', 'default'].map((name) => `${name}-jre-headless`)
 
 const thisSystem = () => ({
   platform: process.platform,
@@ -128,12 +154,15 @@ const thisSystem = () => ({
   hasPackage: (name) => spawnSync('apt-cache', ['show', '--no-all-versions', name]).status === 0,
 })
 
-/** Root on Debian has them installed by the steps below; everybody else decides how to install. */
-export const mayInstall = () => process.getuid?.() === 0 && existsSync('/etc/debian_version')
-
 function javaVersion() {
   const { stderr } = spawnSync(findJava() ?? 'java', ['-version'], { encoding: 'utf8' })
   return Number(/version "(\d+)/.exec(stderr ?? '')?.[1] ?? 0)
+}
+
+// Empty where mvn does not run.
+function mavenVersion() {
+  const { stdout } = spawnSync('mvn', ['-B', '--version'], { encoding: 'utf8' })
+  return /Apache Maven (\d+(\.\d+)*)/.exec(stdout ?? '')?.[1] ?? ''
 }
 
 function findJava() {

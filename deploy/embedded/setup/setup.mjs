@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { claimFile } from '../supervision/claim-file.mjs'
 import { build } from './build.mjs'
-import { jars, java, maven, mayInstall, refuseMissingTools } from './java.mjs'
+import { findToolProblems, jars, java, maven } from './java.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
 import { endOnSignal, partsDir, SetUpFailure } from './tool.mjs'
@@ -14,8 +14,11 @@ import { diskFailure, refuseUnwritable } from './writable.mjs'
 
 const POLL_MS = 300
 
-/** @param {{ output?: NodeJS.WriteStream }} options where the progress goes */
-export async function setUp({ output = process.stdout } = {}) {
+/**
+ * @param {{ output?: NodeJS.WriteStream, findProblems?: () => Promise<string[]> }} options where the progress goes, and what else
+ *   would stop the program that this is done for: a line each, asked before anything is downloaded
+ */
+export async function setUp({ output = process.stdout, findProblems = async () => [] } = {}) {
   const leaveSignals = endOnSignal(output)
   try {
     refuseOldNode()
@@ -23,7 +26,8 @@ export async function setUp({ output = process.stdout } = {}) {
     const needed = steps.filter((step) => step.isNeeded())
     if (needed.length === 0) return
     refuseUnwritable([partsDir, ...needed.flatMap(({ writes = [] }) => writes)])
-    if (needsJava(process.env) && !mayInstall()) refuseMissingTools()
+    const problems = [...(needsJava(process.env) ? findToolProblems() : []), ...(await findProblems())]
+    if (problems.length > 0) throw new SetUpFailure(problems.join('\n'))
     const progress = createProgress(output)
     await withLock(progress, async () => {
       // Asked again under the lock: another set-up may have done the step while this one waited.

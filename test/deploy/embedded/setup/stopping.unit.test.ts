@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { packageRoot } from '#platform/process/package-root.js'
 import { identityOf } from '../../../../deploy/embedded/supervision/process-identity.mjs'
 import { eventually } from '../../../support/eventually.js'
+import { freePortVariables } from '../../../support/free-port-variables.js'
 
 let clone: string
 
@@ -32,7 +33,8 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
   async (signal) => {
     const npm = join(clone, 'npm.cjs')
     writeFileSync(npm, stubbornNpm)
-    const env = { npm_execpath: npm, KAFKA_BROKERS: '127.0.0.1:1', SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1' }
+    const parts = { KAFKA_BROKERS: '127.0.0.1:1', SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1' }
+    const env = { ...(await freePortVariables()), ...parts, npm_execpath: npm }
     const start = execa(process.execPath, [join(clone, 'deploy/embedded/start.mjs')], { env, reject: false })
     const pids = await eventually(() => {
       const found = readFileSync(join(clone, 'pids'), 'utf8').split(' ').map(Number)
