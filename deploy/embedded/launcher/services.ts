@@ -6,18 +6,18 @@ import { type RunningProcess, spawnNoted } from '../supervision/noted-processes.
 import { CannotStart, type ProcessDefinition } from '../supervision/supervisor.js'
 import type { LauncherConfig } from './config.js'
 
-// In the opposite order of a record's path, because services are stopped last to first: the edge stops first and takes no new
-// records, while the verdicts that it still waits for arrive.
 const services = [
-  { name: 'sink', port: 'SINK_PORT' },
-  { name: 'integrity', port: 'INTEGRITY_PORT' },
-  { name: 'edge', port: 'EDGE_PORT' },
+  { name: 'sink', port: 'SINK_PORT', stopsBy: 'ends the inserts that it has begun' },
+  // The edge answers its open requests before it ends, and they wait for integrity's verdicts.
+  { name: 'integrity', port: 'INTEGRITY_PORT', neededBy: ['edge'], stopsBy: 'ends the batches that it has begun' },
+  { name: 'edge', port: 'EDGE_PORT', stopsBy: 'answers the requests that are under way, for 5 s at most' },
 ] as const
 
 /** Weir's own processes, each as it runs in production. */
 export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
-  services.map(({ name, port }) => ({
+  services.map(({ name, port, ...stop }) => ({
     name,
+    ...stop,
     port: config.ports[port],
     command: process.execPath,
     args: [mainOf(name)],

@@ -34,5 +34,6 @@ export const registryPart = async (options: { dataDir: string; port: number }): 
       await mkdir(home, { recursive: true })
     },
     isReady: () => answersHttp(`http://127.0.0.1:${options.port}/apis/ccompat/v7/subjects`),
+    neededBy: ['edge', 'integrity', 'sink'],
   }
 }
