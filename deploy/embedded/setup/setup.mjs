@@ -1,7 +1,7 @@
 // Makes a bare clone ready to run. Plain Node: nothing is installed yet when this runs.
 // Each step knows whether it is needed, so a second run only checks, which takes milliseconds.
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { claimFile } from '../supervision/claim-file.mjs'
@@ -9,7 +9,7 @@ import { build } from './build.mjs'
 import { findToolProblems, jars, java, maven } from './java.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
-import { endOnSignal, partsDir, SetUpFailure } from './tool.mjs'
+import { endOnSignal, partsDir, root, SetUpFailure } from './tool.mjs'
 import { diskFailure, refuseUnwritable } from './writable.mjs'
 
 const POLL_MS = 300
@@ -21,7 +21,7 @@ const POLL_MS = 300
 export async function setUp({ output = process.stdout, findProblems = async () => [] } = {}) {
   const leaveSignals = endOnSignal(output)
   try {
-    refuseOldNode()
+    refuseOtherNode()
     const steps = [packages, ...(needsJava(process.env) ? [java, maven, jars] : []), build]
     const needed = steps.filter((step) => step.isNeeded())
     if (needed.length === 0) return
@@ -44,12 +44,25 @@ export async function setUp({ output = process.stdout, findProblems = async () =
   }
 }
 
-function refuseOldNode() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const isSupported = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22
-  if (!isSupported) {
-    throw new SetUpFailure(`Weir needs Node 20.19 or newer, or 22.12 or newer; this is ${process.versions.node}.`)
+function refuseOtherNode() {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  if (isInRange(process.versions.node, engines.node)) return
+  throw new SetUpFailure(
+    `Weir runs on Node 20 (from 20.19 on), 22 (from 22.12 on), 24, and 26 or later; this is ${process.versions.node}. ` +
+      'Install Node 24 (nvm install 24, or https://nodejs.org) and run the same command again.',
+  )
+}
+
+/** Whether a version is in a range of the kind that package.json has: ">=20.19 <21 || >=24". */
+export function isInRange(version, range) {
+  const numbersOf = (text) => text.split('.').map(Number)
+  const isBelow = (bound) => {
+    const wanted = numbersOf(bound)
+    const at = wanted.findIndex((number, index) => number !== numbersOf(version)[index])
+    return at !== -1 && numbersOf(version)[at] < wanted[at]
   }
+  const holds = (rule) => (rule.startsWith('>=') ? !isBelow(rule.slice(2)) : isBelow(rule.slice(1)))
+  return range.split('||').some((part) => part.trim().split(' ').every(holds))
 }
 
 // Kafka and the registry are the parts written in Java; where both run elsewhere, Java is not needed.

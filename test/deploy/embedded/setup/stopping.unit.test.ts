@@ -43,12 +43,11 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     })
     const begun = Date.now()
     start.kill(signal)
-    let saidAfter = 0
+    let saidAfter = Number.POSITIVE_INFINITY
     for await (const line of createInterface(start.stdout)) if (line === 'stopping …') saidAfter = Date.now() - begun
     const { exitCode, stderr } = await start
     expect(exitCode).toBe(signal === 'SIGINT' ? 130 : 143)
     expect(stderr).toBe('')
-    expect(saidAfter).toBeGreaterThan(0)
     // A second for those who do not heed the signal; the rest is for a busy machine.
     expect(saidAfter).toBeLessThan(900)
     expect(Date.now() - begun).toBeLessThan(4_000)
