@@ -98,8 +98,8 @@ export function createFetchReader(hash) {
     const megabytes = Math.round(done + underWay)
     // At most: what Maven has from other projects is not fetched again.
     return isMeasured
-      ? `${megabytes} MB in ${files} files, of at most ${measured.megabytes} MB in ${measured.files}`
-      : `${megabytes} MB in ${files} files`
+      ? `${megabytes} of ${measured.megabytes} MB, ${files} of ${measured.files} files at most`
+      : `${megabytes} MB, ${files} files`
   }
 }
 
