@@ -2,16 +2,20 @@ const SAME_GESTURE_MS = 500
 const PARENT_POLL_MS = 1_000
 
 /**
- * Calls `stop` on the first signal and `hurry` on a later one. Ctrl-C under npm arrives twice, from the terminal and
+ * Calls `stop` on the first signal and `hurry` on a later one, each once. Ctrl-C under npm arrives twice, from the terminal and
  * from npm: signals within half a second count as one.
  */
 export const onStopSignal = ({ stop, hurry }: { stop: () => void; hurry: () => void }): void => {
   let firstAt: number | undefined
+  let isHurried = false
   const handle = () => {
     if (firstAt === undefined) {
       firstAt = Date.now()
       stop()
-    } else if (Date.now() - firstAt > SAME_GESTURE_MS) hurry()
+    } else if (Date.now() - firstAt > SAME_GESTURE_MS && !isHurried) {
+      isHurried = true
+      hurry()
+    }
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, handle)
   watchNpm(handle)
