@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
 import { answersHttp } from '../parts/ports.js'
+import { withoutTimerWarning } from '../run-node.mjs'
 import { logFileOf, sizeOf, tailOf } from '../supervision/log-file.js'
 import { type RunningProcess, spawnNoted } from '../supervision/noted-processes.js'
 import { CannotStart, type ProcessDefinition } from '../supervision/supervisor.js'
@@ -20,7 +21,7 @@ export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
     ...stop,
     port: config.ports[port],
     command: process.execPath,
-    args: [mainOf(name)],
+    args: [withoutTimerWarning, mainOf(name)],
     env: serviceEnvironment(config),
     isReady: () =>
       answersHttp(`${name === 'edge' ? edgeUrl(config) : `http://127.0.0.1:${config.ports[port]}`}/readyz`),
@@ -37,7 +38,15 @@ export const provision = (config: LauncherConfig): RunningProcess & { done: Prom
     {
       name: 'provision',
       command: process.execPath,
-      args: [mainOf('operator'), 'provision', '--wait', '60s', '--demo-key-file', demoKeyFile(config)],
+      args: [
+        withoutTimerWarning,
+        mainOf('operator'),
+        'provision',
+        '--wait',
+        '60s',
+        '--demo-key-file',
+        demoKeyFile(config),
+      ],
       env: serviceEnvironment(config),
     },
     config.dataDir,
