@@ -1,5 +1,11 @@
 import { spawn } from 'node:child_process'
 
+/**
+ * For every process that uses kafkajs. Newer Nodes than 22 warn of a timer that kafkajs sets in the past, once in each process,
+ * and let it fire at once, as all do.
+ */
+export const withoutTimerWarning = '--disable-warning=TimeoutNegativeWarning'
+
 /** Runs Node with `args` in the foreground, then does what comes `afterwards`, and ends this process with the same exit code. */
 export function runNode(args, env = process.env, afterwards = async () => {}) {
   const child = spawn(process.execPath, args, { stdio: 'inherit', env })

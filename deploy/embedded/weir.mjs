@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npm run weir -- …`, or `weir …` after `npm link`: the operator's command. Standard output is the command's own; scripts read it.
 import { fileURLToPath } from 'node:url'
-import { runNode } from './run-node.mjs'
+import { runNode, withoutTimerWarning } from './run-node.mjs'
 import { setUp } from './setup/setup.mjs'
 
 const built = (path) => new URL(`../../dist/${path}`, import.meta.url)
@@ -18,7 +18,7 @@ if (taken) {
 const { variables, elsewhere } = findSystem()
 const asksForHelp = words.length === 0 || words.includes('--help') || words.includes('-h')
 if (elsewhere && !asksForHelp) process.stderr.write(`weir: ${elsewhere}\n`)
-runNode([fileURLToPath(built('services/operator/main.js')), ...words], {
+runNode([withoutTimerWarning, fileURLToPath(built('services/operator/main.js')), ...words], {
   ...process.env,
   ...variables,
   CALLED_AS: calledAs(process.env, process.argv[1] ?? ''),

@@ -3,6 +3,7 @@ import { branch } from '#schemas/records/branch.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
+import { keepUploading } from '../support/system/keep-uploading.js'
 import { analyst, newOrganisation, restartSystem, system } from '../support/system/system.js'
 
 it('finds everything again after a stop: keys, entities, answers, rows', async () => {
@@ -25,4 +26,22 @@ it('finds everything again after a stop: keys, entities, answers, rows', async (
   expect((await org.uploader.get(`/v1/requests/${body.request_id}`)).body).toEqual(body)
   expect((await org.uploader.upload('branches', [sampleOf(branch, { shop_id: ids[0] })])).status).toBe(200)
   expect((await org.uploader.upload('shops', [{ ...records[0], name: 'changed' }])).status).toBe(200)
+}, 240_000)
+
+it('answers what it has begun when it is stopped under load, and keeps all that it acknowledged', async () => {
+  const org = await newOrganisation('restart')
+  const clients = Array.from({ length: 4 }, () => keepUploading(org.uploader))
+  await eventually(() => {
+    for (const { acknowledged } of clients) expect(acknowledged.length).toBeGreaterThan(0)
+  })
+  await restartSystem()
+  await Promise.all(clients.map(({ stop }) => stop()))
+  // Connections are refused while nothing runs, and the edge that starts says that it waits; no outcome is unknown.
+  const failures = clients.flatMap((client) => client.failures)
+  expect(failures.filter(({ status }) => status !== 'cut off' && status !== 503)).toEqual([])
+  const ids = clients.flatMap(({ acknowledged }) => acknowledged).sort()
+  await eventually(async () => {
+    const query = 'select toString(shop_id) as id from weir.shops where org_id = {org:String} order by id'
+    expect((await analyst.query<{ id: string }>(query, { org: org.name })).map(({ id }) => id)).toEqual(ids)
+  })
 }, 240_000)

@@ -26,7 +26,7 @@ const start = async () => {
 
   const stop = async (signal: NodeJS.Signals) => {
     log.info({ signal }, 'clickhouse stopping')
-    const isQuiet = await stopServing(server, 8_000, engine.cancelAll)
+    const isQuiet = await stopServing(server, 1_000, engine.cancelAll)
     log.info({ isQuiet }, 'clickhouse stopped')
     // An orderly exit would wait for the statements that still run, however long; the data on disk survives a kill.
     if (!isQuiet) process.kill(process.pid, 'SIGKILL')

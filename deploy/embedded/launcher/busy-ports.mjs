@@ -140,7 +140,7 @@ const parentOf = async (pid) => {
  */
 export const answersAsWeir = async (port) => {
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/openapi.json`, { signal: AbortSignal.timeout(1_000) })
+    const answer = await fetch(`http://127.0.0.1:${port}/openapi.json`, { signal: AbortSignal.timeout(3_000) })
     const document = /** @type {{ info?: { title?: string } }} */ (await answer.json())
     return document.info?.title === 'Weir'
   } catch {

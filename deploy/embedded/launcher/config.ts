@@ -1,19 +1,7 @@
-import { resolve } from 'node:path'
 import { readConfig as readVariables } from '#platform/process/config.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { networkVariables, openNetwork } from '../../../services/edge/network/network.js'
-
-const defaultPorts = {
-  EDGE_PORT: 8080,
-  INTEGRITY_PORT: 8082,
-  SINK_PORT: 8083,
-  KAFKA_PORT: 9092,
-  REGISTRY_PORT: 8081,
-  POSTGRES_PORT: 5432,
-  CLICKHOUSE_PORT: 8123,
-} as const
-
-export type PortVariable = keyof typeof defaultPorts
+import { type PortVariable, readStartSettings } from './start-settings.mjs'
 
 /** Where the parts are. A part whose address is in the environment is used, not started. */
 export type Addresses = Readonly<
@@ -37,52 +25,32 @@ export class ConfigProblems extends Error {
 
 /** Reads the launcher's environment; throws one error that names every problem. */
 export const readConfig = (env: Readonly<Record<string, string | undefined>>): LauncherConfig => {
-  const problems: string[] = []
-  const ports = Object.fromEntries(
-    Object.entries(defaultPorts).map(([name, fallback]) => [name, readPort(name, env[name], fallback, problems)]),
-  ) as Record<PortVariable, number>
-
-  const part = (address: keyof Addresses, port: PortVariable, own: (port: number) => string) => {
+  const { problems, dataDir, edgeHost, ports, ownPorts } = readStartSettings(env, packageRoot)
+  const part = (address: keyof Addresses, port: PortVariable, own: (port: number) => string): string => {
     const given = env[address]?.trim()
     if (given && address !== 'KAFKA_BROKERS' && !URL.canParse(given)) problems.push(`${address} is not a URL`)
-    return { address: given || own(ports[port]), ownPorts: given ? [] : [port] }
+    return given || own(ports[port])
   }
   const kafka = part('KAFKA_BROKERS', 'KAFKA_PORT', (port) => `127.0.0.1:${port}`)
   const registry = part('SCHEMA_REGISTRY_URL', 'REGISTRY_PORT', (port) => `http://127.0.0.1:${port}/apis/ccompat/v7`)
   const postgres = part('POSTGRES_URL', 'POSTGRES_PORT', (port) => `postgres://weir:weir@127.0.0.1:${port}/weir`)
   const clickhouse = part('CLICKHOUSE_URL', 'CLICKHOUSE_PORT', (port) => `http://127.0.0.1:${port}`)
 
-  const ownPorts: PortVariable[] = [
-    ...[kafka, registry, postgres, clickhouse].flatMap((each) => each.ownPorts),
-    ...(['INTEGRITY_PORT', 'SINK_PORT', 'EDGE_PORT'] as const),
-  ]
-  for (const [index, name] of ownPorts.entries()) {
-    const twin = ownPorts.slice(0, index).find((other) => ports[other] === ports[name])
-    if (twin) problems.push(`${twin} and ${name} are both ${ports[name]}`)
-  }
   if (problems.length > 0) throw new ConfigProblems(problems.join('\n'))
 
   return Object.freeze({
-    dataDir: resolve(packageRoot, env.DATA_DIR?.trim() || '.data'),
-    edgeHost: env.EDGE_HOST?.trim() || '127.0.0.1',
+    dataDir,
+    edgeHost,
     edgeTls: Boolean(env.TLS_CERT),
     ports,
     addresses: {
-      KAFKA_BROKERS: kafka.address,
-      SCHEMA_REGISTRY_URL: registry.address,
-      POSTGRES_URL: postgres.address,
-      CLICKHOUSE_URL: clickhouse.address,
+      KAFKA_BROKERS: kafka,
+      SCHEMA_REGISTRY_URL: registry,
+      POSTGRES_URL: postgres,
+      CLICKHOUSE_URL: clickhouse,
     },
     ownPorts,
   })
-}
-
-const readPort = (name: string, text: string | undefined, fallback: number, problems: string[]): number => {
-  if (!text?.trim()) return fallback
-  const port = Number(text)
-  if (Number.isInteger(port) && port > 0 && port < 65_536) return port
-  problems.push(`${name} must be a port from 1 to 65535, not ${JSON.stringify(text)}`)
-  return fallback
 }
 
 /** Checks the edge's network settings now: the edge itself starts last, after half a minute and five other processes. */

@@ -3,7 +3,8 @@ import { kafkaPart } from '../parts/kafka.js'
 import { postgresPart } from '../parts/postgres.js'
 import { registryPart } from '../parts/registry.js'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
-import type { LauncherConfig, PortVariable } from './config.js'
+import type { LauncherConfig } from './config.js'
+import type { PortVariable } from './start-settings.mjs'
 
 const parts: Partial<
   Record<PortVariable, (options: { dataDir: string; port: number }) => ProcessDefinition | Promise<ProcessDefinition>>

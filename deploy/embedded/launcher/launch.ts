@@ -1,14 +1,14 @@
 // `npm start`, after the set-up: starts the parts, provisions them, starts Weir's services and prints the banner; stops all
-// of
-// them on a signal, in the opposite order.
+// of them on a signal, each when those that need it have ended.
 
 import { readFile } from 'node:fs/promises'
 import { refusalOf } from '../supervision/disk-refusal.mjs'
 import { endOrphans, type RunningProcess } from '../supervision/noted-processes.js'
-import { CannotStart, createSupervisor } from '../supervision/supervisor.js'
+import { CannotStart, createSupervisor, type Supervisor } from '../supervision/supervisor.js'
 import { banner } from './banner.js'
 import { findBusyPorts } from './busy-ports.mjs'
 import { ConfigProblems, checkEdgeNetwork, type LauncherConfig, readConfig } from './config.js'
+import { unusableLine } from './data-folder.mjs'
 import { embeddedParts } from './embedded-parts.js'
 import { claimDataFolder, DataFolderInUse, noteAddresses } from './running-system.js'
 import { demoKeyFile, provision, weirServices } from './services.js'
@@ -37,9 +37,7 @@ const explainRefusal = async (dataDir: string, work: () => Promise<void>): Promi
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal === undefined) throw error
-    throw new CannotStart(
-      `The data folder ${dataDir} cannot be used: ${refusal}. See to that, or set DATA_DIR to another folder.`,
-    )
+    throw new CannotStart(unusableLine(dataDir, refusal))
   }
 }
 
@@ -64,12 +62,16 @@ const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<vo
   onStopSignal({
     stop: () => {
       say('stopping …')
+      sayWaiting(supervisor)
       void stop().then(() => {
         say('stopped')
         process.exit(0)
       })
     },
-    hurry: () => supervisor.kill(),
+    hurry: () => {
+      say('ending all of it at once; what was acknowledged is kept')
+      supervisor.kill()
+    },
   })
   leaveSignals()
 
@@ -91,6 +93,20 @@ const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<vo
     await stop()
     throw error
   }
+}
+
+const SAY_WAITING_MS = 1_000
+
+/** From the first second on, says who is waited for, and again when that changes. */
+const sayWaiting = (supervisor: Supervisor): void => {
+  let last = ''
+  const look = () => {
+    const waitedFor = supervisor.stopping().map(({ name, stopsBy }) => (stopsBy ? `${name} (${stopsBy})` : name))
+    const line = `waiting for ${waitedFor.join(', ')}; Ctrl-C again ends all of it at once`
+    if (waitedFor.length > 0 && line !== last) say(line)
+    last = line
+  }
+  setInterval(look, SAY_WAITING_MS).unref()
 }
 
 const isExplained = (error: unknown): error is Error =>

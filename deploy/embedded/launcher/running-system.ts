@@ -1,39 +1,29 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { packageRoot } from '#platform/process/package-root.js'
 import { nowhere } from '../../../services/operator/config.js'
 import { addressOf } from '../../../services/operator/desk/ask-parts.js'
 import { claimFile, livingHolderOf } from '../supervision/claim-file.mjs'
 import { unlessDiskRefuses } from '../supervision/disk-refusal.mjs'
 import { type Addresses, type LauncherConfig, readConfig } from './config.js'
+import { addressesFileOf, claimOf, inUseLine, readAddresses } from './data-folder.mjs'
 import { edgeUrl, serviceAddresses } from './services.js'
 
 export class DataFolderInUse extends Error {
   override name = 'DataFolderInUse'
 }
 
-const claimOf = (dataDir: string): string => join(dataDir, 'run', 'launcher.json')
-
 /** Claims the data folder for this launcher; throws when a living one has it. Returns how to give it back. */
 export const claimDataFolder = (dataDir: string): (() => void) => {
   mkdirSync(join(dataDir, 'run'), { recursive: true })
   mkdirSync(join(dataDir, 'logs'), { recursive: true })
   const claim = claimFile(claimOf(dataDir))
-  if (claim.holder) {
-    const edge = addressesHere(dataDir)?.EDGE_URL
-    const reach = edge ? `at ${edge} (its documentation: ${edge}/docs)` : 'and is still starting'
-    const folder = dataDir === readConfig({}).dataDir ? '' : `DATA_DIR='${dataDir}' `
-    throw new DataFolderInUse(
-      `Weir already runs with the data folder ${dataDir} (process ${claim.holder.pid}), ${reach}; ` +
-        `operate it by ${folder}npm run -s weir -- --help, or end it by kill ${claim.holder.pid}`,
-    )
-  }
+  if (claim.holder) throw new DataFolderInUse(inUseLine(dataDir, claim.holder, packageRoot))
   return () => unlessDiskRefuses(claim.release)
 }
 
 /** Where an operator's command finds the parts and the edge. */
 export type OperatorAddresses = Addresses & { EDGE_URL: string }
-
-const fileOf = (dataDir: string): string => join(dataDir, 'run', 'addresses.json')
 
 /**
  * Notes in the data folder where this system's parts are, so that an operator's command in another shell finds them.
@@ -44,8 +34,8 @@ export const noteAddresses = (config: LauncherConfig): (() => void) => {
   mkdirSync(join(dataDir, 'run'), { recursive: true })
   const addresses: OperatorAddresses = { ...serviceAddresses(config), EDGE_URL: edgeUrl(config) }
   // Only its owner may read the file: addresses may hold a password.
-  writeFileSync(fileOf(dataDir), JSON.stringify(addresses), { mode: 0o600 })
-  return () => unlessDiskRefuses(() => rmSync(fileOf(dataDir), { force: true }))
+  writeFileSync(addressesFileOf(dataDir), JSON.stringify(addresses), { mode: 0o600 })
+  return () => unlessDiskRefuses(() => rmSync(addressesFileOf(dataDir), { force: true }))
 }
 
 const portOf = {
@@ -93,13 +83,5 @@ export const operatorSystem = (env: Readonly<Record<string, string | undefined>>
 const withoutUser = (address: string): string => address.replace(/^(http:\/\/)[^/@]*@/, '$1')
 
 /** Undefined where no launcher runs: one that was killed leaves its note behind, and others may have its ports by now. */
-const addressesHere = (dataDir: string): OperatorAddresses | undefined => {
-  if (!livingHolderOf(claimOf(dataDir))) return undefined
-  try {
-    return JSON.parse(readFileSync(fileOf(dataDir), 'utf8')) as OperatorAddresses
-  } catch (error) {
-    // The launcher claims the folder a moment before it notes the addresses.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-}
+const addressesHere = (dataDir: string): OperatorAddresses | undefined =>
+  livingHolderOf(claimOf(dataDir)) && (readAddresses(dataDir) as OperatorAddresses | undefined)

@@ -2,26 +2,27 @@ import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
 import { weirPassword } from '../parts/clickhouse.js'
 import { answersHttp } from '../parts/ports.js'
+import { withoutTimerWarning } from '../run-node.mjs'
 import { logFileOf, sizeOf, tailOf } from '../supervision/log-file.js'
 import { type RunningProcess, spawnNoted } from '../supervision/noted-processes.js'
 import { CannotStart, type ProcessDefinition } from '../supervision/supervisor.js'
 import type { Addresses, LauncherConfig } from './config.js'
 
-// In the opposite order of a record's path, because services are stopped last to first: the edge stops first and takes no new
-// records, while the verdicts that it still waits for arrive.
 const services = [
-  { name: 'sink', port: 'SINK_PORT' },
-  { name: 'integrity', port: 'INTEGRITY_PORT' },
-  { name: 'edge', port: 'EDGE_PORT' },
+  { name: 'sink', port: 'SINK_PORT', stopsBy: 'ends the inserts that it has begun' },
+  // The edge answers its open requests before it ends, and they wait for integrity's verdicts.
+  { name: 'integrity', port: 'INTEGRITY_PORT', neededBy: ['edge'], stopsBy: 'ends the batches that it has begun' },
+  { name: 'edge', port: 'EDGE_PORT', stopsBy: 'answers the requests that are under way, for 5 s at most' },
 ] as const
 
 /** Weir's own processes, each as it runs in production. */
 export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
-  services.map(({ name, port }) => ({
+  services.map(({ name, port, ...stop }) => ({
     name,
+    ...stop,
     port: config.ports[port],
     command: process.execPath,
-    args: [mainOf(name)],
+    args: [withoutTimerWarning, mainOf(name)],
     env: serviceEnvironment(config),
     isReady: () =>
       answersHttp(`${name === 'edge' ? edgeUrl(config) : `http://127.0.0.1:${config.ports[port]}`}/readyz`),
@@ -38,7 +39,15 @@ export const provision = (config: LauncherConfig): RunningProcess & { done: Prom
     {
       name: 'provision',
       command: process.execPath,
-      args: [mainOf('operator'), 'provision', '--wait', '60s', '--demo-key-file', demoKeyFile(config)],
+      args: [
+        withoutTimerWarning,
+        mainOf('operator'),
+        'provision',
+        '--wait',
+        '60s',
+        '--demo-key-file',
+        demoKeyFile(config),
+      ],
       env: serviceEnvironment(config),
     },
     config.dataDir,

@@ -17,6 +17,12 @@ export const jarsDir = (part: 'kafka' | 'registry'): string => join(packageRoot,
 export const javaEnvironment = { LC_ALL: 'C.UTF-8' } as const
 
 /**
+ * The options of every Java process. From Java 24 on, Java warns of what Kafka and the registry do with memory, at every start;
+ * it reads this property, which older ones ignore, where it would refuse an option that it does not know.
+ */
+export const javaOptions = ['-Dsun.misc.unsafe.memory.access=allow', '-XX:+ExitOnOutOfMemoryError'] as const
+
+/**
  * The text of a .properties file. Java reads such a file as Latin-1, takes a backslash for an escape, and drops blanks before a
  * value.
  */

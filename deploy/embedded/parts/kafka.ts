@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { packageRoot } from '#platform/process/package-root.js'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
-import { jarsDir, javaCommand, javaEnvironment, javaProperties } from './java.js'
+import { jarsDir, javaCommand, javaEnvironment, javaOptions, javaProperties } from './java.js'
 import { freePorts } from './ports.js'
 
 /** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
@@ -19,6 +19,7 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
   const propertiesFile = join(home, 'server.properties')
   const java = javaCommand(process.env.JAVA_HOME)
   const classes = [
+    ...javaOptions,
     // As a URL, in which blanks and letters beyond ASCII are escaped; a comma would begin the name of a second file.
     `-Dlog4j2.configurationFile=${pathToFileURL(join(packageRoot, 'deploy/embedded/parts/log4j2.properties')).href.replaceAll(',', '%2C')}`,
     '-cp',
@@ -30,15 +31,7 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
     port,
     command: java,
     // An idle Kafka takes 350 MB; -Xmx leaves room for a few requests of the largest size.
-    args: [
-      '-Xms256m',
-      '-Xmx768m',
-      '-XX:+ExitOnOutOfMemoryError',
-      endAtDiskFault,
-      ...classes,
-      'kafka.Kafka',
-      propertiesFile,
-    ],
+    args: ['-Xms256m', '-Xmx768m', endAtDiskFault, ...classes, 'kafka.Kafka', propertiesFile],
     env: { ...javaEnvironment, PATH: [join(packageRoot, 'deploy/embedded/parts'), process.env.PATH].join(delimiter) },
     prepare: async (signal) => {
       await mkdir(home, { recursive: true })
@@ -56,6 +49,8 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
       })
     },
     isReady: () => answersKafka(port),
+    neededBy: ['edge', 'integrity', 'sink'],
+    stopsBy: 'closes its logs',
   }
 }
 
@@ -139,6 +134,8 @@ export const kafkaProperties = (options: {
     // A broker that was killed and started again is let in only when its old session has expired, by default after 9 s.
     'broker.heartbeat.interval.ms': 1_000,
     'broker.session.timeout.ms': 4_000,
+    // Each of the 150 logs is flushed and closed at a stop, and opened at a start: by default two at a time.
+    'num.recovery.threads.per.data.dir': 8,
     // By default a new group waits 3 s for further members before it assigns partitions.
     'group.initial.rebalance.delay.ms': 0,
     // A submitted batch is one message; the edge bounds it far below this.

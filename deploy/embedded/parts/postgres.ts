@@ -37,6 +37,8 @@ export const postgresPart = async (options: { dataDir: string; port: number }): 
       await removeStalePid(cluster)
     },
     isReady: () => answersPostgres(options.port),
+    neededBy: ['edge', 'integrity'],
+    stopsBy: 'writes to its disk what it has in memory',
     // Fast shutdown: SIGTERM would wait for every client to leave.
     stopSignal: 'SIGINT',
   }

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
-import { jarsDir, javaCommand, javaEnvironment } from './java.js'
+import { jarsDir, javaCommand, javaEnvironment, javaOptions } from './java.js'
 import { answersHttp } from './ports.js'
 
 /** Apicurio Registry, which speaks Confluent's API under /apis/ccompat/v7. Its data is in <dataDir>/registry. */
@@ -18,10 +18,9 @@ export const registryPart = async (options: { dataDir: string; port: number }): 
       '-Xmx256m',
       '-XX:+UseSerialGC',
       '-XX:TieredStopAtLevel=1',
-      '-XX:+ExitOnOutOfMemoryError',
+      ...javaOptions,
       '-Dquarkus.http.host=127.0.0.1',
       `-Dquarkus.http.port=${options.port}`,
-      '-Dquarkus.log.console.color=false',
       '-jar',
       join(jarsDir('registry'), runner),
     ],
@@ -35,5 +34,6 @@ export const registryPart = async (options: { dataDir: string; port: number }): 
       await mkdir(home, { recursive: true })
     },
     isReady: () => answersHttp(`http://127.0.0.1:${options.port}/apis/ccompat/v7/subjects`),
+    neededBy: ['edge', 'integrity', 'sink'],
   }
 }

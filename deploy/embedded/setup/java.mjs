@@ -5,6 +5,8 @@ import { delimiter, join } from 'node:path'
 import { partsDir, root, runTool, SetUpFailure } from './tool.mjs'
 
 const OLDEST_JAVA = 17
+// Older ones refuse the dependency plugin that pom.xml names (3.5.4, 3.3.9 and 3.2.5 were tried).
+const OLDEST_MAVEN = [3, 6, 3]
 const pom = join(root, 'deploy/embedded/setup/pom.xml')
 const stamp = join(partsDir, 'jars-of-pom')
 // Named after this process: the Maven of a set-up that was killed may still write to its own folder.
@@ -18,7 +20,7 @@ export const java = {
   run: async (detail) => {
     detail('installing with apt-get')
     await aptInstall(...debianJava)
-    if (javaVersion() < OLDEST_JAVA) throw new SetUpFailure(missingLines({ java: javaVersion(), hasMaven: true })[0])
+    if (javaVersion() < OLDEST_JAVA) throw new SetUpFailure(toolProblems({ java: javaVersion() })[0])
   },
 }
 
@@ -29,6 +31,8 @@ export const maven = {
   run: async (detail) => {
     detail('installing with apt-get')
     await aptInstall('maven')
+    const [problem] = toolProblems({ java: javaVersion(), maven: mavenVersion() })
+    if (problem) throw new SetUpFailure(problem)
   },
 }
 
@@ -44,24 +48,15 @@ export const jars = {
     }
     mkdirSync(incoming)
     const hash = pomHash()
-    let files = 0
+    const readLine = createFetchReader(hash)
     await runTool({
       name: 'maven',
       command: 'mvn',
-      args: [
-        '-B',
-        '-f',
-        pom,
-        `-Dparts=${incoming}`,
-        'dependency:copy-dependencies@kafka',
-        'dependency:unpack@registry',
-      ],
+      // Not in batch mode (-B), in which Maven is silent for the minutes that its largest file takes.
+      args: ['-f', pom, `-Dparts=${incoming}`, 'dependency:copy-dependencies@kafka', 'dependency:unpack@registry'],
       nextStep:
         'Check the connection to the Maven repository (or ~/.m2/settings.xml), then run the same command again.',
-      onLine: (line) => {
-        const name = /Downloaded from .*\/(\S+)/.exec(line)?.[1]
-        if (name) detail(`${++files} files fetched, ${name}`)
-      },
+      onLine: (line) => detail(readLine(line)),
     })
     refuseIncomplete()
     for (const part of ['kafka', 'registry']) {
@@ -74,29 +69,87 @@ export const jars = {
   },
 }
 
-/** What of Java and Maven is missing or too old, in a line each with the next step; before anything is downloaded. */
-export function refuseMissingTools() {
-  if (!jars.isNeeded()) {
-    if (java.isNeeded()) throw new SetUpFailure(missingLines({ java: 0, hasMaven: true }).join('\n'))
-    return
+/**
+ * What Maven fetches for this pom.xml where it has nothing yet, the plugin included. To measure anew after a change: run Maven with
+ * an empty -Dmaven.repo.local, count its lines "Downloaded", and add up the files that it then has.
+ */
+export const measured = {
+  pom: 'ea16b99dbd63effd69ecaceb40b4ba6595f48262fe1341150c6a74cb278426d2',
+  files: 337,
+  megabytes: 205,
+}
+
+/** Reads Maven's output line by line, and says in words how much it has fetched so far. */
+export function createFetchReader(hash) {
+  const isMeasured = hash === measured.pom
+  let files = 0
+  let done = 0
+  let underWay = 0
+  return (line) => {
+    const [, size] = /Downloaded from .* \((\S+ \w*B) at /.exec(line) ?? []
+    if (size) {
+      files++
+      done += megabytesIn(size)
+    }
+    // "Progress (2): 1.3/9.8 MB | 328/683 kB": the files that are being fetched.
+    const [, list] = /^Progress \(\d+\): (.*)/.exec(line) ?? []
+    if (list) underWay = list.split('|').reduce((sum, each) => sum + megabytesIn(each.trim()), 0)
+    else if (size) underWay = 0
+    const megabytes = Math.round(done + underWay)
+    // At most: what Maven has from other projects is not fetched again.
+    return isMeasured
+      ? `${megabytes} of ${measured.megabytes} MB, ${files} of ${measured.files} files at most`
+      : `${megabytes} MB, ${files} files`
   }
-  const lines = missingLines({ java: javaVersion(), hasMaven: isOnPath('mvn') })
-  if (lines.length > 0) throw new SetUpFailure(lines.join('\n'))
+}
+
+const megabytesIn = (size) => {
+  const [, amount, unit] = /^([\d.]+)(?:\/[\d.]+)? (\w*B)$/.exec(size) ?? []
+  return Number(amount ?? 0) * ({ B: 1e-6, kB: 1e-3, MB: 1, GB: 1e3 }[unit] ?? 0)
 }
 
 /**
- * @param {{ java: number, hasMaven: boolean }} found the version of Java, 0 for none
+ * What of Java and Maven is missing or too old, in a line each with the next step. Where root on Debian, what is missing is
+ * installed by the steps above, and only what is too old or does not run is named.
+ */
+export function findToolProblems() {
+  const mayBeInstalled = process.getuid?.() === 0 && existsSync('/etc/debian_version')
+  if (!jars.isNeeded()) return mayBeInstalled || !java.isNeeded() ? [] : toolProblems({ java: 0 })
+  const found = { java: javaVersion(), maven: isOnPath('mvn') ? mavenVersion() : undefined }
+  if (!mayBeInstalled) return toolProblems({ ...found, maven: found.maven ?? 'missing' })
+  return toolProblems({ java: OLDEST_JAVA, maven: found.java < OLDEST_JAVA ? undefined : found.maven })
+}
+
+/**
+ * @param {{ java: number, maven?: string }} found the version of Java, 0 for none; of Maven, `missing` for none, empty for one that
+ *   does not run, and undefined for one that need not be judged
  * @param {{ platform: string, osRelease: string, hasPackage: (name: string) => boolean }} system
  */
-export function missingLines({ java, hasMaven }, system = thisSystem()) {
-  const install = installCommands(system)
+export function toolProblems({ java, maven }, system = thisSystem()) {
+  // Asked only when something is wrong: apt-cache takes half a second.
+  const install = (tool) => installCommands(system)[tool]
   const own = 'or set KAFKA_BROKERS and SCHEMA_REGISTRY_URL to use your own Kafka and registry.'
-  const isFine = java >= OLDEST_JAVA
-  const what = java === 0 ? 'Java is missing' : `Java ${java} is too old`
-  return [
-    ...(isFine ? [] : [`${what}: Weir needs Java ${OLDEST_JAVA} or later. ${install.java}, ${own}`]),
-    ...(hasMaven ? [] : [`Maven is missing: it fetches Kafka and the schema registry. ${install.maven}, ${own}`]),
-  ]
+  const lines = []
+  if (java < OLDEST_JAVA) {
+    const what = java === 0 ? 'Java is missing' : `Java ${java} is too old`
+    lines.push(`${what}: Weir needs Java ${OLDEST_JAVA} or later. ${install('java')}, ${own}`)
+  }
+  if (maven === 'missing') {
+    lines.push(`Maven is missing: it fetches Kafka and the schema registry. ${install('maven')}, ${own}`)
+  } else if (maven === '' && java >= OLDEST_JAVA) {
+    // Without Java no Maven runs, and the line above says that.
+    lines.push(`Maven does not run: mvn --version says why. See to that (is JAVA_HOME right?), ${own}`)
+  } else if (maven && isOlder(maven, OLDEST_MAVEN)) {
+    const newer = 'Put a newer one from https://maven.apache.org/download.cgi before it on the PATH'
+    lines.push(`Maven ${maven} is too old: Weir needs Maven ${OLDEST_MAVEN.join('.')} or later. ${newer}, ${own}`)
+  }
+  return lines
+}
+
+function isOlder(version, oldest) {
+  const numbers = version.split('.').map(Number)
+  const at = oldest.findIndex((each, index) => numbers[index] !== each)
+  return at !== -1 && !(numbers[at] > oldest[at])
 }
 
 function installCommands({ platform, osRelease, hasPackage }) {
@@ -105,11 +158,16 @@ function installCommands({ platform, osRelease, hasPackage }) {
       java: 'Install it (brew install openjdk && export JAVA_HOME="$(brew --prefix openjdk)")',
       maven: 'Install it (brew install maven)',
     }
-  if (/^ID(_LIKE)?=.*(debian|ubuntu)/m.test(osRelease))
+  if (/^ID(_LIKE)?=.*(debian|ubuntu)/m.test(osRelease)) {
+    const known = debianJava.find(hasPackage)
+    // A fresh container knows no package until it has fetched the list of them. The default Java of these is 11.
+    const isOld = /^VERSION_ID="?(11|20\.04|22\.04)\b/m.test(osRelease)
+    const aptGet = `${known ? '' : 'sudo apt-get update && '}sudo apt-get install -y`
     return {
-      java: `Install it (sudo apt-get install -y ${debianJava.find(hasPackage) ?? 'default-jre-headless'})`,
-      maven: 'Install it (sudo apt-get install -y maven)',
+      java: `Install it (${aptGet} ${known ?? (isOld ? 'openjdk-17-jre-headless' : 'default-jre-headless')})`,
+      maven: `Install it (${aptGet} maven)`,
     }
+  }
   if (/^ID(_LIKE)?=.*(fedora|rhel)/m.test(osRelease)) {
     const name = /^ID=fedora/m.test(osRelease) ? 'java-latest-openjdk-headless' : 'java-21-openjdk-headless'
     return { java: `Install it (sudo dnf install -y ${name})`, maven: 'Install it (sudo dnf install -y maven)' }
@@ -118,9 +176,7 @@ function installCommands({ platform, osRelease, hasPackage }) {
 }
 
 // Newer Debians have no Java 17; the default of older ones is too old.
-const debianJava = ['openjdk-17', 'openjdk-21', 'openjdk-25', 'default'].map((name) =>
-  name === 'default' ? 'default-jre-headless' : `${name}-jre-headless`,
-)
+const debianJava = ['openjdk-17', 'openjdk-21', 'openjdk-25', 'default'].map((name) => `${name}-jre-headless`)
 
 const thisSystem = () => ({
   platform: process.platform,
@@ -128,12 +184,15 @@ const thisSystem = () => ({
   hasPackage: (name) => spawnSync('apt-cache', ['show', '--no-all-versions', name]).status === 0,
 })
 
-/** Root on Debian has them installed by the steps below; everybody else decides how to install. */
-export const mayInstall = () => process.getuid?.() === 0 && existsSync('/etc/debian_version')
-
 function javaVersion() {
   const { stderr } = spawnSync(findJava() ?? 'java', ['-version'], { encoding: 'utf8' })
   return Number(/version "(\d+)/.exec(stderr ?? '')?.[1] ?? 0)
+}
+
+// Empty where mvn does not run.
+function mavenVersion() {
+  const { stdout } = spawnSync('mvn', ['-B', '--version'], { encoding: 'utf8' })
+  return /Apache Maven (\d+(\.\d+)*)/.exec(stdout ?? '')?.[1] ?? ''
 }
 
 function findJava() {
@@ -163,7 +222,7 @@ async function aptInstall(...choices) {
   await aptGet('install', '--no-install-recommends', known ?? choices[0])
 }
 
-const pomHash = () => createHash('sha256').update(readFileSync(pom)).digest('hex')
+export const pomHash = () => createHash('sha256').update(readFileSync(pom)).digest('hex')
 
 function refuseIncomplete() {
   const has = (part, pattern) => readdirSync(join(incoming, part)).some((name) => pattern.test(name))

@@ -12,7 +12,7 @@ export const packages = {
     return !existsSync(record) || !isInstalled(packagesIn(join(root, 'package-lock.json')), packagesIn(record))
   },
   run: async (detail) => {
-    detail('about 1 GB, a minute or so')
+    detail('330 MB, unless npm has them already')
     const npm = process.env.npm_execpath
     // Under NODE_ENV=production npm would leave out the build tools and the embedded parts.
     const args = ['ci', '--include=dev', '--include=optional']

@@ -1,29 +1,33 @@
 // Makes a bare clone ready to run. Plain Node: nothing is installed yet when this runs.
 // Each step knows whether it is needed, so a second run only checks, which takes milliseconds.
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { claimFile } from '../supervision/claim-file.mjs'
 import { build } from './build.mjs'
-import { jars, java, maven, mayInstall, refuseMissingTools } from './java.mjs'
+import { findToolProblems, jars, java, maven } from './java.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
-import { endOnSignal, partsDir, SetUpFailure } from './tool.mjs'
+import { endOnSignal, partsDir, root, SetUpFailure } from './tool.mjs'
 import { diskFailure, refuseUnwritable } from './writable.mjs'
 
 const POLL_MS = 300
 
-/** @param {{ output?: NodeJS.WriteStream }} options where the progress goes */
-export async function setUp({ output = process.stdout } = {}) {
+/**
+ * @param {{ output?: NodeJS.WriteStream, findProblems?: () => Promise<string[]> }} options where the progress goes, and what else
+ *   would stop the program that this is done for: a line each, asked before anything is downloaded
+ */
+export async function setUp({ output = process.stdout, findProblems = async () => [] } = {}) {
   const leaveSignals = endOnSignal(output)
   try {
-    refuseOldNode()
+    refuseOtherNode()
     const steps = [packages, ...(needsJava(process.env) ? [java, maven, jars] : []), build]
     const needed = steps.filter((step) => step.isNeeded())
     if (needed.length === 0) return
     refuseUnwritable([partsDir, ...needed.flatMap(({ writes = [] }) => writes)])
-    if (needsJava(process.env) && !mayInstall()) refuseMissingTools()
+    const problems = [...(needsJava(process.env) ? findToolProblems() : []), ...(await findProblems())]
+    if (problems.length > 0) throw new SetUpFailure(problems.join('\n'))
     const progress = createProgress(output)
     await withLock(progress, async () => {
       // Asked again under the lock: another set-up may have done the step while this one waited.
@@ -40,12 +44,25 @@ export async function setUp({ output = process.stdout } = {}) {
   }
 }
 
-function refuseOldNode() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const isSupported = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22
-  if (!isSupported) {
-    throw new SetUpFailure(`Weir needs Node 20.19 or newer, or 22.12 or newer; this is ${process.versions.node}.`)
+function refuseOtherNode() {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  if (isInRange(process.versions.node, engines.node)) return
+  throw new SetUpFailure(
+    `Weir runs on Node 20 (from 20.19 on), 22 (from 22.12 on), 24, and 26 or later; this is ${process.versions.node}. ` +
+      'Install Node 24 (nvm install 24, or https://nodejs.org) and run the same command again.',
+  )
+}
+
+/** Whether a version is in a range of the kind that package.json has: ">=20.19 <21 || >=24". */
+export function isInRange(version, range) {
+  const numbersOf = (text) => text.split('.').map(Number)
+  const isBelow = (bound) => {
+    const wanted = numbersOf(bound)
+    const at = wanted.findIndex((number, index) => number !== numbersOf(version)[index])
+    return at !== -1 && numbersOf(version)[at] < wanted[at]
   }
+  const holds = (rule) => (rule.startsWith('>=') ? !isBelow(rule.slice(2)) : isBelow(rule.slice(1)))
+  return range.split('||').some((part) => part.trim().split(' ').every(holds))
 }
 
 // Kafka and the registry are the parts written in Java; where both run elsewhere, Java is not needed.

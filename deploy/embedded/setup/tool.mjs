@@ -32,16 +32,17 @@ export async function runTool({
   const tail = []
   // With a process group of its own, so that a signal reaches the tool's own processes too, and reaches them once.
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-  running.set(child, { mayBeKilled })
+  running.set(child, { name, mayBeKilled })
   for (const stream of [child.stdout, child.stderr]) {
     let rest = ''
     stream.setEncoding('utf8').on('data', (text) => {
       log.write(text)
-      const lines = (rest + text).split(/\r?\n/)
+      // A carriage return alone ends a line that the next one would overwrite on a terminal.
+      const lines = (rest + text).split(/\r?\n|\r/)
       rest = lines.pop() ?? ''
       for (const line of lines) {
         onLine(line)
-        if (line.trim() !== '' && tail.push(line) > TAIL_LINES) tail.shift()
+        if (line.trim() !== '' && !line.startsWith('Progress (') && tail.push(line) > TAIL_LINES) tail.shift()
       }
     })
   }
@@ -60,7 +61,7 @@ export async function runTool({
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 const KILL_AFTER_MS = 1_000
-/** The tools that run now, each with whether it may be killed. */
+/** The tools that run now, each with its name and whether it may be killed. */
 const running = new Map()
 let hasSignal = false
 
@@ -76,7 +77,9 @@ export function endOnSignal(output = process.stderr) {
     const handler = () => {
       if (hasSignal) return
       hasSignal = true
-      output.write(`${output.isTTY ? '\r\x1b[K' : ''}stopping …\n`)
+      const clear = output.isTTY ? '\r\x1b[K' : ''
+      const spared = [...running.values()].find(({ mayBeKilled }) => !mayBeKilled)
+      output.write(`${clear}stopping …${spared ? ` when ${spared.name} is done, which must not be cut short` : ''}\n`)
       void endTools().then(() => process.exit(code))
     }
     process.on(signal, handler)

@@ -13,13 +13,19 @@ export type ProcessDefinition = Startable & {
    */
   readonly prepare?: (signal: AbortSignal) => Promise<void>
   readonly isReady: () => Promise<boolean>
+  /** The processes that need this one: it is asked to stop when they have ended. */
+  readonly neededBy?: readonly string[]
+  /** What it does while it stops, for those who wait for that: "kafka closes its logs". */
+  readonly stopsBy?: string
 }
 
 export type Supervisor = {
   /** Starts these side by side; resolves when all are ready, rejects with the first that cannot start. */
   start: (definitions: readonly ProcessDefinition[]) => Promise<void>
-  /** Stops everything, the last named first, each in good order. */
+  /** Stops everything in good order: each when those that need it have ended, otherwise side by side. */
   stop: () => Promise<void>
+  /** Those that were asked to stop and have not ended yet. */
+  stopping: () => ProcessDefinition[]
   /** Ends everything at once; a `stop` that is under way then finishes. */
   kill: () => void
 }
@@ -33,7 +39,9 @@ export const createSupervisor = (options: {
   report: (line: string) => void
   onReady?: (definition: ProcessDefinition, tookMs: number) => void
 }): Supervisor => {
-  const processes: SupervisedProcess[] = []
+  const processes: { definition: ProcessDefinition; supervised: SupervisedProcess }[] = []
+  const stopping = new Set<ProcessDefinition>()
+  const ends = new Map<string, Promise<void>>()
   let isStopping = false
 
   const startOne = async (definition: ProcessDefinition, supervised: SupervisedProcess) => {
@@ -42,25 +50,40 @@ export const createSupervisor = (options: {
     options.onReady?.(definition, Date.now() - begun)
   }
 
+  const stopNamed = (name: string): Promise<void> => {
+    const end = ends.get(name) ?? stopOne(name)
+    ends.set(name, end)
+    return end
+  }
+  const stopOne = async (name: string): Promise<void> => {
+    const found = processes.find(({ definition }) => definition.name === name)
+    if (!found) return
+    const { definition, supervised } = found
+    // One that was never ready has nothing to finish, and nobody depends on it yet.
+    if (supervised.wasReady()) await Promise.all((definition.neededBy ?? []).map(stopNamed))
+    stopping.add(definition)
+    await supervised.stop()
+    stopping.delete(definition)
+  }
+
   return {
     start: async (definitions) => {
       if (isStopping) throw new Error('the supervisor is stopping')
       const begun = definitions.map((definition) => {
         const supervised = superviseProcess(definition, options)
-        processes.push(supervised)
+        processes.push({ definition, supervised })
         return startOne(definition, supervised)
       })
       await Promise.all(begun)
     },
     stop: async () => {
       isStopping = true
-      // Those that were never ready have nothing to finish, and nobody depends on them yet.
-      await Promise.all(processes.filter(({ wasReady }) => !wasReady()).map(({ stop }) => stop()))
-      for (const supervised of processes.toReversed()) await supervised.stop()
+      await Promise.all(processes.map(({ definition }) => stopNamed(definition.name)))
     },
+    stopping: () => [...stopping],
     kill: () => {
       isStopping = true
-      for (const supervised of processes) supervised.kill()
+      for (const { supervised } of processes) supervised.kill()
     },
   }
 }

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { packageRoot } from '#platform/process/package-root.js'
 import { identityOf } from '../../../../deploy/embedded/supervision/process-identity.mjs'
 import { eventually } from '../../../support/eventually.js'
+import { freePortVariables } from '../../../support/free-port-variables.js'
 
 let clone: string
 
@@ -32,7 +33,8 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
   async (signal) => {
     const npm = join(clone, 'npm.cjs')
     writeFileSync(npm, stubbornNpm)
-    const env = { npm_execpath: npm, KAFKA_BROKERS: '127.0.0.1:1', SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1' }
+    const parts = { KAFKA_BROKERS: '127.0.0.1:1', SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1' }
+    const env = { ...(await freePortVariables()), ...parts, npm_execpath: npm }
     const start = execa(process.execPath, [join(clone, 'deploy/embedded/start.mjs')], { env, reject: false })
     const pids = await eventually(() => {
       const found = readFileSync(join(clone, 'pids'), 'utf8').split(' ').map(Number)
@@ -41,12 +43,11 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     })
     const begun = Date.now()
     start.kill(signal)
-    let saidAfter = 0
+    let saidAfter = Number.POSITIVE_INFINITY
     for await (const line of createInterface(start.stdout)) if (line === 'stopping …') saidAfter = Date.now() - begun
     const { exitCode, stderr } = await start
     expect(exitCode).toBe(signal === 'SIGINT' ? 130 : 143)
     expect(stderr).toBe('')
-    expect(saidAfter).toBeGreaterThan(0)
     // A second for those who do not heed the signal; the rest is for a busy machine.
     expect(saidAfter).toBeLessThan(900)
     expect(Date.now() - begun).toBeLessThan(4_000)

@@ -73,15 +73,25 @@ it('gives up on a command that does not exist', async () => {
   await expect(supervisor.start([absent])).rejects.toThrow(/absent cannot start/)
 })
 
-it('stops the last named first, and leaves nothing', async () => {
-  await supervisor.start(await Promise.all(['first', 'second', 'third'].map((name) => server(name))))
-  const pids = ['first', 'second', 'third'].map(pidOf)
-  await supervisor.stop()
+it('stops each when those that need it have ended, the others side by side, and leaves nothing', async () => {
+  const slowly = 'setTimeout(() => { console.log(Date.now() + " gone"); process.exit(0) }, 300)'
+  const log = { ...(await server('log')), neededBy: ['door', 'absent'] }
+  await supervisor.start([log, await server('door', slowly), await server('lamp', slowly)])
+  const pids = ['log', 'door', 'lamp'].map(pidOf)
+  const stopped = supervisor.stop()
+  await eventually(() => expect(supervisor.stopping().map(({ name }) => name)).toEqual(['door', 'lamp']))
+  await stopped
+  expect(supervisor.stopping()).toEqual([])
   expect(pids.map(identityOf)).toEqual([undefined, undefined, undefined])
-  const [first, second, third] = ['first', 'second', 'third'].map((name) => Number.parseInt(logOf(name), 10))
-  expect(third).toBeLessThanOrEqual(second ?? 0)
-  expect(second).toBeLessThanOrEqual(first ?? 0)
-  expect(existsSync(join(dataDir, 'run', 'first.pid'))).toBe(false)
+  const times = (name: string) => logOf(name).split('\n').map(Number.parseFloat)
+  const [[toldLog = 0], [toldDoor = 0, doorGone = 0], [toldLamp = 0, lampGone = 0]] = [
+    times('log'),
+    times('door'),
+    times('lamp'),
+  ]
+  expect(toldLog).toBeGreaterThanOrEqual(doorGone)
+  expect([toldDoor, toldLamp].every((told) => told < Math.min(doorGone, lampGone))).toBe(true)
+  expect(existsSync(join(dataDir, 'run', 'log.pid'))).toBe(false)
 })
 
 it('ends at once what does not want to stop when hurried', async () => {

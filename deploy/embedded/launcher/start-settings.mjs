@@ -1,0 +1,63 @@
+// @ts-check
+// Plain Node, not TypeScript, so that it can also run before anything is compiled.
+import { resolve } from 'node:path'
+
+const defaultPorts = {
+  EDGE_PORT: 8080,
+  INTEGRITY_PORT: 8082,
+  SINK_PORT: 8083,
+  KAFKA_PORT: 9092,
+  REGISTRY_PORT: 8081,
+  POSTGRES_PORT: 5432,
+  CLICKHOUSE_PORT: 8123,
+}
+
+/** @typedef {keyof typeof defaultPorts} PortVariable */
+
+/** @type {readonly (readonly [PortVariable, string | undefined])[]} the ports, each with the address that makes it unneeded */
+const portsAndAddresses = [
+  ['KAFKA_PORT', 'KAFKA_BROKERS'],
+  ['REGISTRY_PORT', 'SCHEMA_REGISTRY_URL'],
+  ['POSTGRES_PORT', 'POSTGRES_URL'],
+  ['CLICKHOUSE_PORT', 'CLICKHOUSE_URL'],
+  ['INTEGRITY_PORT', undefined],
+  ['SINK_PORT', undefined],
+  ['EDGE_PORT', undefined],
+]
+
+/**
+ * What a start takes of this machine: its data folder and its ports. `ownPorts` are those that it listens on: the services', and
+ * those of the parts that it starts. `problems` says what is wrong with the variables.
+ * @param {Readonly<Record<string, string | undefined>>} env
+ * @param {string} root the clone
+ */
+export const readStartSettings = (env, root) => {
+  /** @type {string[]} */
+  const problems = []
+  const ports = /** @type {Record<PortVariable, number>} */ (
+    Object.fromEntries(
+      Object.entries(defaultPorts).map(([name, fallback]) => [name, readPort(name, env[name], fallback, problems)]),
+    )
+  )
+  const ownPorts = portsAndAddresses.filter(([, address]) => !(address && env[address]?.trim())).map(([name]) => name)
+  for (const [index, name] of ownPorts.entries()) {
+    const twin = ownPorts.slice(0, index).find((other) => ports[other] === ports[name])
+    if (twin) problems.push(`${twin} and ${name} are both ${ports[name]}`)
+  }
+  const dataDir = resolve(root, env.DATA_DIR?.trim() || '.data')
+  return { dataDir, edgeHost: env.EDGE_HOST?.trim() || '127.0.0.1', ports, ownPorts, problems }
+}
+
+/**
+ * @param {string} name
+ * @param {string | undefined} text
+ * @param {number} fallback
+ * @param {string[]} problems
+ */
+const readPort = (name, text, fallback, problems) => {
+  if (!text?.trim()) return fallback
+  const port = Number(text)
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port
+  problems.push(`${name} must be a port from 1 to 65535, not ${JSON.stringify(text)}`)
+  return fallback
+}
