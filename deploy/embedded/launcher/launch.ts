@@ -81,8 +81,8 @@ const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<vo
     await supervisor.start(await embeddedParts(config))
     const provisioned = provision(config)
     provisioning = provisioned
-    await provisioned.done
-    say(`${'provision'.padEnd(10)} topics, schemas and tables are there`)
+    const left = await provisioned.done
+    for (const line of ['topics, schemas and tables are there', ...left]) say(`${'provision'.padEnd(10)} ${line}`)
     await supervisor.start(weirServices(config))
     const demoKey = (await readFile(demoKeyFile(config), 'utf8')).trim()
     process.stdout.write(`${banner(config, demoKey)}\n`)

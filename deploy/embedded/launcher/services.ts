@@ -30,9 +30,9 @@ export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
 
 /**
  * Makes what the services need: topics, subjects, tables, migrations, and the organisation demo, whose key is written to
- * <dataDir>/demo-key. What exists already stays as it is.
+ * <dataDir>/demo-key. What exists already stays as it is. `done` resolves to what it leaves to the operator to do.
  */
-export const provision = (config: LauncherConfig): RunningProcess & { done: Promise<void> } => {
+export const provision = (config: LauncherConfig): RunningProcess & { done: Promise<string[]> } => {
   const logFile = logFileOf(config.dataDir, 'provision')
   const logFrom = sizeOf(logFile) ?? 0
   const running = spawnNoted(
@@ -53,9 +53,11 @@ export const provision = (config: LauncherConfig): RunningProcess & { done: Prom
     config.dataDir,
   )
   const done = running.ended.then(({ isClean, reason }) => {
-    if (isClean) return
-    const tail = tailOf(logFile, 12, logFrom).map((line) => `  ${line}`)
-    throw new CannotStart([`provisioning failed: ${reason}. Its log: ${logFile}`, ...tail].join('\n'))
+    const tail = tailOf(logFile, 12, logFrom)
+    // The line of a step that is done ends with the time that it took.
+    if (isClean) return tail.filter((line) => !/ s\)$/.test(line))
+    const lines = tail.map((line) => `  ${line}`)
+    throw new CannotStart([`provisioning failed: ${reason}. Its log: ${logFile}`, ...lines].join('\n'))
   })
   return { ...running, done }
 }
