@@ -14,13 +14,18 @@ import { startWholeSystem } from '../support/system/whole-system.js'
 const above = await mkdtemp(join(tmpdir(), 'weir-folder-'))
 afterAll(() => rm(above, { recursive: true }))
 
+// CLICKHOUSE_PASSWORD is for analysts: the services, which get it from the same shell, must not stumble over it.
 // LC_ALL=C is what programs get from cron, ssh and bare containers: there Java reads only ASCII, unless told otherwise.
 it('runs in a folder with blanks and letters beyond ASCII, and keeps all data inside it', async () => {
   const clone = join(above, 'my wéir 店')
   const dataDir = join(clone, '.data')
   await cloneInto(clone)
   const record = sampleOf(shop, { is_deleted: false })
-  const { system, stop } = await startWholeSystem({ clone, dataDir, env: { LC_ALL: 'C' } })
+  const { system, stop } = await startWholeSystem({
+    clone,
+    dataDir,
+    env: { LC_ALL: 'C', CLICKHOUSE_PASSWORD: 'of analysts' },
+  })
   try {
     const { status } = await createUploader(system.edgeUrl, system.demoKey).upload('shops', [record])
     expect(status).toBe(200)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Addresses, readConfig } from '../../deploy/embedded/launcher/config.js'
 import { embeddedParts } from '../../deploy/embedded/launcher/embedded-parts.js'
+import { serviceAddresses } from '../../deploy/embedded/launcher/services.js'
 import { createSupervisor } from '../../deploy/embedded/supervision/supervisor.js'
 import { startContainers } from './containers.js'
 import { freePortVariables } from './free-port-variables.js'
@@ -27,5 +28,5 @@ const startEmbedded = async (given: string | undefined): Promise<Stack> => {
     await stop()
     throw error
   }
-  return { env: config.addresses, stop }
+  return { env: serviceAddresses(config), stop }
 }

@@ -4,7 +4,10 @@ export type EngineConfig = Readonly<{
   host: string
   port: number
   path: string
+  /** The password of the user `default`, who only reads. */
   password: string
+  /** The password of the user `weir`, who also writes. */
+  weirPassword: string
   threads: number
   logLevel: string
 }>
@@ -15,6 +18,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): EngineConfig => {
   const port = Number(env.CLICKHOUSE_PORT ?? 8123)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) problems.push('CLICKHOUSE_PORT must be a port number')
   if (!env.CLICKHOUSE_PATH) problems.push('CLICKHOUSE_PATH must name the data folder')
+  if (!env.CLICKHOUSE_WEIR_PASSWORD) problems.push('CLICKHOUSE_WEIR_PASSWORD must be the password of the user weir')
   // Queries run on the threads of libuv's pool, which file access needs too. libuv sizes the pool before any of our code runs, so
   // the size must be in the environment already.
   const threads = Number(env.UV_THREADPOOL_SIZE)
@@ -26,6 +30,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): EngineConfig => {
     port,
     path: resolve(env.CLICKHOUSE_PATH ?? ''),
     password: env.CLICKHOUSE_PASSWORD ?? '',
+    weirPassword: env.CLICKHOUSE_WEIR_PASSWORD ?? '',
     threads,
     logLevel: env.LOG_LEVEL ?? 'info',
   })

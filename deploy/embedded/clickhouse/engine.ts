@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { Session } from 'chdb'
 import { toClickHouseError } from './errors.js'
 import { literal } from './statement-split.js'
@@ -19,8 +20,13 @@ export type Surroundings = {
  * which takes 2 ms. The root connection keeps the engine loaded between statements, and cancels them.
  */
 export const openEngine = (path: string, threads: number) => {
-  const root = new Session(path)
+  // The first connection configures the engine for all.
+  const root = new Session(path, { connectionArgs: [`--config-file=${access}`] })
   const version = root.query('SELECT version()', 'TabSeparatedRaw').trim()
+  const tableFunctions = root
+    .query('SELECT lower(name) FROM system.table_functions', 'TabSeparatedRaw')
+    .trim()
+    .split('\n')
   // A running statement holds a thread of libuv's pool. A quarter of the threads, at least two, is kept for files: otherwise no
   // request's data could be written to disk while all threads run statements.
   const turnstile = createTurnstile(threads - Math.max(2, threads >> 2))
@@ -39,6 +45,8 @@ export const openEngine = (path: string, threads: number) => {
 
   return {
     version,
+    /** The names of all table functions, in lower case. */
+    tableFunctions: new Set(tableFunctions),
     run: (sql: string, format: string, under: Surroundings) => turnstile(() => run(sql, format, under)),
     /** Ends the statement with this log_comment, its only name: the engine chooses query ids itself. */
     cancel: (comment: string) =>
@@ -48,6 +56,8 @@ export const openEngine = (path: string, threads: number) => {
     close: () => root.close(),
   }
 }
+
+const access = fileURLToPath(new URL('access.xml', import.meta.url))
 
 /** Lets at most `places` tasks run at a time; the others wait in the order they came. */
 const createTurnstile = (places: number) => {

@@ -12,13 +12,19 @@ export type QueryRequest = {
   defaultFormat: string
   settings: Map<string, string>
   readonly: string | undefined
+  user: User
   bodyEncoding: string
   /** Aborted when the client goes away before its answer. */
   gone: AbortSignal
 }
 
 /** Reads the address and headers; a parameter that is none of the interface's own is a setting. */
-export const readRequest = (request: IncomingMessage, parameters: URLSearchParams, gone: AbortSignal): QueryRequest => {
+export const readRequest = (
+  request: IncomingMessage,
+  parameters: URLSearchParams,
+  user: User,
+  gone: AbortSignal,
+): QueryRequest => {
   for (const name of ['compress', 'decompress'])
     if (isOn(parameters.get(name)))
       throw refusal(
@@ -29,14 +35,19 @@ export const readRequest = (request: IncomingMessage, parameters: URLSearchParam
   const settings = new Map([...parameters].filter(([name]) => !NOT_SETTINGS.has(name)))
   const asked = settings.get('readonly')
   settings.delete('readonly')
-  const isReading = request.method === 'GET' || request.method === 'HEAD'
+  // Other values than these two may be a nought, however it is written.
+  const isLocked = asked === '1' || asked === '2'
+  if (user === 'default' && asked !== undefined && !isLocked)
+    throw refusal(164, 'READONLY', "Cannot modify 'readonly' setting in readonly mode")
+  const isReading = user === 'default' || request.method === 'GET' || request.method === 'HEAD'
   return {
     query: parameters.get('query') ?? '',
     queryId: parameters.get('query_id') || header(request.headers, 'x-clickhouse-query-id') || randomUUID(),
     database: header(request.headers, 'x-clickhouse-database') || parameters.get('database') || undefined,
     defaultFormat: parameters.get('default_format') || header(request.headers, 'x-clickhouse-format') || 'TabSeparated',
     settings,
-    readonly: isReading && (asked === undefined || asked === '0') ? '2' : asked,
+    readonly: isReading && !isLocked ? '2' : asked,
+    user,
     gone,
     bodyEncoding: readEncoding(header(request.headers, 'content-encoding')),
   }
@@ -62,10 +73,16 @@ export const readForm = async (asked: IncomingMessage, parameters: URLSearchPara
   return Readable.from([])
 }
 
-/** There is one user, `default`; throws ClickHouse's own refusal for anybody else. */
-export const checkCredentials = (headers: IncomingHttpHeaders, parameters: URLSearchParams, password: string): void => {
+/** Analysts are `default`, who only reads; Weir's own services are `weir`. */
+export type User = 'default' | 'weir'
+
+export type Passwords = { password: string; weirPassword: string }
+
+/** Who sends the request; throws ClickHouse's own refusal for anybody but the two users. */
+export const identify = (headers: IncomingHttpHeaders, parameters: URLSearchParams, passwords: Passwords): User => {
   const given = fromHeaders(headers) ?? fromAuthorization(headers.authorization) ?? fromParameters(parameters)
-  if (given.user === 'default' && isSame(given.password, password)) return
+  if (given.user === 'default' && isSame(given.password, passwords.password)) return 'default'
+  if (given.user === 'weir' && isSame(given.password, passwords.weirPassword)) return 'weir'
   throw refusal(
     516,
     'AUTHENTICATION_FAILED',

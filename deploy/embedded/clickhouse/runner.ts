@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { afterBytes, decoded, readBody, type Spool } from './body.js'
 import type { Engine, StatementResult } from './engine.js'
 import { ClickHouseError, refusal } from './errors.js'
+import { checkReading, readsOnly } from './reading.js'
 import type { QueryRequest } from './request.js'
 import { type InsertStatement, literal, splitStatement } from './statement-split.js'
 
@@ -37,12 +38,15 @@ export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }
   const runDecoded = async (request: QueryRequest, body: Readable): Promise<QueryAnswer> => {
     const { head, all, text } = await readBody(request.query === '' ? '' : `${request.query}\n`, body)
     const start = splitStatement(head.toString('latin1'))
-    if (start.kind === 'insert')
+    if (start.kind === 'insert') {
+      if (request.user === 'default') throw readsOnly()
       return insertFromFile(start, await spool.write(afterBytes(all(), start.dataStart)), 'none', request)
+    }
     const whole = splitStatement(await text())
     if (whole.kind === 'insert') throw refusal(229, 'QUERY_IS_TOO_LARGE', 'The INSERT statement is too long')
     if (whole.sql === '')
       throw refusal(62, 'SYNTAX_ERROR', 'Syntax error: failed at position 1 (end of query): Empty query.')
+    if (request.user === 'default') await checkReading(engine, whole.sql, request.settings)
     const outcome = await (whole.answersRows
       ? cancellable(whole.sql, request)
       : engine.run(whole.sql, request.defaultFormat, request))
@@ -56,8 +60,9 @@ export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }
     const unpacked = spool.newPath()
     try {
       await engine.run(
-        `SELECT raw_blob FROM file(${literal(packed)}, 'RawBLOB', 'raw_blob String', ${literal(request.bodyEncoding)}) ` +
-          `INTO OUTFILE ${literal(unpacked)} COMPRESSION 'none' FORMAT RawBLOB`,
+        'CREATE TEMPORARY TABLE unpacked (raw_blob String) ENGINE = Memory; ' +
+          `INSERT INTO unpacked FROM INFILE ${literal(packed)} COMPRESSION ${literal(request.bodyEncoding)} FORMAT RawBLOB; ` +
+          `SELECT raw_blob FROM unpacked INTO OUTFILE ${literal(unpacked)} COMPRESSION 'none' FORMAT RawBLOB`,
         'RawBLOB',
         { settings: new Map() },
       )
@@ -73,8 +78,10 @@ export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }
       const named = Buffer.from(`${request.query}\n`, 'utf8').toString('latin1')
       const start = request.query === '' ? undefined : splitStatement(named)
       // The whole body is data: it stays packed, and the engine unpacks it while it inserts.
-      if (start?.kind === 'insert' && named.slice(start.dataStart).trim() === '')
+      if (start?.kind === 'insert' && named.slice(start.dataStart).trim() === '') {
+        if (request.user === 'default') throw readsOnly()
         return insertFromFile(start, await spool.write(body), request.bodyEncoding.replace('x-', ''), request)
+      }
     }
     const readable = decoded(body, request.bodyEncoding)
     if (readable === undefined) return runUnpacked(request, body)

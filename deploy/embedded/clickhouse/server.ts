@@ -1,21 +1,23 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { sendAnswer, sendError } from './answer.js'
 import { toClickHouseError } from './errors.js'
-import { checkCredentials, readForm, readRequest } from './request.js'
+import { identify, type Passwords, readForm, readRequest } from './request.js'
 import type { createRunner } from './runner.js'
 
-type Dependencies = { run: ReturnType<typeof createRunner>; version: string; password: string; log: Logger }
+type Dependencies = { run: ReturnType<typeof createRunner>; version: string; passwords: Passwords; log: Logger }
 
 /** ClickHouse's HTTP interface; it has no port until `listen`. */
-export const createClickHouseServer = ({ run, version, password, log }: Dependencies): Server => {
+export const createClickHouseServer = ({ run, version, passwords, log }: Dependencies): Server => {
   const query = async (asked: IncomingMessage, response: ServerResponse, parameters: URLSearchParams) => {
     try {
-      checkCredentials(asked.headers, parameters, password)
+      const user = identify(asked.headers, parameters, passwords)
       const body = await readForm(asked, parameters)
-      const request = readRequest(asked, parameters, goneSignal(response))
+      const request = readRequest(asked, parameters, user, goneSignal(response))
       response.setHeader('X-ClickHouse-Query-Id', request.queryId)
       response.setHeader('X-ClickHouse-Timezone', 'UTC')
       await sendAnswer(asked, response, request, await run(request, body))
@@ -35,6 +37,7 @@ export const createClickHouseServer = ({ run, version, password, log }: Dependen
     const { pathname, searchParams } = new URL(asked.url ?? '/', 'http://clickhouse')
     const isReading = asked.method === 'GET' || asked.method === 'HEAD'
     if (isReading && (pathname === '/ping' || pathname === '/replicas_status')) return sayOk(response)
+    if (isReading && pathname === '/play') return showPlay(response)
     if (pathname !== '/' || !METHODS.has(asked.method ?? '')) return sayUnknown(asked, response)
     if (asked.method === 'OPTIONS') return response.writeHead(204).end()
     if (isReading && !searchParams.has('query')) return sayOk(response)
@@ -82,6 +85,21 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 
 const sayOk = (response: ServerResponse) => response.setHeader('Content-Type', 'text/html; charset=UTF-8').end('Ok.\n')
 
+// The page runs its own script and no other, and reaches no other address.
+const play = readFileSync(new URL('play.html', import.meta.url))
+const script = /<script>([\s\S]*)<\/script>/.exec(play.toString())?.[1] ?? ''
+const PLAY_HEADERS = {
+  'Content-Type': 'text/html; charset=UTF-8',
+  'Content-Security-Policy':
+    `default-src 'none'; script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'; ` +
+    "style-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-cache',
+}
+
+const showPlay = (response: ServerResponse) => response.writeHead(200, PLAY_HEADERS).end(play)
+
 const sayUnknown = (asked: IncomingMessage, response: ServerResponse) =>
   response
     .writeHead(404, { 'Content-Type': 'text/plain; charset=UTF-8' })
@@ -89,5 +107,6 @@ const sayUnknown = (asked: IncomingMessage, response: ServerResponse) =>
       `There is no handle ${asked.url}\n` +
         'Use / or /ping for health checks.\n' +
         'Or /replicas_status for more sophisticated health checks.\n' +
+        'Or /play, a page for queries in the browser.\n' +
         'Send queries from your program with POST method or GET /?query=...\n',
     )

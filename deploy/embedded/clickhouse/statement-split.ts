@@ -63,7 +63,9 @@ const fromFile = (text: string, sourceAt: number, formatAt: number, format: stri
     ),
 })
 
-/** INSERT … SELECT … FROM input('…') FORMAT X: the request's data takes the place of input(). */
+const INPUT = '`the data of this request`'
+
+/** INSERT … SELECT … FROM input('…') FORMAT X: a table with the request's data takes the place of input(). */
 const splitInsertSelect = (text: string): PlainStatement | InsertStatement => {
   let before: Token | undefined
   let input: { start: number; open: Token; close?: Token } | undefined
@@ -80,8 +82,9 @@ const splitInsertSelect = (text: string): PlainStatement | InsertStatement => {
         dataStart: dataAfterFormat(text, token.end),
         readingFrom: (path, compression) =>
           utf8(
-            `${text.slice(0, start)}file(${pathLiteral(path)}, ${literal(token.text)}, ` +
-              `${text.slice(open.end, close.start)}, ${literal(compression)})${text.slice(close.end, formatAt)}`,
+            `CREATE TEMPORARY TABLE ${INPUT} ENGINE = Memory EMPTY AS SELECT * FROM null(${text.slice(open.end, close.start)}); ` +
+              `INSERT INTO ${INPUT} FROM INFILE ${pathLiteral(path)} COMPRESSION ${literal(compression)} FORMAT ${token.text}; ` +
+              `${text.slice(0, start)}${INPUT}${text.slice(close.end, formatAt)}`,
           ),
       }
     }
@@ -139,7 +142,7 @@ const pathLiteral = (path: string): string => literal(Buffer.from(path, 'utf8').
 export const literal = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 /** One significant piece of a statement; `depth` counts the brackets around it. */
-type Token = {
+export type Token = {
   kind: 'word' | 'quoted' | 'other'
   text: string
   start: number
@@ -151,7 +154,7 @@ type Token = {
  * Reads ClickHouse SQL piece by piece, leaving out space and comments.
  * Lazy on purpose: binary data may follow an INSERT, and only what is asked for is looked at.
  */
-function* tokensOf(sql: string): Generator<Token> {
+export function* tokensOf(sql: string): Generator<Token> {
   let at = 0
   let depth = 0
   while (at < sql.length) {
@@ -172,7 +175,7 @@ function* tokensOf(sql: string): Generator<Token> {
   }
 }
 
-const isWord = (token: Token | undefined, word: string): boolean =>
+export const isWord = (token: Token | undefined, word: string): boolean =>
   token?.kind === 'word' && token.text.toUpperCase() === word
 
 const TRIVIA = /\s+|--[^\n]*|#[ !][^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y

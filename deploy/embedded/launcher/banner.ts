@@ -21,6 +21,9 @@ export const banner = (config: LauncherConfig, demoKey: string): string => {
     line('Kafka', hidePassword(config.addresses.KAFKA_BROKERS)),
     line('registry', hidePassword(config.addresses.SCHEMA_REGISTRY_URL)),
     line('ClickHouse', hidePassword(config.addresses.CLICKHOUSE_URL)),
+    ...(config.ownPorts.includes('CLICKHOUSE_PORT')
+      ? [line('queries', `${config.addresses.CLICKHOUSE_URL}/play`)]
+      : []),
     line('Postgres', hidePassword(config.addresses.POSTGRES_URL)),
     line('logs', `${config.dataDir}/logs`),
     line('demo key', demoKey),

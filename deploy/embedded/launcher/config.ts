@@ -15,7 +15,7 @@ const defaultPorts = {
 
 export type PortVariable = keyof typeof defaultPorts
 
-/** Where the services find the parts. A part whose address is in the environment is used, not started. */
+/** Where the parts are. A part whose address is in the environment is used, not started. */
 export type Addresses = Readonly<
   Record<'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'POSTGRES_URL' | 'CLICKHOUSE_URL', string>
 >

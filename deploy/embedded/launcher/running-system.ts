@@ -5,7 +5,7 @@ import { addressOf } from '../../../services/operator/desk/ask-parts.js'
 import { claimFile, livingHolderOf } from '../supervision/claim-file.mjs'
 import { unlessDiskRefuses } from '../supervision/disk-refusal.mjs'
 import { type Addresses, type LauncherConfig, readConfig } from './config.js'
-import { edgeUrl } from './services.js'
+import { edgeUrl, serviceAddresses } from './services.js'
 
 export class DataFolderInUse extends Error {
   override name = 'DataFolderInUse'
@@ -42,12 +42,11 @@ const fileOf = (dataDir: string): string => join(dataDir, 'run', 'addresses.json
 export const noteAddresses = (config: LauncherConfig): (() => void) => {
   const { dataDir } = config
   mkdirSync(join(dataDir, 'run'), { recursive: true })
-  // Only its owner may read the file: the address of a part elsewhere may hold a password.
-  writeFileSync(fileOf(dataDir), JSON.stringify(addressesOf(config)), { mode: 0o600 })
+  const addresses: OperatorAddresses = { ...serviceAddresses(config), EDGE_URL: edgeUrl(config) }
+  // Only its owner may read the file: addresses may hold a password.
+  writeFileSync(fileOf(dataDir), JSON.stringify(addresses), { mode: 0o600 })
   return () => unlessDiskRefuses(() => rmSync(fileOf(dataDir), { force: true }))
 }
-
-const addressesOf = (config: LauncherConfig): OperatorAddresses => ({ ...config.addresses, EDGE_URL: edgeUrl(config) })
 
 const portOf = {
   KAFKA_BROKERS: 'KAFKA_PORT',
@@ -71,11 +70,14 @@ export type OperatorSystem = {
  */
 export const operatorSystem = (env: Readonly<Record<string, string | undefined>>): OperatorSystem => {
   const config = readConfig(env)
-  const given = { ...addressesOf(config), ...(env.EDGE_URL && { EDGE_URL: env.EDGE_URL }) }
+  const given = { ...config.addresses, EDGE_URL: env.EDGE_URL || edgeUrl(config) }
   const here = addressesHere(config.dataDir)
   const names = Object.keys(portOf) as (keyof OperatorAddresses)[]
   const isNamed = (name: keyof OperatorAddresses) => Boolean(env[name]?.trim() || env[portOf[name]]?.trim())
-  const choose = (name: keyof OperatorAddresses) => (isNamed(name) ? given[name] : (here?.[name] ?? nowhere))
+  // Who names the address of this folder's system by a port alone has not named a user, and means Weir's own.
+  const isHere = (name: keyof OperatorAddresses) => here !== undefined && given[name] === withoutUser(here[name])
+  const choose = (name: keyof OperatorAddresses) =>
+    isNamed(name) && !isHere(name) ? given[name] : (here?.[name] ?? nowhere)
   const addresses = Object.fromEntries(names.map((name) => [name, choose(name)])) as OperatorAddresses
   const others = names.filter((name) => isNamed(name) && addresses[name] !== here?.[name])
   const list = others.map(
@@ -87,6 +89,8 @@ export const operatorSystem = (env: Readonly<Record<string, string | undefined>>
       list.length > 0 ? `not the system of this folder, but as the environment says: ${list.join(', ')}` : undefined,
   }
 }
+
+const withoutUser = (address: string): string => address.replace(/^(http:\/\/)[^/@]*@/, '$1')
 
 /** Undefined where no launcher runs: one that was killed leaves its note behind, and others may have its ports by now. */
 const addressesHere = (dataDir: string): OperatorAddresses | undefined => {

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
+import { weirPassword } from '../parts/clickhouse.js'
 import { answersHttp } from '../parts/ports.js'
 import { logFileOf, sizeOf, tailOf } from '../supervision/log-file.js'
 import { type RunningProcess, spawnNoted } from '../supervision/noted-processes.js'
 import { CannotStart, type ProcessDefinition } from '../supervision/supervisor.js'
-import type { LauncherConfig } from './config.js'
+import type { Addresses, LauncherConfig } from './config.js'
 
 // In the opposite order of a record's path, because services are stopped last to first: the edge stops first and takes no new
 // records, while the verdicts that it still waits for arrive.
@@ -54,14 +55,20 @@ export const demoKeyFile = (config: LauncherConfig): string => join(config.dataD
 
 export const mainOf = (service: string): string => join(packageRoot, 'dist/services', service, 'main.js')
 
-export const serviceEnvironment = (config: LauncherConfig): Record<string, string> => ({
-  ...config.addresses,
+export const serviceEnvironment = (config: LauncherConfig): Record<string, string> & Addresses => ({
+  ...serviceAddresses(config),
   EDGE_HOST: config.edgeHost,
   EDGE_PORT: String(config.ports.EDGE_PORT),
   INTEGRITY_PORT: String(config.ports.INTEGRITY_PORT),
   SINK_PORT: String(config.ports.SINK_PORT),
   PEERS: `integrity=http://127.0.0.1:${config.ports.INTEGRITY_PORT},sink=http://127.0.0.1:${config.ports.SINK_PORT}`,
 })
+
+/** Where the services find the parts: the embedded ClickHouse as the user who may write. */
+export const serviceAddresses = ({ addresses, dataDir, ownPorts, ports }: LauncherConfig): Addresses =>
+  ownPorts.includes('CLICKHOUSE_PORT')
+    ? { ...addresses, CLICKHOUSE_URL: `http://weir:${weirPassword(dataDir)}@127.0.0.1:${ports.CLICKHOUSE_PORT}` }
+    : addresses
 
 /** Where programs on this machine reach the edge; an edge that listens on every address is reached on loopback. */
 export const edgeUrl = ({

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
@@ -16,6 +18,7 @@ export const clickhousePart = ({ dataDir, port }: { dataDir: string; port: numbe
       CLICKHOUSE_HOST: '127.0.0.1',
       CLICKHOUSE_PORT: String(port),
       CLICKHOUSE_PATH: home,
+      CLICKHOUSE_WEIR_PASSWORD: weirPassword(dataDir),
       // Queries run on libuv's threads, whose number is fixed before any code runs.
       UV_THREADPOOL_SIZE: '16',
     },
@@ -24,4 +27,20 @@ export const clickhousePart = ({ dataDir, port }: { dataDir: string; port: numbe
     },
     isReady: () => answersHttp(`http://127.0.0.1:${port}/ping`),
   }
+}
+
+/**
+ * The password of the user `weir`, by which Weir's own services write; everybody else only reads. It is made when it is first
+ * asked for, and kept in the data folder in a file that only its owner may read.
+ */
+export const weirPassword = (dataDir: string): string => {
+  const file = join(dataDir, 'clickhouse-password')
+  const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  if (known) return known
+  const made = randomBytes(24).toString('hex')
+  mkdirSync(dataDir, { recursive: true })
+  // Renamed when it is whole: on a full disk it would be there and empty.
+  writeFileSync(`${file}.new`, `${made}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+  return made
 }

@@ -185,6 +185,9 @@ const notProvisioned = (address: string): string =>
 const usualWords: Words = {
   AUTHENTICATION_FAILED: (address) =>
     `ClickHouse at ${address} refuses the login: check the user and password in CLICKHOUSE_URL`,
+  READONLY: (address) =>
+    `ClickHouse at ${address} lets this user only read: name one who may write in CLICKHOUSE_URL ` +
+    '(that of npm start: user weir, password in .data/clickhouse-password)',
   UNKNOWN_TABLE: notProvisioned,
   UNKNOWN_DATABASE: notProvisioned,
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { provision } from '../../../deploy/embedded/launcher/services.js'
+import { provision, serviceAddresses } from '../../../deploy/embedded/launcher/services.js'
 import {
   type ProcessDefinition,
   type SupervisedProcess,
@@ -89,7 +89,7 @@ export const startStack = async ({ say }: { say: (line: string) => void }) => {
     signals,
     /** What the supervisor said, in order: who ended and how, and who is ready again. */
     reports: reports as readonly string[],
-    addresses: addresses.direct.addresses,
+    addresses: serviceAddresses(addresses.direct),
     edgeUrls: [ports['edge-1'], ports['edge-2']].map((port) => `http://127.0.0.1:${port}`),
     stopSignalOf: (name: ProcessName): NodeJS.Signals => definitions[name].stopSignal ?? 'SIGTERM',
     /** Ends a service in good order, and starts it with these variables for its first life. */

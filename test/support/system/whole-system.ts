@@ -79,7 +79,7 @@ export const startWholeSystem = async (
   const system: WholeSystem = {
     edgeUrl: edgeUrl(config),
     demoKey: readFileSync(join(dataDir, 'demo-key'), 'utf8').trim(),
-    env: { ...env, ...serviceEnvironment(config), ...config.addresses },
+    env: { ...env, ...serviceEnvironment({ ...config, dataDir }) },
     dataDir,
     launcherPid: launcher.pid ?? 0,
   }

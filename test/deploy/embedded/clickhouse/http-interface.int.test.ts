@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,12 +9,19 @@ import { type RunningEngine, startEngine } from './running-engine.js'
 let engine: RunningEngine
 let folder: string
 
+const weir = { authorization: `Basic ${btoa('weir:secret')}` }
 const post = (
   body: string | Uint8Array<ArrayBuffer> | FormData,
   parameters: Record<string, string> = {},
   headers: Record<string, string> = {},
-) => fetch(`${engine.url}/?${new URLSearchParams(parameters)}`, { method: 'POST', body, headers })
-const get = (parameters: Record<string, string>) => fetch(`${engine.url}/?${new URLSearchParams(parameters)}`)
+) =>
+  fetch(`${engine.url}/?${new URLSearchParams(parameters)}`, {
+    method: 'POST',
+    body,
+    headers: 'user' in parameters || 'password' in parameters ? headers : { ...weir, ...headers },
+  })
+const get = (parameters: Record<string, string>) =>
+  fetch(`${engine.url}/?${new URLSearchParams(parameters)}`, { headers: weir })
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-clickhouse-'))
@@ -32,6 +40,18 @@ describe('reading', () => {
     for (const path of ['/ping', '/', '/replicas_status'])
       expect(await (await fetch(engine.url + path)).text()).toBe('Ok.\n')
     expect((await fetch(`${engine.url}/nowhere`)).status).toBe(404)
+  })
+
+  it('has a page for queries, which runs its own script and needs nobody else', async () => {
+    const answer = await fetch(`${engine.url}/play`)
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=UTF-8')
+    const page = await answer.text()
+    const script = /<script>([\s\S]*)<\/script>/.exec(page)?.[1] ?? ''
+    const policy = answer.headers.get('content-security-policy')
+    expect(policy).toContain(`script-src 'sha256-${createHash('sha256').update(script).digest('base64')}';`)
+    expect(policy).toContain("default-src 'none'")
+    expect(page).not.toMatch(/https?:|innerHTML|localStorage|document\.cookie/)
+    expect((await fetch(`${engine.url}/play`, { method: 'POST' })).status).toBe(404)
   })
 
   it('answers with the headers of a server', async () => {
@@ -86,8 +106,10 @@ describe('refusing', () => {
   })
 
   it('writing by GET', async () => {
-    const answer = await get({ query: 'INSERT INTO d.t VALUES (1, 2)' })
-    expect(answer.headers.get('x-clickhouse-exception-code')).toBe('164')
+    for (const asked of [{}, { readonly: '00' }]) {
+      const answer = await get({ query: 'INSERT INTO d.t VALUES (1, 2)', ...asked })
+      expect(answer.headers.get('x-clickhouse-exception-code')).toBe('164')
+    }
   })
 })
 
@@ -103,6 +125,15 @@ describe('inserting', () => {
     await post(new Uint8Array(gzipSync('12,packed')), into, gzip)
     await post(new Uint8Array(gzipSync('INSERT INTO d.t FORMAT CSV\n13,both packed')), {}, gzip)
     expect(await rows(10)).toBe('é\nx;y\npacked\nboth packed\n')
+  })
+
+  it('takes data for input(), and a statement that is packed as Node cannot unpack it', async () => {
+    await post("INSERT INTO d.t SELECT a + 1, b FROM input('a UInt32, b String') FORMAT CSV\n39,given")
+    const sql = 'INSERT INTO d.t FORMAT CSV\n41,zstd'
+    // The shortest zstd: a frame with one block, which is not compressed.
+    const frame = [0x28, 0xb5, 0x2f, 0xfd, 0x20, sql.length, ((sql.length << 3) & 0xff) | 1, sql.length >> 5, 0]
+    await post(new Uint8Array([...frame, ...Buffer.from(sql)]), {}, { 'content-encoding': 'zstd' })
+    expect(await rows(40)).toBe('given\nzstd\n')
   })
 
   it('tells the rows it wrote', async () => {

@@ -12,7 +12,11 @@ let folder: string
 let client: ClickHouseClient
 
 const connect = () => {
-  client = createClient({ url: engine.url, compression: { request: true, response: true }, max_open_connections: 50 })
+  client = createClient({
+    url: engine.ownUrl,
+    compression: { request: true, response: true },
+    max_open_connections: 50,
+  })
 }
 const count = async (table: string) => {
   const answer = await client.query({ query: `SELECT count()::UInt32 AS n FROM ${table}`, format: 'JSONEachRow' })

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-export type RunningEngine = { url: string; kill: (signal: NodeJS.Signals) => Promise<number | null> }
+/** `url` is the address for analysts; `ownUrl` is the one for Weir's own services, with their user and password. */
+export type RunningEngine = { url: string; ownUrl: string; kill: (signal: NodeJS.Signals) => Promise<number | null> }
 
 /** Starts the real process on a free port and waits until it says where it listens. */
 export const startEngine = async (path: string, env: NodeJS.ProcessEnv = {}): Promise<RunningEngine> => {
@@ -10,13 +11,21 @@ export const startEngine = async (path: string, env: NodeJS.ProcessEnv = {}): Pr
     process.execPath,
     ['--import', 'tsx', '--conditions=source', 'deploy/embedded/clickhouse/main.ts'],
     {
-      env: { ...process.env, UV_THREADPOOL_SIZE: '16', CLICKHOUSE_PORT: '0', CLICKHOUSE_PATH: path, ...env },
+      env: {
+        ...process.env,
+        UV_THREADPOOL_SIZE: '16',
+        CLICKHOUSE_PORT: '0',
+        CLICKHOUSE_PATH: path,
+        CLICKHOUSE_WEIR_PASSWORD: 'secret',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )
   const port = await portOf(child)
   return {
     url: `http://127.0.0.1:${port}`,
+    ownUrl: `http://weir:secret@127.0.0.1:${port}`,
     kill: async (signal) => {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
       child.kill(signal)

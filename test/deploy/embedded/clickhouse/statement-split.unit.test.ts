@@ -46,9 +46,11 @@ describe('an INSERT with data', () => {
     expect(insert('INSERT INTO "format" FORMAT CSV\n1').data).toBe('1')
   })
 
-  it('puts the file in the place of input()', () => {
+  it('puts a table of the data in the place of input()', () => {
     expect(insert("INSERT INTO t SELECT a+1 FROM input('a Int8') WHERE a>0 FORMAT CSV\n1").sql).toBe(
-      "INSERT INTO t SELECT a+1 FROM file('/f', 'CSV', 'a Int8', 'none') WHERE a>0 ",
+      "CREATE TEMPORARY TABLE `the data of this request` ENGINE = Memory EMPTY AS SELECT * FROM null('a Int8'); " +
+        "INSERT INTO `the data of this request` FROM INFILE '/f' COMPRESSION 'none' FORMAT CSV; " +
+        'INSERT INTO t SELECT a+1 FROM `the data of this request` WHERE a>0 ',
     )
   })
 

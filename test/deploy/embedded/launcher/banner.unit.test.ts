@@ -21,6 +21,11 @@ describe('the banner', () => {
     expect(text).toContain('curl -s http://127.0.0.1:9000/v1/data/shops')
   })
 
+  it('shows the page for queries of its own ClickHouse', () => {
+    expect(banner(readConfig({ CLICKHOUSE_PORT: '18123' }), key)).toContain('http://127.0.0.1:18123/play')
+    expect(banner(readConfig({ CLICKHOUSE_URL: 'http://ch.example:8123' }), key)).not.toContain('/play')
+  })
+
   it("sends the README's first upload", () => {
     const bodyIn = (text: string) => JSON.parse(/-d '([^']+)'/.exec(text)?.[1] ?? '')
     const readme = readFileSync('README.md', 'utf8')

@@ -50,9 +50,11 @@ describe("an operator's command", () => {
       KAFKA_BROKERS: '127.0.0.1:19092',
       SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081/apis/ccompat/v7',
       POSTGRES_URL: 'postgres://weir:weir@127.0.0.1:15432/weir',
-      CLICKHOUSE_URL: 'http://127.0.0.1:8123',
+      CLICKHOUSE_URL: expect.stringMatching(/^http:\/\/weir:[0-9a-f]{48}@127\.0\.0\.1:8123$/),
       EDGE_URL: 'http://127.0.0.1:18080',
     })
+    expect(addressesFor({ CLICKHOUSE_PORT: '8123' })).toEqual(addressesFor())
+    expect(addressesFor({ CLICKHOUSE_PORT: '18123' }).CLICKHOUSE_URL).toBe('http://127.0.0.1:18123')
     expect(addressesFor({ POSTGRES_PORT: '25432' }).POSTGRES_URL).toContain(':25432/')
     expect(addressesFor({ POSTGRES_URL: 'postgres://db/weir' }).POSTGRES_URL).toBe('postgres://db/weir')
     expect(addressesFor({ EDGE_PORT: '18081' }).EDGE_URL).toBe('http://127.0.0.1:18081')

@@ -58,6 +58,8 @@ describe('a failure of the work', () => {
     await expect(ask()).rejects.toThrow('has no tables of Weir yet: run "weir provision" first')
     const words = { UNKNOWN_TABLE: (_: string, reason: string) => `not here: ${reason}` }
     await expect(ask({ words })).rejects.toThrow(/^not here: .*Table weir.tags does not exist/)
+    problem = 'Code: 164. DB::Exception: default: Cannot execute query in readonly mode. (READONLY) (version 26.1)'
+    await expect(ask()).rejects.toThrow('lets this user only read: name one who may write in CLICKHOUSE_URL')
   })
 
   it('stays as it is where it has nothing to do with the parts', async () => {

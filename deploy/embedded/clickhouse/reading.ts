@@ -1,0 +1,75 @@
+import type { Engine } from './engine.js'
+import { ClickHouseError, refusal } from './errors.js'
+import { isWord, literal, type Token, tokensOf } from './statement-split.js'
+
+/**
+ * Refuses what an analyst's statement must not do and the engine itself would allow: its `readonly` stops writing, and the grants
+ * in access.xml stop most reading outside of the database, but neither stops the function file() nor INTO OUTFILE.
+ * The statement is looked at as the engine writes it down again (formatQuery): one statement, without comments, with every name
+ * spelled out, so that nothing can hide from this look that the engine would see.
+ */
+export const checkReading = async (
+  engine: Engine,
+  sql: string,
+  settings: ReadonlyMap<string, string>,
+): Promise<void> => {
+  const tokens = [...tokensOf(await rewritten(engine, sql))]
+  if (!FIRST_WORDS.has(tokens[0]?.text.toUpperCase() ?? '')) throw readsOnly()
+  for (const [at, token] of tokens.entries()) {
+    if (isWord(token, 'OUTFILE') && isWord(tokens[at - 1], 'INTO'))
+      throw refusal(358, 'INTO_OUTFILE_NOT_ALLOWED', 'INTO OUTFILE is not allowed')
+    const name = nameOf(token)
+    // Also without a bracket behind it: arrayMap(file, …) calls it, too.
+    if (name === 'file') throw denied('file')
+    if (name !== undefined && tokens[at + 1]?.text === '(' && !mayCall(name.toLowerCase(), tokens[at + 2], engine))
+      throw denied(name)
+    if (isWord(token, 'IDENTIFIER') && tokens[at - 1]?.text === ':')
+      checkIdentifier(settings.get(`param_${tokens[at - 2]?.text}`))
+  }
+}
+
+export const readsOnly = () =>
+  refusal(164, 'READONLY', 'default: Cannot execute query in readonly mode: this user only reads')
+
+const denied = (name: string) =>
+  refusal(
+    497,
+    'ACCESS_DENIED',
+    `default: Not enough privileges: this user reads tables and views, and cannot use ${name}()`,
+  )
+
+const FIRST_WORDS = new Set('SELECT WITH FROM ( SHOW DESCRIBE DESC EXPLAIN EXISTS CHECK USE SET'.split(' '))
+
+// The others read files and addresses, or take column descriptions as text, in which a call of file() could hide.
+const TABLE_FUNCTIONS = new Set(
+  'numbers numbers_mt zeros zeros_mt generateseries generate_series primes view merge mergetreeindex loop'.split(' '),
+)
+
+/** Any function but some table functions. format() is both; the pattern of the harmless one has braces, a format's name has none. */
+const mayCall = (name: string, argument: Token | undefined, engine: Engine): boolean => {
+  if (name === 'format') return argument?.text.startsWith("'") === true && argument.text.includes('{')
+  return TABLE_FUNCTIONS.has(name) || !engine.tableFunctions.has(name)
+}
+
+/** What a word or a quoted identifier names; a text in single quotes names nothing. */
+const nameOf = ({ kind, text }: Token): string | undefined => {
+  if (kind === 'word') return text
+  return kind === 'quoted' && /^[`"]/.test(text) ? text.slice(1, -1) : undefined
+}
+
+/** A parameter {name:Identifier} stands for a name in the statement; with escapes it could be any name. */
+const checkIdentifier = (value = ''): void => {
+  if (!/^[\w.-]*$/.test(value) || value === 'file') throw denied(value)
+}
+
+const rewritten = async (engine: Engine, sql: string): Promise<string> => {
+  try {
+    const settings = new Map([['max_query_size', '0']])
+    const { bytes } = await engine.run(`SELECT formatQuerySingleLine(${literal(sql)})`, 'TabSeparatedRaw', { settings })
+    return Buffer.from(bytes).toString('utf8')
+  } catch (error) {
+    if (!(error instanceof ClickHouseError)) throw error
+    const [message = ''] = error.message.split(/\.? ?: In scope SELECT formatQuerySingleLine\(/)
+    throw refusal(error.code, error.type, message)
+  }
+}
