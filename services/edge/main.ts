@@ -86,7 +86,16 @@ await runService(log, async (onStop, crash) => {
   onStop('pruning', startPruning({ config, pool, log }).stop)
 
   const load = createLoad(boundsOf(config), figures)
-  const submit = load.counting(createSubmit({ publish: stream.publish, verdicts, figures, now }))
+  const submit = load.counting(
+    createSubmit({
+      publish: stream.publish,
+      // The rest is for the answer.
+      publishWithin: config.VERDICT_TIMEOUT_MS - Math.min(2_000, config.VERDICT_TIMEOUT_MS / 10),
+      verdicts,
+      figures,
+      now,
+    }),
+  )
 
   const parts = {
     kafka: stream.check,
@@ -153,6 +162,7 @@ await runService(log, async (onStop, crash) => {
   // Registered last, so that it is closed first: requests in flight still find everything else open.
   onStop('http', () => app.close())
   onStop('requests that wait', () => {
+    setTimeout(stream.giveUp, stopWaitingAfter).unref()
     verdicts.giveUpAt(now() + stopWaitingAfter)
     abandonAfter(stopWaitingAfter, pool)
   })

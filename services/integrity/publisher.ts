@@ -1,6 +1,6 @@
 import type { Decided } from '#ledger/fence.js'
-import type { Message, Producer } from '#platform/kafka/kafka.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
+import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -17,7 +17,7 @@ export type PublishDecisions = (outcomes: readonly Decided[], holdsPartition: ()
 export const createPublisher = async (deps: {
   catalogue: Catalogue
   type: RecordType
-  producer: Producer
+  producer: Pick<Producer, 'send'>
   registry: Registry
   failAt: FailAt
 }): Promise<PublishDecisions> => {
@@ -32,15 +32,19 @@ export const createPublisher = async (deps: {
   const events = createEventsOf(type)
 
   const sendAll = async (queues: Queues, holdsPartition: () => boolean): Promise<void> => {
+    // A process that was asleep and lost the partition must not publish old events after the new owner's.
+    const mayGoOn = (): void => {
+      if (!holdsPartition()) throw new Error('this consumer may have lost its partition; it joins its group again')
+    }
     let left = queues.size
-    await Promise.all(
-      [...queues.values()].map(async ({ topic: to, partition, messages }) => {
-        // A process that was asleep and lost the partition must not publish old events after the new owner's.
-        if (!holdsPartition()) throw new Error('this consumer may have lost its partition; it joins its group again')
-        await producer.send(to, partition, messages)
-        if (--left > 0) deps.failAt('after-partial-publish')
-      }),
-    )
+    const sends = [...queues.values()].map(async ({ topic: to, partition, messages }) => {
+      await producer.send(to, partition, messages, { mayGoOn })
+      if (--left > 0) deps.failAt('after-partial-publish')
+    })
+    // All of them have ended, well or not, before anything else happens to the partition: one that still tried would land
+    // behind the events of the next fetch.
+    const failed = (await Promise.allSettled(sends)).find((sent) => sent.status === 'rejected')
+    if (failed) throw failed.reason
   }
 
   const add = (queues: Queues, to: string, key: string, value: Buffer): void => {

@@ -1,6 +1,6 @@
 import type { Log } from '#platform/health/log.js'
-import type { Message, Producer } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
+import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -9,8 +9,11 @@ import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 
-/** Appends a request's batches in order; resolves to how many of them, from the first on, are known to be written. */
-export type PublishBatches = (type: string, batches: readonly SubmittedBatch[]) => Promise<number>
+/**
+ * Appends a request's batches in order, within so many milliseconds; resolves to how many of them, from the first on, are
+ * known to be written. From then on nothing more of the request is written.
+ */
+export type PublishBatches = (type: string, batches: readonly SubmittedBatch[], within: number) => Promise<number>
 
 /** The topic that a type's batches go to, and how they are encoded for it. */
 export type SubmittedTopic = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
@@ -24,12 +27,13 @@ export const createPublish =
     failAt: FailAt
     log: Log
   }): PublishBatches =>
-  async (type, batches) => {
+  async (type, batches, within) => {
     const { topic, partitions, encode } = deps.topicOf(type)
+    const deadline = performance.now() + within
     let written = 0
     try {
       for (const { orgId, messages } of sends(batches, encode)) {
-        await deps.producer.send(topic, partitionOf(orgId, partitions), messages)
+        await deps.producer.send(topic, partitionOf(orgId, partitions), messages, { deadline })
         deps.failAt('after-submit-acked')
         written += messages.length
       }

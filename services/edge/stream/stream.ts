@@ -1,6 +1,7 @@
 import type { Log } from '#platform/health/log.js'
 import { createRecentFailures } from '#platform/health/recent-failures.js'
-import type { Consumer, Kafka, Producer } from '#platform/kafka/kafka.js'
+import type { Consumer, Kafka } from '#platform/kafka/kafka.js'
+import type { Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { Crash } from '#platform/process/lifecycle.js'
 import type { Patience } from '#platform/process/patience.js'
@@ -12,6 +13,8 @@ import { followVerdicts, type Verdicts } from './verdicts.js'
 
 export type Stream = {
   publish: PublishBatches
+  /** Ends every publishing under way; from then on nothing is written. */
+  giveUp: () => void
   /** Resolves once batches can be sent. */
   opened: Promise<void>
   /** Throws, saying why, while nothing can be sent or no verdict comes. */
@@ -37,24 +40,25 @@ export const openStream = (deps: {
 }): Stream => {
   const { kafka, registry, patience } = deps
   const writes = createRecentFailures((_, reason) => reason)
-  let closeProducer: Producer['close'] | undefined
+  let producer: Producer | undefined
   let feed: Consumer | undefined
   let publish: PublishBatches = async () => {
     throw new Unavailable('nothing can be taken yet: Kafka and the schema registry are waited for')
   }
 
   const open = async (): Promise<void> => {
-    const { send, close } = await patience.until('kafka', kafka.createProducer)
-    closeProducer = close
+    producer = await patience.until('kafka', kafka.createProducer)
+    const { send } = producer
     const topicOf = await patience.until('registry', () => openSubmittedTopics(deps.catalogue, registry))
     feed = await patience.until('registry', () => followVerdicts(deps))
-    const watched: Producer['send'] = (topic, partition, messages) =>
-      writes.watch({ topic, partition }, () => send(topic, partition, messages))
+    const watched: Producer['send'] = (topic, partition, messages, options) =>
+      writes.watch({ topic, partition }, () => send(topic, partition, messages, options))
     publish = createPublish({ producer: { send: watched }, topicOf, failAt: deps.failAt, log: deps.log })
   }
 
   return {
-    publish: (type, batches) => publish(type, batches),
+    publish: (type, batches, within) => publish(type, batches, within),
+    giveUp: () => producer?.giveUp(),
     opened: open().catch(deps.crash),
     check: () => {
       patience.check('kafka')
@@ -64,7 +68,7 @@ export const openStream = (deps: {
     checkWrites: writes.check,
     close: async () => {
       await feed?.close()
-      await closeProducer?.()
+      await producer?.close()
     },
   }
 }

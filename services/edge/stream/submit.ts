@@ -4,7 +4,14 @@ import type { PublishBatches } from './publisher.js'
 import type { Expected, Verdicts } from './verdicts.js'
 
 export const createSubmit =
-  (deps: { publish: PublishBatches; verdicts: Verdicts; figures: EdgeFigures; now: () => number }): Submit =>
+  (deps: {
+    publish: PublishBatches
+    /** Milliseconds within which the batches are written, or never: less than verdicts are waited for. */
+    publishWithin: number
+    verdicts: Verdicts
+    figures: EdgeFigures
+    now: () => number
+  }): Submit =>
   async (type, batches, { patience, onWritten } = {}) => {
     const { publish, verdicts, figures, now } = deps
     const since = now()
@@ -31,13 +38,15 @@ export const createSubmit =
       leaving = setTimeout(abandonFrom, Math.max(0, since + patience - now()), 0)
     }
     figures.batchesInFlight.inc(batches.length)
-    // Not awaited: while a broker is away kafkajs retries a send for minutes, and a client is promised an answer sooner.
-    publish(type, batches).then(settle, (error: Error) => {
+    const publishing = publish(type, batches, deps.publishWithin).then(settle, (error: Error) => {
       failure = error
       settle(0)
     })
     const outcomes = await Promise.all(expected.map(outcomeOf))
     isOver = true
+    // Nobody is answered before it is certain what is written: a client that hears "unknown" may send something newer, and
+    // nothing of this request may come after that.
+    await publishing
     clearTimeout(leaving)
     figures.batchesInFlight.dec(batches.length)
     if (failure) throw failure

@@ -1,5 +1,5 @@
-import type { Message, Producer } from '#platform/kafka/kafka.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
+import type { Message, Producer } from '#platform/kafka/producer.js'
 import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
@@ -35,7 +35,7 @@ const mendType = async (
   subject: Subject,
   one: CheckedType,
   turnedBack: readonly string[],
-  producer: Producer,
+  producer: Pick<Producer, 'send'>,
   mended: Mended,
 ): Promise<void> => {
   const lacking = [...one.expectations.all()].filter((expected) => !expected.isInFlight && lacks(expected))
@@ -69,7 +69,7 @@ const lacks = (expected: ExpectedBatch): boolean =>
 /** Publishes events, older versions first, as they were published before. */
 const send = async (
   { catalogue }: Subject,
-  producer: Producer,
+  producer: Pick<Producer, 'send'>,
   topic: string,
   made: readonly Made[],
 ): Promise<void> => {

@@ -1,6 +1,7 @@
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { Group } from '#platform/kafka/committed-offsets.js'
-import type { Fetch, Producer } from '#platform/kafka/kafka.js'
+import type { Fetch } from '#platform/kafka/kafka.js'
+import type { Producer } from '#platform/kafka/producer.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -34,7 +35,7 @@ export type Topics = {
   read: (stretches: readonly Stretch[], onFetch: OnFetch) => Promise<void>
   /** How far these groups are, by `topic/partition`. */
   committed: (groups: readonly Group[]) => Promise<ReadonlyMap<string, number>>
-  createProducer: () => Promise<Producer>
+  createProducer: () => Promise<Pick<Producer, 'send' | 'close'>>
 }
 
 export type OnFetch = (fetch: Pick<Fetch, 'topic' | 'partition' | 'messages'>) => Promise<void>

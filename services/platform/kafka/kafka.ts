@@ -1,15 +1,23 @@
+import { connect, Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import kafkajs, { Kafka as Client, CompressionTypes, type EachBatchPayload, type logCreator, logLevel } from 'kafkajs'
+import kafkajs, {
+  Kafka as Client,
+  CompressionTypes,
+  type EachBatchPayload,
+  type ISocketFactory,
+  type logCreator,
+  logLevel,
+} from 'kafkajs'
 import { reasonOf } from '../health/health.js'
 import type { Log } from '../health/log.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
+import { createProducer, FinalRefusal, type Message, type Producer, type Wire } from './producer.js'
 
 // The only file that knows kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
 
-export type Message = { key: string; value: Buffer }
 export type Received = { offset: number; timestamp: number; key: string | null; value: Buffer }
 
 /** What one fetch brought of one partition. */
@@ -20,12 +28,6 @@ export type Fetch = {
   highWatermark: number
   /** Whether the group's coordinator still counts this consumer as the partition's owner, as far as we can know. */
   holdsPartition: () => boolean
-}
-
-export type Producer = {
-  /** Appends in order to one partition, and resolves once every replica in sync has it. */
-  send: (topic: string, partition: number, messages: readonly Message[]) => Promise<void>
-  close: () => Promise<void>
 }
 
 export type Consumer = {
@@ -63,8 +65,6 @@ export type Kafka = {
 // Also how long a killed member's partitions wait for another member.
 const sessionTimeout = 10_000
 const heartbeatInterval = 2_000
-// kafkajs copies the whole array for each message while it groups them: 32 000 in one call took 14 s.
-const mostMessagesInOneSend = 1000
 
 // At zlib's fastest: the default level cost integrity 8 µs CPU a record more, of 56.
 kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
@@ -81,18 +81,22 @@ export const createKafka = (deps: {
   /** For tests: called when a message has been sent and is not acknowledged yet. */
   onProduceSent?: (() => void) | undefined
 }): Kafka => {
-  const client = new Client({
-    clientId: deps.clientId,
-    brokers: deps.brokers.split(','),
-    connectionTimeout: 3_000,
-    requestTimeout: 30_000,
-    retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: deps.retries ?? 8 },
-    logLevel: logLevel.WARN,
-    logCreator: toPino(deps.log),
-    ...(deps.onProduceSent && { socketFactory: watchProduce(deps.onProduceSent) }),
-  })
+  const connectProducer = deps.onProduceSent ? watchProduce(deps.onProduceSent) : connectTo
+  const clientWith = (socketFactory: ISocketFactory, retries: number): Client =>
+    new Client({
+      clientId: deps.clientId,
+      brokers: deps.brokers.split(','),
+      connectionTimeout: 3_000,
+      requestTimeout: 30_000,
+      retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries },
+      logLevel: logLevel.WARN,
+      logCreator: toPino(deps.log),
+      socketFactory,
+    })
+  const client = clientWith(connectTo, deps.retries ?? 8)
   return {
-    createProducer: () => createProducer(client),
+    // Each wire is a client of its own, with connections that nobody shares: they can be cut off.
+    createProducer: () => createProducer(() => openWire(clientWith, connectProducer)),
     consume: (options) => consume(client, deps.log, options),
     withAdmin: async (work) => {
       const admin = client.admin()
@@ -106,38 +110,82 @@ export const createKafka = (deps: {
   }
 }
 
-const createProducer = async (client: Client): Promise<Producer> => {
+/** Connections for sending, with none of kafkajs's own tries: `createProducer` decides when to try again, and when to stop. */
+const openWire = async (
+  clientWith: (sockets: ISocketFactory, retries: number) => Client,
+  open: ISocketFactory,
+): Promise<Wire> => {
+  const sockets = new Set<Socket>()
+  let isReset = false
+  let endAll = () => {}
+  const ended = new Promise<never>((_, reject) => {
+    endAll = () => reject(new Error('the connection was given up'))
+  })
+  ended.catch(() => {})
+  const client = clientWith((options) => {
+    const socket = isReset ? closedSocket() : open(options)
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    return socket
+  }, 1)
   const producer = client.producer({
     // With `idempotent`, one lost response among concurrent sends lost a message that was acknowledged.
     idempotent: false,
     allowAutoTopicCreation: false,
     createPartitioner: () => (args) => args.message.partition ?? 0,
+    retry: { retries: 0 },
   })
   await producer.connect()
+
+  const send = async (topic: string, partition: number, messages: readonly Message[]): Promise<void> => {
+    const answers = await producer
+      .send({
+        topic,
+        acks: -1,
+        compression: CompressionTypes.GZIP,
+        messages: messages.map(({ key, value }) => ({ key, value, partition })),
+      })
+      .catch((error: Error) => {
+        throw isFinal(error) ? new FinalRefusal(reasonOf(error), { cause: error }) : error
+      })
+    // A retried send can leave out a partition whose leader moved, and resolve all the same.
+    if (!answers.some((a) => a.partition === partition && Number(a.baseOffset) >= 0)) {
+      throw new Error(`Kafka did not confirm ${messages.length} messages for ${topic}/${partition}`)
+    }
+  }
+
   return {
-    send: async (topic, partition, messages) => {
-      for (let from = 0; from < messages.length; from += mostMessagesInOneSend) {
-        const chunk = messages.slice(from, from + mostMessagesInOneSend)
-        const answers = await producer
-          .send({
-            topic,
-            acks: -1,
-            compression: CompressionTypes.GZIP,
-            messages: chunk.map(({ key, value }) => ({ key, value, partition })),
-          })
-          .catch((cause: Error) => {
-            // Wrapped: an error that kafkajs holds for final, such as a refused write, would end a consumer's process;
-            // as an error of ours the send is tried again until an operator has mended the topic.
-            throw new Error(`Kafka did not take ${chunk.length} messages for ${topic}/${partition}`, { cause })
-          })
-        // A retried send can leave out a partition whose leader moved, and resolve all the same.
-        if (!answers.some((a) => a.partition === partition && Number(a.baseOffset) >= 0)) {
-          throw new Error(`Kafka did not confirm ${chunk.length} messages for ${topic}/${partition}`)
-        }
+    // kafkajs does not notice that a socket of its own was destroyed.
+    send: (...sent) => Promise.race([send(...sent), ended]),
+    reset: () => {
+      isReset = true
+      // Reset, not closed: what a closed socket still holds, the operating system goes on delivering.
+      for (const socket of sockets) {
+        if (socket.connecting) socket.destroy()
+        else socket.resetAndDestroy()
       }
+      endAll()
+      producer.disconnect().catch(() => {})
     },
     close: () => producer.disconnect(),
   }
+}
+
+const keepAliveAfter = 60_000
+
+const connectTo: ISocketFactory = ({ host, port, onConnect }) =>
+  connect({ host, port }, onConnect).setKeepAlive(true, keepAliveAfter)
+
+const closedSocket = (): Socket => {
+  const socket = new Socket()
+  process.nextTick(() => socket.destroy(new Error('this connection was given up')))
+  return socket
+}
+
+/** Whether a broker said no, as opposed to nobody being reached: kafkajs calls both final when its own tries are used up. */
+const isFinal = (error: Error): boolean => {
+  if (error.cause instanceof Error) return isFinal(error.cause)
+  return 'code' in error && 'retriable' in error && error.retriable === false
 }
 
 const consume = async (client: Client, log: Log, options: ConsumeOptions): Promise<Consumer> => {

@@ -1,7 +1,7 @@
 import type { Log } from '../health/log.js'
 import type { Metrics } from '../health/metrics.js'
-import type { Message, Producer } from './kafka.js'
 import { partitionOf } from './partitions.js'
+import type { Message, Producer } from './producer.js'
 
 /** A message that cannot be decoded, its place in the log, and why. */
 export type Unreadable = {
@@ -17,7 +17,7 @@ export type SetAside = (message: Unreadable) => Promise<void>
 
 /** Publishes a message that cannot be decoded as a rejection, where people find it, so that the consumer can go on. */
 export const createSetAside = (deps: {
-  producer: Producer
+  producer: Pick<Producer, 'send'>
   /** The topic of the rejections, and how a message looks there. */
   topic: string
   partitions: number

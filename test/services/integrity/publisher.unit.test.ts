@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Decided } from '#ledger/fence.js'
-import type { Message, Producer } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
+import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { Registry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createDecide } from '#schemas/decide.js'
@@ -17,12 +17,12 @@ type Sent = { topic: string; partition: number; messages: readonly Message[] }
 const openPublisher = async (send: (sent: Sent) => Promise<void> = async () => {}) => {
   const sent: Sent[] = []
   const failPoints: string[] = []
-  const producer: Producer = {
-    send: async (topic, partition, messages) => {
+  const producer: Pick<Producer, 'send'> = {
+    send: async (topic, partition, messages, options) => {
+      options?.mayGoOn?.()
       await send({ topic, partition, messages })
       sent.push({ topic, partition, messages })
     },
-    close: async () => {},
   }
   const registry = { encoder: async () => (value: unknown) => Buffer.from(JSON.stringify(value)) }
   const publish = await createPublisher({
@@ -118,4 +118,21 @@ it('passes the fail point between any two sends, and not after the last', async 
   const { publish, sent, failPoints } = await openPublisher()
   await publish([decided(twoShops(), 4)], holds)
   expect(failPoints).toEqual(Array(sent.length - 1).fill('after-partial-publish'))
+})
+
+it('has ended every send before it says that one failed: none of them can land behind what comes next', async () => {
+  let release = () => {}
+  const slow = new Promise<void>((resolve) => (release = resolve))
+  const { publish, sent } = await openPublisher(async ({ topic }) => {
+    if (topic === 'weir.rejected') throw new Error('refused')
+    if (topic === 'weir.accepted.shops') await slow
+  })
+  let isOver = false
+  const publishing = publish([decided(twoShops(), 4)], holds).finally(() => (isOver = true))
+  publishing.catch(() => {})
+  await new Promise(setImmediate)
+  expect(isOver).toBe(false)
+  release()
+  await expect(publishing).rejects.toThrow('refused')
+  expect(toAll(sent).map(({ topic }) => topic)).toContain('weir.accepted.shops')
 })

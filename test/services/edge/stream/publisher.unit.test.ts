@@ -8,17 +8,18 @@ import { silent } from '../edge.js'
 const batches = Array.from({ length: 5 }, (_, i) => batchOf(shop, [], { batch: i + 1, batches: 5 }))
 
 const create = (failsAt = Number.POSITIVE_INFINITY) => {
-  const sends: { topic: string; partition: number; numbers: number[]; keys: string[] }[] = []
+  const sends: { topic: string; partition: number; numbers: number[]; keys: string[]; left: number }[] = []
   const publish = createPublish({
     failAt: () => {},
     producer: {
-      send: async (topic, partition, messages) => {
+      send: async (topic, partition, messages, options) => {
         if (sends.length === failsAt) throw new Error('the broker is away')
         sends.push({
           topic,
           partition,
           numbers: messages.map(({ value }) => value.readUInt8()),
           keys: messages.map(({ key }) => key),
+          left: (options?.deadline ?? 0) - performance.now(),
         })
       },
     },
@@ -31,16 +32,17 @@ const create = (failsAt = Number.POSITIVE_INFINITY) => {
 
 it("appends a request's batches in order to its organisation's partition, about 1 MiB at a time", async () => {
   const { sends, publish } = create()
-  expect(await publish('shops', batches)).toBe(5)
+  expect(await publish('shops', batches, 1000)).toBe(5)
   expect(sends.map(({ numbers }) => numbers)).toEqual([[1, 2], [3, 4], [5]])
-  for (const { topic, partition, keys } of sends) {
+  for (const { topic, partition, keys, left } of sends) {
     expect([topic, partition]).toEqual(['t', partitionOf('acme', 4)])
     expect(new Set(keys)).toEqual(new Set(['acme']))
+    expect(left).toBeLessThanOrEqual(1000)
   }
 })
 
 it('stops at a send that fails, and tells how far it came', async () => {
   const { sends, publish } = create(1)
-  expect(await publish('shops', batches)).toBe(2)
+  expect(await publish('shops', batches, 1000)).toBe(2)
   expect(sends).toHaveLength(1)
 })

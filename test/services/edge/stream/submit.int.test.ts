@@ -106,7 +106,13 @@ const openSubmit = async (): Promise<Submit> => {
   await eventually(stream.check)
   const ticking = setInterval(verdicts.tick, 200)
   closing.push(() => clearInterval(ticking))
-  const send = createSubmit({ publish: stream.publish, verdicts, figures: createFigures(createMetrics('edge')), now })
+  const send = createSubmit({
+    publish: stream.publish,
+    publishWithin: 18_000,
+    verdicts,
+    figures: createFigures(createMetrics('edge')),
+    now,
+  })
   return (type, batches, options) => {
     sends = 0
     return send(type, batches, options)
@@ -121,10 +127,10 @@ const losing = (real: Kafka): Kafka => ({
     const producer = await real.createProducer()
     return {
       ...producer,
-      send: async (topic, partition, messages) => {
+      send: async (topic, partition, messages, options) => {
         sends++
         if (sends === world.lost) throw new Error('the broker is away')
-        await producer.send(topic, partition, messages)
+        await producer.send(topic, partition, messages, options)
       },
     }
   },

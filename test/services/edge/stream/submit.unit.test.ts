@@ -22,6 +22,7 @@ it('waits for the verdicts of what was written, and leaves nobody waiting', asyn
     },
     verdicts,
     figures: createFigures(metrics),
+    publishWithin: 900,
     now: () => 0,
   })
   const outcomes = await submit('shops', batches)
@@ -36,17 +37,28 @@ it('waits for the verdicts of what was written, and leaves nobody waiting', asyn
   expect(await metrics.text()).toContain('weir_edge_batches_in_flight 0')
 })
 
-it('answers within the time-out while a send still tries, and fails where publishing breaks', async () => {
+it('answers only when publishing has ended, and gives it less time than the verdicts', async () => {
   const clock = { ms: 0 }
   const verdicts = createVerdicts({ store: createFakeVerdictStore(), timeout: 1000, now: () => clock.ms, log: silent })
   const figures = createFigures(createMetrics('edge'))
-  const stuck = createSubmit({ publish: () => new Promise(() => {}), verdicts, figures, now: () => clock.ms })
-  const outcomes = stuck('shops', batches.slice(0, 1))
+  let end = (_written: number): void => {}
+  const given: number[] = []
+  const publish = (_type: string, _batches: unknown, within: number) => {
+    given.push(within)
+    return new Promise<number>((resolve) => (end = resolve))
+  }
+  const stuck = createSubmit({ publish, publishWithin: 900, verdicts, figures, now: () => clock.ms })
+  let answered = false
+  const outcomes = stuck('shops', batches.slice(0, 1)).finally(() => (answered = true))
   clock.ms = 1000
   await verdicts.tick()
+  await new Promise(setImmediate)
+  expect([given, answered]).toEqual([[900], false])
+  end(0)
   expect(await outcomes).toEqual([{ unknown: 'not published' }])
 
-  const broken = createSubmit({ publish: () => Promise.reject(new Error('broken')), verdicts, figures, now: () => 0 })
+  const publishBroken = () => Promise.reject(new Error('broken'))
+  const broken = createSubmit({ publish: publishBroken, publishWithin: 900, verdicts, figures, now: () => 0 })
   await expect(broken('shops', batches)).rejects.toThrow('broken')
   expect(verdicts.waiting()).toBe(0)
 })
@@ -56,7 +68,7 @@ it('waits no longer than it is asked to once all is written, and leaves nobody w
   const figures = createFigures(createMetrics('edge'))
   let acknowledge = (_count: number): void => {}
   const publish = () => new Promise<number>((resolve) => (acknowledge = resolve))
-  const submit = createSubmit({ publish, verdicts, figures, now: () => 0 })
+  const submit = createSubmit({ publish, publishWithin: 900, verdicts, figures, now: () => 0 })
   const told: number[] = []
   const onWritten = (count: number) => void told.push(count)
   const outcomes = submit('shops', batches, { patience: 0, onWritten })

@@ -1,0 +1,145 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+export type Message = { key: string; value: Buffer }
+
+export type SendOptions = {
+  /** The moment (as of `performance.now()`) from which on nothing of this send may be appended any more. */
+  deadline?: number
+  /** Asked before each piece and each new try; throws where the sender may no longer write. */
+  mayGoOn?: () => void
+}
+
+export type Producer = {
+  /**
+   * Appends in order to one partition, and resolves once every replica in sync has it. When it rejects, it is over: what
+   * Kafka does not have by then, it will never get from this send.
+   */
+  send: (topic: string, partition: number, messages: readonly Message[], options?: SendOptions) => Promise<void>
+  /** Ends every send now, and takes no other. */
+  giveUp: () => void
+  close: () => Promise<void>
+}
+
+/** Connections to Kafka, on which a message is sent once. */
+export type Wire = {
+  send: (topic: string, partition: number, messages: readonly Message[]) => Promise<void>
+  /** Ends the connections so that nothing that is still on its way on them arrives, and opens no others. */
+  reset: () => void
+  close: () => Promise<void>
+}
+
+/** A refusal that another try would get again, such as a message that is too large. */
+export class FinalRefusal extends Error {}
+
+// kafkajs copies the whole array for each message while it groups them: 32 000 in one call took 14 s.
+const mostMessagesInOneSend = 1000
+// A broker that has not answered for this long is not waited for: its connection may be dead without a sign.
+const answerWithin = 10_000
+const longestTry = 30_000
+const firstPause = 100
+const longestPause = 2_000
+
+/**
+ * Tries each send again until its deadline. The only place that does: a library that went on trying after its caller gave up
+ * would append an old batch behind a newer one, and so would a buffer of the operating system. So a send without an answer is
+ * cut off together with its connections; other sends that were under way on them are tried again on new ones.
+ */
+export const createProducer = async (open: () => Promise<Wire>, now = () => performance.now()): Promise<Producer> => {
+  let wire: Promise<Wire> | undefined
+  let cutOff = () => {}
+  let isOver = false
+  let pending = 0
+
+  const current = (): Promise<Wire> => {
+    if (wire) return wire
+    const opening = open()
+    wire = opening
+    opening.catch(() => {
+      if (wire === opening) wire = undefined
+    })
+    return opening
+  }
+
+  const discard = (used: Promise<Wire>): void => {
+    if (wire === used) wire = undefined
+    used.then(
+      ({ reset }) => reset(),
+      () => {},
+    )
+  }
+
+  const over = new Promise<never>((_, reject) => {
+    cutOff = () => reject(new Error('the producer is closed'))
+  })
+  over.catch(() => {})
+
+  const tryOnce = async (work: (used: Wire) => Promise<void>, within: number): Promise<void> => {
+    const used = current()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        discard(used)
+        reject(new Error(`no answer within ${Math.round(within)} ms`))
+      }, within)
+    })
+    try {
+      await Promise.race([used.then(work), late, over])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  const sendPiece = async (
+    topic: string,
+    partition: number,
+    piece: readonly Message[],
+    deadline: number,
+    mayGoOn: () => void,
+  ): Promise<void> => {
+    const failed = (cause: unknown): Error =>
+      // Wrapped: an error that kafkajs holds for final would end a consumer's process. As an error of ours the send is tried
+      // again until an operator has mended the topic.
+      new Error(`Kafka did not take ${piece.length} messages for ${topic}/${partition}`, { cause })
+    let last: unknown = new Error('its time was over before it began')
+    for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
+      mayGoOn()
+      const left = deadline - now()
+      if (left <= 0 || isOver) throw failed(last)
+      try {
+        await tryOnce((used) => used.send(topic, partition, piece), Math.min(left, answerWithin))
+        return
+      } catch (error) {
+        if (error instanceof FinalRefusal) throw failed(error)
+        last = error
+      }
+      await wait(Math.max(0, Math.min(pause, deadline - now())))
+    }
+  }
+
+  await current()
+  return {
+    send: async (topic, partition, messages, { deadline = now() + longestTry, mayGoOn = () => {} } = {}) => {
+      pending++
+      try {
+        for (let from = 0; from < messages.length; from += mostMessagesInOneSend) {
+          const piece = messages.slice(from, from + mostMessagesInOneSend)
+          await sendPiece(topic, partition, piece, deadline, mayGoOn)
+        }
+      } finally {
+        pending--
+      }
+    },
+    giveUp: () => {
+      isOver = true
+      if (wire) discard(wire)
+      cutOff()
+    },
+    close: async () => {
+      isOver = true
+      if (!wire) return
+      if (pending > 0) discard(wire)
+      else await (await wire).close()
+      cutOff()
+    },
+  }
+}

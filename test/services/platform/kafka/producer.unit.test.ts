@@ -1,0 +1,99 @@
+import { expect, it, vi } from 'vitest'
+import { createProducer, FinalRefusal, type Wire } from '#platform/kafka/producer.js'
+
+const message = { key: 'k', value: Buffer.from('v') }
+const never = () => new Promise<void>(() => {})
+
+/** Wires whose sends do what the test says, one after another; all that is done to them is noted. */
+const wires = (...sends: ((wire: number) => Promise<void>)[]) => {
+  const done: string[] = []
+  let opened = 0
+  const open = async (): Promise<Wire> => {
+    const wire = ++opened
+    return {
+      send: async () => {
+        done.push(`send on ${wire}`)
+        await (sends.shift() ?? (async () => {}))(wire)
+      },
+      reset: () => done.push(`reset ${wire}`),
+      close: async () => {
+        done.push(`close ${wire}`)
+      },
+    }
+  }
+  return { open, done }
+}
+
+it('tries again until Kafka takes it, on the same connections while they answer', async () => {
+  const { open, done } = wires(() => Promise.reject(new Error('leader moved')))
+  const producer = await createProducer(open)
+  await producer.send('t', 0, [message])
+  expect(done).toEqual(['send on 1', 'send on 1'])
+})
+
+it('cuts off a send at its deadline, together with its connections, and never tries it again', async () => {
+  const { open, done } = wires(never)
+  const producer = await createProducer(open)
+  const deadline = performance.now() + 50
+  await expect(producer.send('t', 0, [message], { deadline })).rejects.toThrow('Kafka did not take 1 messages for t/0')
+  expect(done).toEqual(['send on 1', 'reset 1'])
+  expect(performance.now()).toBeGreaterThanOrEqual(deadline)
+  await producer.send('t', 0, [message])
+  expect(done).toEqual(['send on 1', 'reset 1', 'send on 2'])
+})
+
+it('sends nothing once its deadline is over, be it the first piece or a later one', async () => {
+  const { open, done } = wires()
+  const clock = { ms: 0 }
+  const producer = await createProducer(open, () => clock.ms)
+  await expect(producer.send('t', 0, [message], { deadline: 0 })).rejects.toThrow()
+  expect(done).toEqual([])
+  const mayGoOn = vi.fn(() => {
+    if (mayGoOn.mock.calls.length === 3) clock.ms = 100
+  })
+  await expect(producer.send('t', 0, Array(3500).fill(message), { deadline: 100, mayGoOn })).rejects.toThrow()
+  expect(done).toEqual(['send on 1', 'send on 1'])
+})
+
+it('asks before each piece and each try whether it may go on', async () => {
+  const { open, done } = wires(() => Promise.reject(new Error('leader moved')))
+  const producer = await createProducer(open)
+  let asked = 0
+  const mayGoOn = () => {
+    if (++asked === 3) throw new Error('the partition is lost')
+  }
+  await expect(producer.send('t', 0, Array(1500).fill(message), { mayGoOn })).rejects.toThrow('the partition is lost')
+  expect(done).toEqual(['send on 1', 'send on 1'])
+})
+
+it('does not try again what Kafka refuses for good', async () => {
+  const { open, done } = wires(() => Promise.reject(new FinalRefusal('too large')))
+  const producer = await createProducer(open)
+  await expect(producer.send('t', 0, [message])).rejects.toMatchObject({ cause: { message: 'too large' } })
+  expect(done).toEqual(['send on 1'])
+})
+
+it('ends every send when it is to give up, and takes no other', async () => {
+  const { open, done } = wires(never, never)
+  const producer = await createProducer(open)
+  const sends = [producer.send('t', 0, [message]), producer.send('t', 1, [message])]
+  const ended = Promise.all(sends.map((sent) => expect(sent).rejects.toThrow('Kafka did not take')))
+  await new Promise(setImmediate)
+  producer.giveUp()
+  await ended
+  await expect(producer.send('t', 0, [message])).rejects.toThrow()
+  expect(done).toEqual(['send on 1', 'send on 1', 'reset 1'])
+})
+
+it('closes quietly when nothing is under way, and cuts off what is', async () => {
+  const quiet = wires()
+  await (await createProducer(quiet.open)).close()
+  expect(quiet.done).toEqual(['close 1'])
+  const busy = wires(never)
+  const producer = await createProducer(busy.open)
+  const sent = expect(producer.send('t', 0, [message])).rejects.toThrow()
+  await new Promise(setImmediate)
+  await producer.close()
+  await sent
+  expect(busy.done).toEqual(['send on 1', 'reset 1'])
+})
