@@ -20,22 +20,25 @@ const offerOf = (shopId: unknown) => sampleOf(offer, { shop_id: shopId, is_delet
 const weir = (...words: string[]) =>
   execa(process.execPath, ['dist/services/operator/main.js', ...words], { env: system.env, reject: false })
 
-/** Uploads shops, then offers that refer to them, until told to stop; what was not accepted is kept. */
+/**
+ * Uploads shops, then offers that refer to them, until told to stop; what was refused is kept. An answer of 500 or 503 says
+ * that a busy machine did not get to it: it refuses nothing, and offers of shops that may not be there are not sent.
+ */
 const keepReferring = (org: Organisation) => {
   const refused: unknown[] = []
   let rounds = 0
   let isStopped = false
+  const isAccepted = async (type: string, records: unknown[]): Promise<boolean> => {
+    const { status, body } = await org.uploader.upload(type, records)
+    if (status !== 200 && status < 500) refused.push(body)
+    return status === 200
+  }
   const done = (async () => {
     while (!isStopped) {
       const uploaded = shops(10)
-      const answers = [
-        await org.uploader.upload('shops', uploaded),
-        await org.uploader.upload(
-          'offers',
-          uploaded.map(({ shop_id }) => offerOf(shop_id)),
-        ),
-      ]
-      for (const { status, body } of answers) if (status !== 200) refused.push(body)
+      const isThere = await isAccepted('shops', uploaded)
+      const offers = uploaded.map(({ shop_id }) => offerOf(shop_id))
+      if (!isThere || !(await isAccepted('offers', offers))) continue
       rounds++
     }
   })()
