@@ -1,6 +1,7 @@
 import { retentionVariables } from '#ledger/retention.js'
-import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
+import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
+import { logVariables, partVariables } from '#platform/process/part-variables.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
 import { loadVariables } from './limits/load.js'
 import { rateVariables } from './limits/rates.js'
@@ -10,6 +11,7 @@ export const configSchema = {
   type: 'object',
   properties: {
     ...partVariables,
+    ...logVariables,
     ...failPointVariables,
     ...networkVariables,
     ...rateVariables,

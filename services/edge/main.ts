@@ -9,7 +9,8 @@ import { createMetrics } from '#platform/health/metrics.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { listen } from '#platform/postgres/listen.js'
 import { abandonAfter, createPool, endPool, ping } from '#platform/postgres/postgres.js'
-import { readConfigOrExit } from '#platform/process/config.js'
+import { readAccess } from '#platform/process/access.js'
+import { orExit, readConfigOrExit } from '#platform/process/config.js'
 import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
@@ -35,6 +36,7 @@ import { createVerdicts } from './stream/verdicts.js'
 import { createFindKnown } from './uploads/dry-run.js'
 
 const config = readConfigOrExit(configSchema)
+const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres', 'clickhouse']))
 const { network, certificate } = openNetworkOrExit(config)
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now
@@ -54,23 +56,23 @@ await runService(log, async (onStop, crash) => {
     onStop('timer', () => clearInterval(timer))
   }
 
-  const pool = createPool(config.POSTGRES_URL, log, 10, { queryTimeout: 5_000 })
+  const pool = createPool(access.postgres, log, 10, { queryTimeout: 5_000 })
   onStop('postgres', () => endPool(pool))
   const store = createVerdictStore(pool)
   const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now, log })
   onStop('last use of keys', lastUse.flush)
   every(10_000, lastUse.flush)
   const memory = createKeyMemory(now)
-  const keyChanges = listen({ url: config.POSTGRES_URL, channel: 'weir_keys', ...memory.changes, log })
+  const keyChanges = listen({ url: access.postgres, channel: 'weir_keys', ...memory.changes, log })
   onStop('key changes', keyChanges.close)
 
-  const clickhouse = createClickHouse(config.CLICKHOUSE_URL, { requestTimeout: 10_000 })
+  const clickhouse = createClickHouse(access.clickhouse.url, { ...access.clickhouse, requestTimeout: 10_000 })
   onStop('clickhouse', clickhouse.close)
 
-  const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
+  const registry = createRegistry(access.registry.url, access.registry)
   const failAt = createFailAt(config)
   const kafka = createKafka({
-    brokers: config.KAFKA_BROKERS,
+    ...access.kafka,
     clientId: 'weir-edge',
     log,
     onProduceSent: config.WEIR_FAILPOINT && (() => failAt('after-submit-sent')),

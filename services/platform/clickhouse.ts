@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { createClient } from '@clickhouse/client'
+import { AccessRefused, type Trust } from './process/access.js'
+import { tlsProblem } from './process/tls-problem.js'
 
 export type ClickHouse = {
   command: (sql: string) => Promise<void>
@@ -18,9 +20,10 @@ export type ClickHouse = {
 
 const pingWithin = 2_000
 
-export const createClickHouse = (url: string, options: { requestTimeout?: number } = {}): ClickHouse => {
+export const createClickHouse = (url: string, options: Trust & { requestTimeout?: number } = {}): ClickHouse => {
   const client = createClient({
     url,
+    ...(options.ca && { tls: { ca_cert: Buffer.from(options.ca) } }),
     request_timeout: options.requestTimeout ?? 60_000,
     keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
     // The service itself logs what went wrong, once.
@@ -54,10 +57,20 @@ export const createClickHouse = (url: string, options: { requestTimeout?: number
     ping: async () => {
       // With a bound of its own: pings that hang would use up the client's few connections.
       const answer = await client.ping({ select: false, abort_signal: AbortSignal.timeout(pingWithin) })
-      if (!answer.success) throw answer.error
+      if (!answer.success) throw orRefused(answer.error, url)
     },
     close: () => client.close(),
   }
+}
+
+const orRefused = (error: Error, url: string): Error => {
+  const problem = tlsProblem(error, {
+    part: 'ClickHouse',
+    ca: 'CLICKHOUSE_CA_FILE',
+    on: url.startsWith('https:') ? undefined : 'write https:// in CLICKHOUSE_URL',
+    off: 'write http:// in CLICKHOUSE_URL, or name its port for TLS there',
+  })
+  return problem ? new AccessRefused(problem) : error
 }
 
 class SilentLogger {

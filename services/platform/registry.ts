@@ -1,6 +1,10 @@
+import { Agent } from 'node:https'
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import avro from 'avsc'
+import { AccessRefused, type RegistryAccess } from './process/access.js'
+import { type TlsWords, tlsProblem } from './process/tls-problem.js'
 import { within } from './process/within.js'
+import { type Asked, request } from './request.js'
 
 /** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
 const headerLength = 5
@@ -27,9 +31,22 @@ export type Registry = {
   ping: () => Promise<void>
 }
 
-export const createRegistry = (url: string): Registry => {
+export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> = {}): Registry => {
   const base = url.replace(/\/$/, '')
-  const client = new SchemaRegistry({ host: base, retry: { retries: 5, maxRetryTimeInSecs: 5 } })
+  const { ask, getJson } = createAsk(base, access)
+  const client = new SchemaRegistry({
+    host: base,
+    retry: { retries: 5, maxRetryTimeInSecs: 5 },
+    ...(access.ca && { agent: new Agent({ ca: access.ca }) }),
+    ...(access.authorization && { middlewares: [authorize(access.authorization)] }),
+  })
+  const ping = (): Promise<unknown> => getJson(`${base}/subjects`)
+  /** The client does not say why it was not let in; our own question does. */
+  const explained = async <T>(asked: Promise<T>): Promise<T> =>
+    asked.catch(async (error: unknown) => {
+      await ping()
+      throw error
+    })
   const written = new Map<number, Promise<string>>()
   const encoders = new Map<string, Promise<unknown>>()
 
@@ -46,7 +63,7 @@ export const createRegistry = (url: string): Registry => {
   const idOf = async (subject: string, schema: string): Promise<number> => {
     const asked = client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema })
     // The client has no bound of its own for a registry that hangs.
-    const id = await within(lookUpWithin, asked)
+    const id = await within(lookUpWithin, explained(asked))
     written.set(id, Promise.resolve(schema))
     return id
   }
@@ -54,19 +71,21 @@ export const createRegistry = (url: string): Registry => {
   // The client gives a rule only to a subject that has none, and throws where a subject has another one.
   const setCompatibility = async (subject: string, compatibility: Compatibility): Promise<void> => {
     const address = `${base}/config/${encodeURIComponent(subject)}`
-    const found = await request(address)
+    const found = await ask(address)
     if (found.status === 404) return
     const { compatibilityLevel } = await readJson<{ compatibilityLevel: string }>(address, found)
     if (compatibilityLevel === compatibility) return
     const headers = { 'content-type': 'application/json' }
-    await readJson(address, await request(address, { method: 'PUT', headers, body: JSON.stringify({ compatibility }) }))
+    await readJson(address, await ask(address, { method: 'PUT', headers, body: JSON.stringify({ compatibility }) }))
   }
 
   const register = async (subject: string, schema: unknown, compatibility: Compatibility): Promise<number> => {
     await setCompatibility(subject, compatibility)
-    const { id } = await client.register(
-      { type: SchemaType.AVRO, schema: JSON.stringify(schema) },
-      { subject, compatibility: COMPATIBILITY[compatibility] },
+    const { id } = await explained(
+      client.register(
+        { type: SchemaType.AVRO, schema: JSON.stringify(schema) },
+        { subject, compatibility: COMPATIBILITY[compatibility] },
+      ),
     )
     return id
   }
@@ -103,7 +122,7 @@ export const createRegistry = (url: string): Registry => {
     prepare: async (subject, schema) => {
       await idOf(subject, JSON.stringify(schema))
     },
-    ping: () => getJson(`${base}/subjects`),
+    ping: async () => void (await ping()),
   }
 }
 
@@ -121,10 +140,39 @@ const createEncode = <T>(type: avro.Type, id: number): ((value: T) => Buffer) =>
   }
 }
 
-const request = (address: string, init: RequestInit = {}): Promise<Response> =>
-  fetch(address, { ...init, signal: AbortSignal.timeout(3_000) })
+/** Requests to the registry; throws, in one line, where it does not let this service in. */
+const createAsk = (base: string, { ca, authorization }: Omit<RegistryAccess, 'url'>) => {
+  const words = wordsFor(base)
+  const ask = async (address: string, { headers, ...asked }: Asked = {}): Promise<Response> => {
+    const all = { accept: 'application/json', ...headers, ...(authorization && { authorization }) }
+    const answer = await request(address, { ...asked, headers: all, ...(ca && { ca }) }).catch((error: unknown) => {
+      const problem = tlsProblem(error, words)
+      throw problem ? new AccessRefused(problem) : error
+    })
+    if (answer.status === 401 || answer.status === 403)
+      throw new AccessRefused(`the schema registry refuses the login (${answer.status}): ${check}`)
+    return answer
+  }
+  const getJson = async <T>(address: string): Promise<T> => readJson<T>(address, await ask(address))
+  return { ask, getJson }
+}
 
-const getJson = async <T>(address: string): Promise<T> => readJson<T>(address, await request(address))
+const wordsFor = (url: string): TlsWords => ({
+  part: 'the schema registry',
+  ca: 'SCHEMA_REGISTRY_CA_FILE',
+  on: url.startsWith('https:') ? undefined : 'write https:// in SCHEMA_REGISTRY_URL',
+  off: 'write http:// in SCHEMA_REGISTRY_URL, or name its port for TLS there',
+})
+
+const check = 'check SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD, or SCHEMA_REGISTRY_TOKEN'
+
+type Middleware = NonNullable<ConstructorParameters<typeof SchemaRegistry>[0]['middlewares']>[number]
+
+const authorize =
+  (authorization: string): Middleware =>
+  () => ({
+    prepareRequest: async (next) => (await next()).enhance({ headers: { authorization } }),
+  })
 
 const readJson = async <T>(address: string, answer: Response): Promise<T> => {
   const problem = `the schema registry answers ${answer.status} to ${new URL(address).pathname}`

@@ -7,7 +7,8 @@ import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { type Consumer, createKafka } from '#platform/kafka/kafka.js'
 import { createSetAside } from '#platform/kafka/set-aside.js'
-import { readConfigOrExit } from '#platform/process/config.js'
+import { readAccess } from '#platform/process/access.js'
+import { orExit, readConfigOrExit } from '#platform/process/config.js'
 import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
@@ -26,14 +27,15 @@ import { openTableFeeds } from './table-feeds.js'
 import type { Insert } from './table-writer.js'
 
 const config = readConfigOrExit(configSchema)
+const access = orExit(() => readAccess(config, ['kafka', 'registry', 'clickhouse']))
 const log = createLog('sink', config.LOG_LEVEL)
 const stopWaitingAfter = 4_000
 
 await runService(log, async (onStop, crash) => {
   const metrics = createMetrics('sink')
   const figures = createSinkFigures(metrics)
-  const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-  const clickhouse = createClickHouse(config.CLICKHOUSE_URL)
+  const registry = createRegistry(access.registry.url, access.registry)
+  const clickhouse = createClickHouse(access.clickhouse.url, access.clickhouse)
   onStop('clickhouse', clickhouse.close)
   // Cuts off the inserts that still hang when the service has waited long enough for its stop.
   const late = new AbortController()
@@ -64,7 +66,7 @@ await runService(log, async (onStop, crash) => {
   const server = await startHealthServer({ host: config.SINK_HOST, port: config.SINK_PORT, readiness, metrics })
   onStop('health server', server.close)
 
-  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-sink', log })
+  const kafka = createKafka({ ...access.kafka, clientId: 'weir-sink', log })
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
   const feeds = await patience.until('registry', () => openTableFeeds(catalogue, registry, insert))

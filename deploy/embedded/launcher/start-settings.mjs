@@ -39,7 +39,9 @@ export const readStartSettings = (env, root) => {
       Object.entries(defaultPorts).map(([name, fallback]) => [name, readPort(name, env[name], fallback, problems)]),
     )
   )
-  const ownPorts = portsAndAddresses.filter(([, address]) => !(address && env[address]?.trim())).map(([name]) => name)
+  /** @param {string | undefined} address */
+  const isElsewhere = (address) => address && (env[address]?.trim() || env[`${address}_FILE`]?.trim())
+  const ownPorts = portsAndAddresses.filter(([, address]) => !isElsewhere(address)).map(([name]) => name)
   for (const [index, name] of ownPorts.entries()) {
     const twin = ownPorts.slice(0, index).find((other) => ports[other] === ports[name])
     if (twin) problems.push(`${twin} and ${name} are both ${ports[name]}`)

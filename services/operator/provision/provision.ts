@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Log } from '#platform/health/log.js'
+import { readAccess } from '#platform/process/access.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { OperatorConfig } from '../config.js'
 import { readDuration } from '../desk/arguments.js'
@@ -64,7 +65,7 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
       reportStep('all parts answer', begun)
       await step(
         // Loaded only here: every other command starts sooner.
-        async () => (await import('#ledger/migrate.js')).migrate(config.POSTGRES_URL),
+        async () => (await import('#ledger/migrate.js')).migrate(readAccess(config, ['postgres']).postgres),
         ({ run }) => `Postgres: ${run} migrations run`,
       )
       await step(

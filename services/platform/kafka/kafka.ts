@@ -1,4 +1,4 @@
-import { connect, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import kafkajs, {
@@ -8,13 +8,17 @@ import kafkajs, {
   type ISocketFactory,
   type logCreator,
   logLevel,
+  type SASLOptions,
 } from 'kafkajs'
 import { reasonOf } from '../health/health.js'
 import type { Log } from '../health/log.js'
+import type { KafkaAccess, KafkaLogin } from '../process/access.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
+import { createTokenSource } from './oauth-token.js'
 import { createProducer, FinalRefusal, type Message, type Producer, type Wire } from './producer.js'
+import { createOpenSocket, type OpenSocket, orRefused } from './socket.js'
 
 // The only file that knows kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
 
@@ -72,16 +76,23 @@ kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
   decompress: (buffer: Buffer) => promisify(gunzip)(buffer),
 })
 
-export const createKafka = (deps: {
-  brokers: string
-  clientId: string
-  log: Log
-  /** How often a request is tried again before it fails. */
-  retries?: number
-  /** For tests: called when a message has been sent and is not acknowledged yet. */
-  onProduceSent?: (() => void) | undefined
-}): Kafka => {
-  const connectProducer = deps.onProduceSent ? watchProduce(deps.onProduceSent) : connectTo
+export const createKafka = (
+  deps: KafkaAccess & {
+    clientId: string
+    log: Log
+    /** How often a request is tried again before it fails. */
+    retries?: number
+    /** For tests: called when a message has been sent and is not acknowledged yet. */
+    onProduceSent?: (() => void) | undefined
+  },
+): Kafka => {
+  const open = createOpenSocket(deps.tls)
+  const openWatched: OpenSocket = (options) => {
+    const opened = open(options)
+    if (deps.onProduceSent) watchProduce(opened.socket, deps.onProduceSent)
+    return opened
+  }
+  const sasl = deps.login && toSasl(deps.login)
   const clientWith = (socketFactory: ISocketFactory, retries: number): Client =>
     new Client({
       clientId: deps.clientId,
@@ -92,28 +103,53 @@ export const createKafka = (deps: {
       logLevel: logLevel.WARN,
       logCreator: toPino(deps.log),
       socketFactory,
+      ...(sasl && { sasl }),
     })
-  const client = clientWith(connectTo, deps.retries ?? 8)
+  const client = clientWith((options) => open(options).socket, deps.retries ?? 8)
+  const explained = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw orRefused(error, sasl !== undefined)
+    })
   return {
     // Each wire is a client of its own, with connections that nobody shares: they can be cut off.
-    createProducer: () => createProducer(() => openWire(clientWith, connectProducer)),
-    consume: (options) => consume(client, deps.log, options),
-    withAdmin: async (work) => {
-      const admin = client.admin()
-      await admin.connect()
-      try {
-        return await work(admin)
-      } finally {
-        await admin.disconnect()
-      }
-    },
+    createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched))),
+    consume: (options) => explained(consume(client, deps.log, options)),
+    withAdmin: (work) => explained(withAdmin(client, work)),
+  }
+}
+
+const withAdmin = async <T>(client: Client, work: (admin: ReturnType<Client['admin']>) => Promise<T>): Promise<T> => {
+  const admin = client.admin()
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+const toSasl = (login: KafkaLogin): SASLOptions => {
+  if (login.mechanism === 'OAUTHBEARER') {
+    const token = createTokenSource(login)
+    return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: await token() }) }
+  }
+  const { mechanism, username, password } = login
+  switch (mechanism) {
+    case 'PLAIN':
+      return { mechanism: 'plain', username, password }
+    case 'SCRAM-SHA-256':
+      return { mechanism: 'scram-sha-256', username, password }
+    case 'SCRAM-SHA-512':
+      return { mechanism: 'scram-sha-512', username, password }
+    default:
+      return mechanism satisfies never
   }
 }
 
 /** Connections for sending, with none of kafkajs's own tries: `createProducer` decides when to try again, and when to stop. */
 const openWire = async (
   clientWith: (sockets: ISocketFactory, retries: number) => Client,
-  open: ISocketFactory,
+  open: OpenSocket,
 ): Promise<Wire> => {
   const sockets = new Set<Socket>()
   let isReset = false
@@ -123,9 +159,10 @@ const openWire = async (
   })
   ended.catch(() => {})
   const client = clientWith((options) => {
-    const socket = isReset ? closedSocket() : open(options)
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    if (isReset) return closedSocket()
+    const { socket, raw } = open(options)
+    sockets.add(raw)
+    raw.once('close', () => sockets.delete(raw))
     return socket
   }, 1)
   const producer = client.producer({
@@ -171,21 +208,19 @@ const openWire = async (
   }
 }
 
-const keepAliveAfter = 60_000
-
-const connectTo: ISocketFactory = ({ host, port, onConnect }) =>
-  connect({ host, port }, onConnect).setKeepAlive(true, keepAliveAfter)
-
 const closedSocket = (): Socket => {
   const socket = new Socket()
   process.nextTick(() => socket.destroy(new Error('this connection was given up')))
   return socket
 }
 
+/** A connection whose login ended in between: kafkajs closes it, and the next try begins with a new login. */
+const illegalSaslState = 34
+
 /** Whether a broker said no, as opposed to nobody being reached: kafkajs calls both final when its own tries are used up. */
 const isFinal = (error: Error): boolean => {
   if (error.cause instanceof Error) return isFinal(error.cause)
-  return 'code' in error && 'retriable' in error && error.retriable === false
+  return 'code' in error && 'retriable' in error && error.retriable === false && error.code !== illegalSaslState
 }
 
 const consume = async (client: Client, log: Log, options: ConsumeOptions): Promise<Consumer> => {

@@ -62,11 +62,20 @@ const provisionAll = async (catalogue: Catalogue): Promise<string[]> => {
   return lines
 }
 
-const settingsOf = (topic: string): Promise<Record<string, string>> =>
+const entriesOf = (topic: string) =>
   kafka.withAdmin(async (admin) => {
     const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name: topic }] })
-    return Object.fromEntries(resources[0]?.configEntries.map((entry) => [entry.configName, entry.configValue]) ?? [])
+    return resources[0]?.configEntries ?? []
   })
+
+const settingsOf = async (topic: string): Promise<Record<string, string>> =>
+  Object.fromEntries((await entriesOf(topic)).map((entry) => [entry.configName, entry.configValue]))
+
+/** Without what the topic has from its broker. */
+const ownSettingsOf = async (topic: string): Promise<Record<string, string>> => {
+  const own = (await entriesOf(topic)).filter(({ configSource }) => configSource === 1)
+  return Object.fromEntries(own.map((entry) => [entry.configName, entry.configValue]))
+}
 
 const compatibilityOf = async (topic: string): Promise<string> => {
   const answer = await fetch(`${parts.SCHEMA_REGISTRY_URL}/config/${subjectOf(topic)}`)
@@ -263,6 +272,23 @@ describe('topics', () => {
     expect(await provisionTopics(kafka, catalogue, 1)).toMatchObject({ created: 0, altered: 1 })
     const wanted = { 'cleanup.policy': 'compact', 'segment.ms': '70000000' }
     await eventually(async () => expect(await settingsOf(topic)).toMatchObject(wanted), 10_000)
+  })
+
+  it('never depend on what the brokers do by default to keep what was acknowledged', async () => {
+    const { catalogue, type } = newCatalogue('durable')
+    await provisionTopics(kafka, catalogue, 1)
+    const durable = { 'min.insync.replicas': '1', 'unclean.leader.election.enable': 'false' }
+    for (const { name } of topicsOf(catalogue)) expect(await ownSettingsOf(name)).toMatchObject(durable)
+
+    // As an earlier Weir left them: to the brokers. And with more copies asked for than the one broker can keep.
+    const topic = submittedTopic(type)
+    const configEntries = [{ name: 'min.insync.replicas', value: '2' }]
+    await kafka.withAdmin((admin) =>
+      admin.alterConfigs({ validateOnly: false, resources: [{ type: 2, name: topic, configEntries }] }),
+    )
+    await eventually(async () => expect(await ownSettingsOf(topic)).toEqual({ 'min.insync.replicas': '2' }), 10_000)
+    expect(await provisionTopics(kafka, catalogue, 1)).toMatchObject({ created: 0, altered: 1 })
+    await eventually(async () => expect(await ownSettingsOf(topic)).toMatchObject(durable), 10_000)
   })
 
   it('say what Kafka has against them', async () => {
