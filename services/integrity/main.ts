@@ -69,7 +69,7 @@ await runService(log, async (onStop, crash) => {
     const schema = submittedSchema(type)
     await registry.prepare(subjectOf(submittedTopic(type.type)), schema)
     const publish = await createPublisher({ catalogue, type, producer, registry, failAt })
-    return { type, decode: registry.decoder<SubmittedBatch>(schema), publish }
+    return { type, decode: registry.decoder<SubmittedBatch>(schema, { whole: true }), publish }
   }
   const types = [...catalogue.all.values()]
   const tools = await patience.until('registry', () => Promise.all(types.map(toolsFor)))

@@ -67,7 +67,7 @@ await runService(log, async (onStop, crash) => {
   const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-sink', log })
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
-  const feeds = await patience.until('registry', () => openTableFeeds(catalogue, registry, insert))
+  const feeds = await patience.until('registry', () => openTableFeeds(catalogue, registry, clickhouse, insert))
   const encodeRejected = await registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
   const setAside = createSetAside({
     producer,

@@ -22,7 +22,7 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
   const readers = new Map(
     [...types.values()].map((one) => [
       submittedTopic(one.type.type),
-      { one, decode: createDecoder<SubmittedBatch>(registry, submittedSchema(one.type)) },
+      { one, decode: createDecoder<SubmittedBatch>(registry, submittedSchema(one.type), { whole: true }) },
     ]),
   )
   await topics.read(stretches, async ({ topic, partition, messages }) => {
