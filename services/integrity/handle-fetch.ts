@@ -1,6 +1,6 @@
 import type { Submitted } from '#ledger/fence.js'
 import type { Log } from '#platform/health/log.js'
-import type { Fetch } from '#platform/kafka/kafka.js'
+import type { Fetch, Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { SetAside, Unreadable } from '#platform/kafka/set-aside.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
@@ -61,6 +61,7 @@ export const createFetchHandler = (deps: {
       isReferenced: deps.catalogue.referenced.has(type.type),
       first,
       next,
+      before: fetch.before && (await readBefore(decode, fetch.before)),
     }
     const { outcomes, entities, forgotten } = await inTransaction(deps.pool, async (connection) => {
       const taken = await takeDecisions(connection, deps.index, at, submitted, now())
@@ -84,6 +85,19 @@ export const createFetchHandler = (deps: {
     if (!newer) return
     stoppedAt.set(place, next)
     throw newer
+  }
+}
+
+/** Undefined for a message that cannot be compared: nobody can read it, or only a newer version of integrity can. */
+const readBefore = async (
+  decode: TypeTools['decode'],
+  { offset, timestamp, value }: Received,
+): Promise<Submitted | undefined> => {
+  try {
+    return { offset, timestamp, batch: await decode(value) }
+  } catch (error) {
+    if (error instanceof Undecodable || error instanceof NewerSchema) return undefined
+    throw error
   }
 }
 

@@ -97,6 +97,7 @@ await runService(log, async (onStop, crash) => {
     const consumer = await kafka.consume({
       ...group,
       fromBeginning: true,
+      looksBack: true,
       partitionsAtOnce: 4,
       bytesPerPartition: 512 * 1024,
       onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),

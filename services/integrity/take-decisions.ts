@@ -4,13 +4,14 @@ import {
   type Decided,
   freshOnes,
   isForgotten,
+  refuseCutLog,
   refuseHole,
   type Span,
   type Submitted,
   toDecided,
 } from '#ledger/fence.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
-import { findVerdicts, insertVerdicts, touchVerdicts } from '#ledger/verdicts.js'
+import { findBatchDecidedAt, findVerdicts, insertVerdicts, touchVerdicts } from '#ledger/verdicts.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
@@ -29,9 +30,14 @@ export const takeDecisions = async (
   const cursor = await lockCursor(connection, at.topic, at.partition)
   const verdicts = await findVerdicts(
     connection,
-    submitted.map(({ batch }) => batch.batch_id),
+    [...submitted, ...(at.before ? [at.before] : [])].map(({ batch }) => batch.batch_id),
   )
   refuseHole(at, cursor)
+  // A Postgres that was emptied on purpose knows no cursor, and begins where the group is.
+  if (at.before && cursor !== undefined) {
+    const decidedThere = await findBatchDecidedAt(connection, { ...at, offset: at.before.offset })
+    refuseCutLog(at, decidedThere, verdicts, await findPrunedBefore(connection, at.topic, at.partition))
+  }
   const fresh = freshOnes(submitted, cursor ?? 0, verdicts)
 
   const known = await index.findKnown(connection, wantedOf(at.type, fresh))

@@ -16,6 +16,8 @@ export type Span = {
   isReferenced: boolean
   first: number
   next: number
+  /** The batch just before `first`, where the fetch is the partition's first one. */
+  before?: Submitted | undefined
 }
 
 /** A message of the submitted log with the verdict on its batch. */
@@ -34,6 +36,28 @@ const whatToDo = 'Kafka has lost what was there: see "A machine that dies" in do
 export const refuseHole = (at: Span, cursor: number | undefined): void => {
   if (cursor === undefined || at.first <= cursor) return
   throw new Error(`${placeOf(at)}: offsets ${cursor} to ${at.first - 1} are missing from the log. ${whatToDo}`)
+}
+
+/**
+ * Stops where the message before a partition's first fetch is not the one that was decided: the log was cut and has grown again,
+ * so that what lies below the cursor now was never decided. `decidedThere` is the batch that was decided at that offset, where
+ * that is known.
+ */
+export const refuseCutLog = (
+  at: Span,
+  decidedThere: string | undefined,
+  verdicts: ReadonlyMap<string, StoredVerdict>,
+  prunedBefore: number | undefined,
+): void => {
+  const { before } = at
+  if (!before) return
+  const { batch_id: id } = before.batch
+  const isDecided = verdicts.has(id) || isForgotten(before, verdicts, prunedBefore)
+  if (isDecided && (decidedThere ?? id) === id) return
+  throw new Error(
+    `${placeOf(at)}: offset ${before.offset} holds the batch ${id}, and another one was decided there: ` +
+      `the log was cut and has grown again. ${whatToDo}`,
+  )
 }
 
 /** The messages at or beyond the cursor whose batch has no verdict yet, each batch once. */

@@ -34,7 +34,32 @@ export const findVerdicts = async (
   return new Map(rows.map((row) => [row.batch_id, fromRow(row)]))
 }
 
-/** The same without their places in the log, as uploaders get them. */
+/**
+ * The batch that was decided at an offset near the partition's end; undefined where it is not among the verdicts that were used
+ * last. Only those are looked at, because no index leads to an offset.
+ */
+export const findBatchDecidedAt = async (
+  connection: Connection,
+  { topic, partition, offset }: InLog,
+): Promise<string | undefined> => {
+  const { rows } = await connection.query<{ batch_id: string }>({
+    name: 'find-batch-decided-at',
+    text: `
+      select batch_id
+      from (
+        select batch_id, submitted_offset
+        from integrity.verdicts
+        where topic = $1 and partition = $2
+        order by coalesce(repeated_at, decided_at) desc
+        limit 1000
+      ) last_used
+      where submitted_offset = $3`,
+    values: [topic, partition, offset],
+  })
+  return rows[0]?.batch_id
+}
+
+/** The verdicts on these batches without their places in the log, as uploaders get them. */
 export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly string[]): Promise<VerdictEvent[]> => {
   const { rows } = await pool.query<Row<VerdictEvent>>({
     name: 'find-verdicts-of-batches',

@@ -14,6 +14,7 @@ import type { Log } from '../health/log.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
+import { createLookBack } from './look-back.js'
 import { createProducer, FinalRefusal, type Message, type Producer, type Wire } from './producer.js'
 
 // The only file that knows kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
@@ -25,6 +26,8 @@ export type Fetch = {
   topic: string
   partition: number
   messages: Received[]
+  /** The message just before these, where `looksBack` asks for it and the log still has it. */
+  before?: Received
   highWatermark: number
   /** Whether the group's coordinator still counts this consumer as the partition's owner, as far as we can know. */
   holdsPartition: () => boolean
@@ -51,6 +54,8 @@ export type ConsumeOptions = {
   /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed. */
   gatherBytes?: number
   gatherMs?: number
+  /** Whether the first fetch of a partition since it was assigned brings the message before it, too. */
+  looksBack?: boolean
   onFetch: (fetch: Fetch) => Promise<void>
   crash: Crash
 }
@@ -203,6 +208,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   })
   let isClosing = false
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
+  const lookBack = options.looksBack ? createLookBack(consumer) : undefined
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
   // Not awaited: joining a group waits until Kafka has given up the group's dead members. `check` says when it is done.
@@ -211,8 +217,11 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     autoCommit: false,
     partitionsConsumedConcurrently: options.partitionsAtOnce ?? 1,
     eachBatch: async (payload) => {
+      const fetched = toFetch(payload, pulse)
+      if (lookBack?.goesBack(fetched, fetched.messages[0]?.offset ?? 0)) return
+      const fetch = lookBack?.split(fetched) ?? fetched
       try {
-        await whileBeating(payload.heartbeat, () => options.onFetch(toFetch(payload, pulse)))
+        await whileBeating(payload.heartbeat, () => options.onFetch(fetch))
       } catch (error) {
         // The offset stays uncommitted, so the next owner does this fetch again. If this threw, kafkajs would sleep before
         // it
