@@ -32,7 +32,7 @@ export const createFetchHandler = (deps: {
   pool: Pool
   index: EntityIndex
   setAside: SetAside
-  figures: IntegrityFigures
+  figures: Omit<IntegrityFigures, 'assigned'>
   failAt: FailAt
   log: Log
   now?: () => number

@@ -83,13 +83,14 @@ await runService(log, async (onStop, crash) => {
     log,
   })
 
+  const figures = createIntegrityFigures(metrics)
   const handleFetch = createFetchHandler({
     catalogue,
     tools,
     pool,
     index: createEntityIndex(config.KNOWN_IDS),
     setAside,
-    figures: createIntegrityFigures(metrics),
+    figures,
     failAt,
     log,
   })
@@ -101,6 +102,7 @@ await runService(log, async (onStop, crash) => {
       partitionsAtOnce: 4,
       bytesPerPartition: 512 * 1024,
       onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
+      onAssigned: (assigned) => figures.assigned(group.topics, assigned),
       crash,
     })
     consumers.push(consumer)

@@ -98,6 +98,7 @@ await runService(log, async (onStop, crash) => {
       gatherBytes: config.SINK_GATHER_BYTES,
       gatherMs: config.SINK_GATHER_MS,
       onFetch,
+      onAssigned: (assigned) => figures.assigned(topics, assigned),
       crash,
     })
     consumers.push(consumer)

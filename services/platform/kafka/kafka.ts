@@ -57,6 +57,8 @@ export type ConsumeOptions = {
   /** Whether the first fetch of a partition since it was assigned brings the message before it, too. */
   looksBack?: boolean
   onFetch: (fetch: Fetch) => Promise<void>
+  /** Called with all partitions that this consumer has, each time that they are assigned anew. */
+  onAssigned?: (assigned: { topic: string; partition: number }[]) => void
   crash: Crash
 }
 
@@ -208,6 +210,13 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   })
   let isClosing = false
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
+  consumer.on('consumer.group_join', ({ payload: { memberAssignment } }) =>
+    options.onAssigned?.(
+      Object.entries(memberAssignment).flatMap(([topic, partitions]) =>
+        partitions.map((partition) => ({ topic, partition })),
+      ),
+    ),
+  )
   const lookBack = options.looksBack ? createLookBack(consumer) : undefined
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
@@ -280,7 +289,7 @@ const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
     key: key?.toString() ?? null,
     value: value ?? Buffer.alloc(0),
   })),
-  holdsPartition: () => Date.now() - pulse.lastHeartbeat() < sessionTimeout,
+  holdsPartition: pulse.isHeld,
 })
 
 const toPino =
