@@ -95,7 +95,6 @@ create table integrity.verdicts (
   repeated_at timestamptz(3),
   constraint verdicts_pkey primary key (batch_id)
 );
-create index verdicts_decided_at on integrity.verdicts (decided_at);
 create index verdicts_last_used on integrity.verdicts (topic, partition, coalesce(repeated_at, decided_at));
 create index verdicts_request_id on integrity.verdicts (request_id);
 

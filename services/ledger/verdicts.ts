@@ -135,7 +135,10 @@ export const touchVerdicts = async (
 /** How many verdicts were removed, and when the most recently used of them was last used. */
 export type PrunedVerdicts = { count: number; lastUsed: Date | null }
 
-/** Removes at most `most` verdicts of a partition that were published and last used before a moment, the oldest first. */
+/**
+ * Removes at most `most` verdicts of a partition that were published and last used before a moment, the oldest first. An array
+ * of ids, not a join with them: Postgres would read the whole table for that, with the cursor held.
+ */
 export const pruneVerdicts = async (
   connection: Connection,
   { topic, partition, offset }: Committed,
@@ -145,17 +148,16 @@ export const pruneVerdicts = async (
   const { rows } = await connection.query<{ count: number; last_used: Date | null }>({
     name: 'prune-verdicts',
     text: `
-      with doomed as (
-        select batch_id
-        from integrity.verdicts
-        where topic = $1 and partition = $2 and submitted_offset < $3 and coalesce(repeated_at, decided_at) < $4
-        order by coalesce(repeated_at, decided_at)
-        limit $5
-      ), gone as (
-        delete from integrity.verdicts v
-        using doomed
-        where v.batch_id = doomed.batch_id
-        returning coalesce(v.repeated_at, v.decided_at) as last_used
+      with gone as (
+        delete from integrity.verdicts
+        where batch_id = any (array(
+          select batch_id
+          from integrity.verdicts
+          where topic = $1 and partition = $2 and submitted_offset < $3 and coalesce(repeated_at, decided_at) < $4
+          order by coalesce(repeated_at, decided_at)
+          limit $5
+        ))
+        returning coalesce(repeated_at, decided_at) as last_used
       )
       select count(*) as count, max(last_used) as last_used from gone`,
     values: [topic, partition, offset, before, most],
