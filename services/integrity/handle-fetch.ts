@@ -1,4 +1,4 @@
-import type { Submitted } from '#ledger/fence.js'
+import { explainHole, Hole, type Submitted } from '#ledger/fence.js'
 import type { Log } from '#platform/health/log.js'
 import type { Fetch, Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
@@ -30,6 +30,8 @@ export const createFetchHandler = (deps: {
   catalogue: Catalogue
   tools: readonly TypeTools[]
   pool: Pool
+  /** The first offset that Kafka still has of a partition. */
+  logStart: (topic: string, partition: number) => Promise<number>
   index: EntityIndex
   setAside: SetAside
   figures: Omit<IntegrityFigures, 'assigned'>
@@ -67,6 +69,8 @@ export const createFetchHandler = (deps: {
       const taken = await takeDecisions(connection, deps.index, at, submitted, now())
       deps.failAt('before-postgres-commit')
       return taken
+    }).catch(async (error: unknown) => {
+      throw error instanceof Hole ? explainHole(error, await deps.logStart(topic, partition)) : error
     })
     deps.failAt('after-postgres-commit')
     deps.index.remember(entities)
@@ -75,7 +79,7 @@ export const createFetchHandler = (deps: {
       const [first] = forgotten
       deps.log.warn(
         { topic, partition, from: first?.offset, batches: forgotten.length },
-        'decided long ago, passed over',
+        'decided long ago or accepted as lost, passed over',
       )
     }
     for (const message of unreadable) await deps.setAside(message)

@@ -88,6 +88,10 @@ await runService(log, async (onStop, crash) => {
     catalogue,
     tools,
     pool,
+    logStart: async (topic, partition) => {
+      const offsets = await kafka.withAdmin((admin) => admin.fetchTopicOffsets(topic))
+      return Number(offsets.find((each) => each.partition === partition)?.low ?? 0)
+    },
     index: createEntityIndex(config.KNOWN_IDS),
     setAside,
     figures,

@@ -59,6 +59,24 @@ export const findBatchDecidedAt = async (
   return rows[0]?.batch_id
 }
 
+/** A batch that was decided, with its offset and how many records it had. */
+export type DecidedBatchAt = { offset: number; batch_id: string; request_id: string; org_id: string; records: number }
+
+/** What was decided in a stretch of a partition. For operators: no index leads to an offset, so this reads long. */
+export const findDecidedBetween = async (
+  pool: Pool,
+  { topic, partition, from, until }: { topic: string; partition: number; from: number; until: number },
+): Promise<DecidedBatchAt[]> => {
+  const { rows } = await pool.query<DecidedBatchAt>(
+    `select submitted_offset as "offset", batch_id, request_id, org_id, accepted + json_array_length(refused) as records
+    from integrity.verdicts
+    where topic = $1 and partition = $2 and submitted_offset >= $3 and submitted_offset < $4
+    order by submitted_offset`,
+    [topic, partition, from, until],
+  )
+  return rows
+}
+
 /** The verdicts on these batches without their places in the log, as uploaders get them. */
 export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly string[]): Promise<VerdictEvent[]> => {
   const { rows } = await pool.query<Row<VerdictEvent>>({

@@ -14,7 +14,7 @@ const { pool } = await openMigratedDatabase()
 const topic = 'weir.submitted.tags'
 
 /** Integrity's handler, of a version to which messages that begin with "newer" are of a newer schema. */
-const openHandler = (partition: number) => {
+const openHandler = (partition: number, logStart = 0) => {
   const batches = new Map<string, SubmittedBatch>()
   const published: string[][] = []
   const setAside: number[] = []
@@ -33,6 +33,7 @@ const openHandler = (partition: number) => {
       },
     ],
     pool,
+    logStart: async () => logStart,
     index: createEntityIndex(100),
     setAside: async ({ offset }) => void setAside.push(offset),
     figures: { fetched: () => {}, published: () => {}, forgotten: () => {} },
@@ -86,4 +87,14 @@ it('goes on at that very message once it is upgraded', async () => {
   await upgraded.fetchFrom(0, first, newer, last)
   expect(upgraded.published).toEqual([[first.batch_id, newer.batch_id, last.batch_id]])
   expect(await cursorOf(1)).toBe(3)
+})
+
+it('tells a Postgres that went back from a Kafka that lost what was there', async () => {
+  await openHandler(2).fetchFrom(0, newBatch(), newBatch())
+  await expect(openHandler(2, 4).fetchFrom(4, newBatch())).rejects.toThrow(
+    'weir.submitted.tags/2: offsets 2 to 3 are missing from the log. Kafka has lost what was there',
+  )
+  await expect(openHandler(2, 1).fetchFrom(4, newBatch())).rejects.toThrow(
+    'weir.submitted.tags/2: offsets 2 to 3 are in the log and were published, and Postgres knows nothing of them',
+  )
 })
