@@ -56,7 +56,7 @@ type Written = { namespace?: string; name?: string }
 // A stranger's schema may be of another language than Avro.
 const readSchema = (text: string): Written => {
   try {
-    return JSON.parse(text) as Written
+    return (JSON.parse(text) ?? {}) as Written
   } catch (cause) {
     throw new Undecodable('written with a schema that is not Avro', { cause })
   }

@@ -89,7 +89,7 @@ it('is upgraded under load, in the documented order and in the wrong one, and lo
   const third = await buildWith(second, 'keyword', 'colour')
   const edge3 = await start(third, 'edge')
   await eventually(async () => {
-    const { parts: states } = await readyzOf(edge3.url)
+    const { parts: states } = await readyzOf(edge3.url, '?for=uploads')
     expect(states.registry).toMatchObject({ ok: false })
   }, 60_000)
   await operate(third, 'provision')
