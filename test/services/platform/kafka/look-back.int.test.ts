@@ -74,7 +74,11 @@ it('does without where the log no longer has that message', async () => {
   const { topic, send, consumeUntil } = await newTopic()
   await send('a', 'b')
   await consumeUntil('b')
-  await kafka.withAdmin((admin) => admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '2' }] }))
+  await kafka.withAdmin(async (admin) => {
+    // kafkajs deletes only from topics that it has been asked about before.
+    await admin.fetchTopicOffsets(topic)
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '2' }] })
+  })
   await send('c')
   expect((await consumeUntil('c')).flatMap(({ before, values }) => [before, ...values])).toEqual([undefined, 'c'])
 })
