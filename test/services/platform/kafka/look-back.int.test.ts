@@ -15,7 +15,11 @@ afterAll(() => producer.close())
 /** A topic of its own, and consumers of one group that come one after another. */
 const newTopic = async () => {
   const topic = `look-back-${randomUUID()}`
-  await kafka.withAdmin((admin) => admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 1 }] }))
+  await kafka.withAdmin(async (admin) => {
+    await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1 }] })
+    // A broker may hear of a new topic a moment later.
+    await eventually(() => admin.fetchTopicOffsets(topic))
+  })
   const send = async (...values: string[]) => {
     for (const value of values) await producer.send(topic, 0, [{ key: 'k', value: Buffer.from(value) }])
   }
