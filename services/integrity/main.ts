@@ -71,7 +71,7 @@ await runService(log, async (onStop, crash) => {
     const schema = submittedSchema(type)
     await registry.prepare(subjectOf(submittedTopic(type.type)), schema)
     const publish = await createPublisher({ catalogue, type, producer, registry, failAt })
-    return { type, decode: registry.decoder<SubmittedBatch>(schema), publish }
+    return { type, decode: registry.decoder<SubmittedBatch>(schema, { whole: true }), publish }
   }
   const types = [...catalogue.all.values()]
   const tools = await patience.until('registry', () => Promise.all(types.map(toolsFor)))
@@ -85,13 +85,18 @@ await runService(log, async (onStop, crash) => {
     log,
   })
 
+  const figures = createIntegrityFigures(metrics)
   const handleFetch = createFetchHandler({
     catalogue,
     tools,
     pool,
+    logStart: async (topic, partition) => {
+      const offsets = await kafka.withAdmin((admin) => admin.fetchTopicOffsets(topic))
+      return Number(offsets.find((each) => each.partition === partition)?.low ?? 0)
+    },
     index: createEntityIndex(config.KNOWN_IDS),
     setAside,
-    figures: createIntegrityFigures(metrics),
+    figures,
     failAt,
     log,
   })
@@ -99,9 +104,11 @@ await runService(log, async (onStop, crash) => {
     const consumer = await kafka.consume({
       ...group,
       fromBeginning: true,
+      looksBack: true,
       partitionsAtOnce: 4,
       bytesPerPartition: 512 * 1024,
       onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
+      onAssigned: (assigned) => figures.assigned(group.topics, assigned),
       crash,
     })
     consumers.push(consumer)

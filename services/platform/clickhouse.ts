@@ -20,6 +20,17 @@ export type ClickHouse = {
 
 const pingWithin = 2_000
 
+// Said with every insert, because a server or a user may have other defaults.
+const insertSettings = {
+  // A column that was added after an event was written is simply not in that event.
+  input_format_avro_allow_missing_fields: 1,
+  // An answer means that the rows are in the table, not in a buffer that a crash empties.
+  async_insert: 0,
+  // A replicated table passes over a block that it has seen, and so do the tables that are fed from it: a second try after a
+  // first one that reached only the first table would never reach the second.
+  insert_deduplicate: 0,
+} as const
+
 export const createClickHouse = (url: string, options: Trust & { requestTimeout?: number } = {}): ClickHouse => {
   const client = createClient({
     url,
@@ -47,8 +58,7 @@ export const createClickHouse = (url: string, options: Trust & { requestTimeout?
       const { stream } = await client.exec({
         query: `insert into ${table} format Avro`,
         values: Readable.from([container], { objectMode: false }),
-        // A column that was added after an event was written is simply not in that event.
-        clickhouse_settings: { input_format_avro_allow_missing_fields: 1 },
+        clickhouse_settings: insertSettings,
         ...(signal && { abort_signal: signal }),
       })
       // The socket can be used again only when the answer has been read.

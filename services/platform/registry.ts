@@ -5,6 +5,7 @@ import { AccessRefused, type RegistryAccess } from './process/access.js'
 import { type TlsWords, tlsProblem } from './process/tls-problem.js'
 import { within } from './process/within.js'
 import { type Asked, request } from './request.js'
+import { uncoveredBy } from './schema-fields.js'
 
 /** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
 const headerLength = 5
@@ -14,6 +15,12 @@ const lookUpWithin = 20_000
 /** A message that will never be readable, however often it is tried: not in our format, or its schema is gone. */
 export class Undecodable extends Error {}
 
+/**
+ * A message of a newer version of the reader's own schema: it may carry values that this process knows nothing of. Once the
+ * process is upgraded it reads the message whole.
+ */
+export class NewerSchema extends Error {}
+
 /** A rule of the registry for the schemas of one subject. */
 export type Compatibility = keyof typeof COMPATIBILITY
 
@@ -22,10 +29,17 @@ export type Registry = {
   register: (subject: string, schema: unknown, compatibility: Compatibility) => Promise<number>
   /** An encoder for a schema that was registered. */
   encoder: <T>(subject: string, schema: unknown) => Promise<(value: T) => Buffer>
-  /** A decoder into the form of `schema`, whichever schema the event was written with. */
-  decoder: <T>(schema: unknown) => (message: Buffer) => Promise<T>
+  /**
+   * A decoder into the form of `schema`, whichever schema the event was written with. Fields that `schema` does not have are
+   * left out; where that would lose something, ask for the `whole` event, and a message that has more fails as NewerSchema.
+   */
+  decoder: <T>(schema: unknown, options?: { whole?: boolean }) => (message: Buffer) => Promise<T>
   /** The schema that a message was written with, as JSON text. */
   writerSchema: (id: number) => Promise<string>
+  /** The newest schema of a subject, as JSON text; undefined where the subject has none. */
+  findLatest: (subject: string) => Promise<string | undefined>
+  /** Whether the subject has this schema, as its newest or as an earlier one. */
+  isRegistered: (subject: string, schema: unknown) => Promise<boolean>
   /** Looks up a registered schema, so that its events can be read later without the registry. */
   prepare: (subject: string, schema: unknown) => Promise<void>
   ping: () => Promise<void>
@@ -33,7 +47,7 @@ export type Registry = {
 
 export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> = {}): Registry => {
   const base = url.replace(/\/$/, '')
-  const { ask, getJson } = createAsk(base, access)
+  const { ask, getJson, findJson } = createAsk(base, access)
   const client = new SchemaRegistry({
     host: base,
     retry: { retries: 5, maxRetryTimeInSecs: 5 },
@@ -50,11 +64,16 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
   const written = new Map<number, Promise<string>>()
   const encoders = new Map<string, Promise<unknown>>()
 
+  const addressOf = (subject: string): string => `${base}/subjects/${encodeURIComponent(subject)}`
+
   const writerSchema = (id: number): Promise<string> => {
     const known = written.get(id)
     if (known) return known
     // Not through the client: it keeps only the compiled schema, which has lost its logical types.
-    const asked = getJson<{ schema: string }>(`${base}/schemas/ids/${id}`).then(({ schema }) => schema)
+    const asked = findJson<{ schema: string }>(`${base}/schemas/ids/${id}`).then((found) => {
+      if (!found) throw new Undecodable(`the schema registry knows no schema ${id}`)
+      return found.schema
+    })
     written.set(id, asked)
     asked.catch(() => written.delete(id))
     return asked
@@ -75,8 +94,7 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
     if (found.status === 404) return
     const { compatibilityLevel } = await readJson<{ compatibilityLevel: string }>(address, found)
     if (compatibilityLevel === compatibility) return
-    const headers = { 'content-type': 'application/json' }
-    await readJson(address, await ask(address, { method: 'PUT', headers, body: JSON.stringify({ compatibility }) }))
+    await readJson(address, await ask(address, sending('PUT', { compatibility })))
   }
 
   const register = async (subject: string, schema: unknown, compatibility: Compatibility): Promise<number> => {
@@ -103,12 +121,16 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
       asked.catch(() => encoders.delete(subject + text))
       return asked
     },
-    decoder: <T>(schema: unknown) => {
+    decoder: <T>(schema: unknown, { whole = false } = {}) => {
       const reader = avro.Type.forSchema(schema as avro.Schema)
       // One resolver for each writer schema: building it anew for each message is 170 times slower.
       const read = new Map<number, (body: Buffer) => T>()
       const readerFor = async (id: number) => {
-        const writer = avro.Type.forSchema(JSON.parse(await writerSchema(id)))
+        const text = await writerSchema(id)
+        const written = orUndecodable(() => JSON.parse(text))
+        const writer = orUndecodable(() => avro.Type.forSchema(written))
+        // Once for each writer's schema. A schema of another name is not a version of this one, but a stranger's.
+        if (whole && writer.name === reader.name) refuseNewer(uncoveredBy(schema, written))
         const resolver = orUndecodable(() => reader.createResolver(writer))
         const decode = (body: Buffer): T => orUndecodable(() => reader.fromBuffer(body, resolver) as T)
         read.set(id, decode)
@@ -119,11 +141,20 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
         return (read.get(id) ?? (await readerFor(id)))(bodyOf(message))
       }
     },
+    findLatest: async (subject) =>
+      (await findJson<{ schema: string }>(`${addressOf(subject)}/versions/latest`))?.schema,
+    isRegistered: async (subject, schema) =>
+      (await findJson(addressOf(subject), sending('POST', { schema: JSON.stringify(schema) }))) !== undefined,
     prepare: async (subject, schema) => {
       await idOf(subject, JSON.stringify(schema))
     },
     ping: async () => void (await ping()),
   }
+}
+
+const refuseNewer = (uncovered: readonly string[]): void => {
+  if (uncovered.length === 0) return
+  throw new NewerSchema(`written with a newer schema, in which ${uncovered.join(', ')} is new or different`)
 }
 
 /** Encodes into one buffer that is kept, and copies the result out: one allocation a message. */
@@ -154,7 +185,9 @@ const createAsk = (base: string, { ca, authorization }: Omit<RegistryAccess, 'ur
     return answer
   }
   const getJson = async <T>(address: string): Promise<T> => readJson<T>(address, await ask(address))
-  return { ask, getJson }
+  const findJson = async <T>(address: string, asked?: Asked): Promise<T | undefined> =>
+    readFound<T>(address, await ask(address, asked))
+  return { ask, getJson, findJson }
 }
 
 const wordsFor = (url: string): TlsWords => ({
@@ -173,11 +206,29 @@ const authorize =
   () => ({
     prepareRequest: async (next) => (await next()).enhance({ headers: { authorization } }),
   })
+const sending = (method: 'POST' | 'PUT', body: unknown): Asked => ({
+  method,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
 
 const readJson = async <T>(address: string, answer: Response): Promise<T> => {
-  const problem = `the schema registry answers ${answer.status} to ${new URL(address).pathname}`
-  if (!answer.ok) throw answer.status === 404 ? new Undecodable(problem) : new Error(problem)
-  return (await answer.json()) as T
+  if (answer.ok) return (await answer.json()) as T
+  throw new Error(`the schema registry answers ${answer.status} to ${new URL(address).pathname}`)
+}
+
+// A registry's own words for "there is no such subject, version or schema". A proxy in front of it, or a registry under another
+// path, answers 404 as well, and that says nothing about the schema.
+const notFoundCodes = [40401, 40402, 40403]
+
+/** What the registry answers; undefined only where the registry itself says that there is no such thing. */
+const readFound = async <T>(address: string, answer: Response): Promise<T | undefined> => {
+  if (answer.status !== 404) return readJson<T>(address, answer)
+  const body = (await answer.json().catch(() => null)) as { error_code?: number } | null
+  if (notFoundCodes.includes(body?.error_code ?? 0)) return undefined
+  throw new Error(
+    `${address} answers 404, but not as a schema registry does: see that SCHEMA_REGISTRY_URL leads to the registry`,
+  )
 }
 
 const orUndecodable = <T>(work: () => T): T => {

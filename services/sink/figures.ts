@@ -1,7 +1,10 @@
 import type { Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
+import { createLagGauge, type LagGauge } from '#platform/kafka/lag-gauge.js'
 
 export type SinkFigures = {
+  /** Tells which partitions of these topics this process has now. */
+  assigned: LagGauge['keepOnly']
   fetched: (fetch: Fetch) => void
   written: (fetch: Fetch) => void
   failed: (topic: string, error: Error) => void
@@ -11,7 +14,7 @@ export type SinkFigures = {
 }
 
 export const createSinkFigures = (metrics: Metrics): SinkFigures => {
-  const lag = metrics.gauge('consumer_lag', 'Events that wait to be written.', ['topic', 'partition'])
+  const lag = createLagGauge(metrics, 'Events that wait to be written.')
   const failures = metrics.counter('insert_failures_total', 'Inserts that failed and were tried again.', ['topic'])
   const rows = metrics.histogram(
     'insert_rows',
@@ -28,6 +31,7 @@ export const createSinkFigures = (metrics: Metrics): SinkFigures => {
   )
   const failing = new Map<string, Error>()
   return {
+    assigned: lag.keepOnly,
     fetched: ({ topic, partition, highWatermark, messages }) =>
       lag.set({ topic, partition }, highWatermark - (messages[0]?.offset ?? highWatermark)),
     written: ({ topic, partition, highWatermark, messages }) => {

@@ -18,7 +18,7 @@ export const createFetchHandler = (deps: {
   /** By topic. */
   feeds: ReadonlyMap<string, TableFeed>
   setAside: SetAside
-  figures: Omit<SinkFigures, 'inserted' | 'check'>
+  figures: Omit<SinkFigures, 'inserted' | 'check' | 'assigned'>
   failAt: FailAt
   log: Log
   signal: AbortSignal

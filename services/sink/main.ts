@@ -69,7 +69,7 @@ await runService(log, async (onStop, crash) => {
   const kafka = createKafka({ ...access.kafka, clientId: 'weir-sink', log })
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
-  const feeds = await patience.until('registry', () => openTableFeeds(catalogue, registry, insert))
+  const feeds = await patience.until('registry', () => openTableFeeds(catalogue, registry, clickhouse, insert))
   const encodeRejected = await registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
   const setAside = createSetAside({
     producer,
@@ -100,6 +100,7 @@ await runService(log, async (onStop, crash) => {
       gatherBytes: config.SINK_GATHER_BYTES,
       gatherMs: config.SINK_GATHER_MS,
       onFetch,
+      onAssigned: (assigned) => figures.assigned(topics, assigned),
       crash,
     })
     consumers.push(consumer)

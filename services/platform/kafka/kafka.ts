@@ -16,6 +16,7 @@ import type { KafkaAccess, KafkaLogin } from '../process/access.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
+import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
 import { createProducer, FinalRefusal, type Message, type Producer, type Wire } from './producer.js'
 import { createOpenSocket, type OpenSocket, orRefused } from './socket.js'
@@ -29,6 +30,8 @@ export type Fetch = {
   topic: string
   partition: number
   messages: Received[]
+  /** The message just before these, where `looksBack` asks for it and the log still has it. */
+  before?: Received
   highWatermark: number
   /** Whether the group's coordinator still counts this consumer as the partition's owner, as far as we can know. */
   holdsPartition: () => boolean
@@ -55,7 +58,11 @@ export type ConsumeOptions = {
   /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed. */
   gatherBytes?: number
   gatherMs?: number
+  /** Whether the first fetch of a partition since it was assigned brings the message before it, too. */
+  looksBack?: boolean
   onFetch: (fetch: Fetch) => Promise<void>
+  /** Called with all partitions that this consumer has, each time that they are assigned anew. */
+  onAssigned?: (assigned: { topic: string; partition: number }[]) => void
   crash: Crash
 }
 
@@ -238,6 +245,14 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   })
   let isClosing = false
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
+  consumer.on('consumer.group_join', ({ payload: { memberAssignment } }) =>
+    options.onAssigned?.(
+      Object.entries(memberAssignment).flatMap(([topic, partitions]) =>
+        partitions.map((partition) => ({ topic, partition })),
+      ),
+    ),
+  )
+  const lookBack = options.looksBack ? createLookBack(consumer) : undefined
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
   // Not awaited: joining a group waits until Kafka has given up the group's dead members. `check` says when it is done.
@@ -246,8 +261,11 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     autoCommit: false,
     partitionsConsumedConcurrently: options.partitionsAtOnce ?? 1,
     eachBatch: async (payload) => {
+      const fetched = toFetch(payload, pulse)
+      if (lookBack?.goesBack(fetched, fetched.messages[0]?.offset ?? 0)) return
+      const fetch = lookBack?.split(fetched) ?? fetched
       try {
-        await whileBeating(payload.heartbeat, () => options.onFetch(toFetch(payload, pulse)))
+        await whileBeating(payload.heartbeat, () => options.onFetch(fetch))
       } catch (error) {
         // The offset stays uncommitted, so the next owner does this fetch again. If this threw, kafkajs would sleep before
         // it
@@ -306,7 +324,7 @@ const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
     key: key?.toString() ?? null,
     value: value ?? Buffer.alloc(0),
   })),
-  holdsPartition: () => Date.now() - pulse.lastHeartbeat() < sessionTimeout,
+  holdsPartition: pulse.isHeld,
 })
 
 const toPino =

@@ -195,3 +195,35 @@ it('keeps refusals that hold what Postgres would choke on', async () => {
   const [again] = await decide(0, batch)
   expect(again?.verdict.refused[0]?.id).toBe('a\u0000b')
 })
+
+it('stops before a log that was cut and has grown again, and goes on with one that was not', async () => {
+  const partition = nextPartition++
+  const at = { topic: 'weir.submitted.test', partition, type: shop, isReferenced: true }
+  const [first, last, next] = [1, 2, 3].map(() => batchOf(shop, [sampleOf(shop)])) as [
+    SubmittedBatch,
+    SubmittedBatch,
+    SubmittedBatch,
+  ]
+  const index = createEntityIndex(10)
+  const toSubmitted = (batch: SubmittedBatch, offset: number) => ({ offset, timestamp: batch.submitted_at, batch })
+  const decide = (from: number, batches: SubmittedBatch[], before?: SubmittedBatch) =>
+    inTransaction(pool, (connection) =>
+      takeDecisions(
+        connection,
+        index,
+        { ...at, first: from, next: from + batches.length, before: before && toSubmitted(before, from - 1) },
+        batches.map((batch, i) => toSubmitted(batch, from + i)),
+        Date.UTC(2026, 5, 1),
+      ),
+    )
+  await decide(0, [first, last])
+  const refilled = batchOf(shop, [sampleOf(shop)])
+  const cut = 'offset 1 holds the batch'
+  await expect(decide(2, [next], refilled)).rejects.toThrow(cut)
+  // A request that was sent again has its verdict, but at another place.
+  await expect(decide(2, [next], first)).rejects.toThrow(cut)
+  expect((await decide(2, [next], last)).outcomes).toHaveLength(1)
+  // The last message of a log may repeat a batch: then nothing was decided at its place.
+  await decide(3, [first])
+  expect((await decide(4, [batchOf(shop, [sampleOf(shop)])], first)).outcomes).toHaveLength(1)
+})
