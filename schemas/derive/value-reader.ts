@@ -75,7 +75,8 @@ const badUuid: Fault = { code: 'bad_format', message: 'must be a UUID, like 3f2b
 
 const readText = (given: unknown): Value | Fault => {
   if (typeof given !== 'string') return wrongType('a string', given)
-  if (given.length > longestText && [...given].length > longestText) {
+  // A character takes up to two units. Only where their number does not settle it are the characters counted.
+  if (given.length > 2 * longestText || (given.length > longestText && [...given].length > longestText)) {
     return { code: 'out_of_range', message: `must be at most ${longestText} characters long` }
   }
   if (given.includes('\0')) return { code: 'bad_format', message: 'must not contain a NUL character' }
