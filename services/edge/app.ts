@@ -37,6 +37,8 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     /** The longest that an answer may take to begin. */
     answerWithin: number
     network: Omit<Network, 'host' | 'certificate'>
+    /** Whether operators have a port of their own. */
+    hasOperationsPort?: boolean
     /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
     figures: EdgeFigures
@@ -92,7 +94,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   })
 
   addGoodbye(app)
-  addHealth(app, deps)
+  addHealth(app, deps, { isPublicOnly: deps.hasOperationsPort ?? false })
   addDocs(app, catalogue)
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))
