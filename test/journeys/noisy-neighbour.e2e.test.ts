@@ -24,19 +24,20 @@ it('serves an organisation as ever while another sends 150 large uploads at once
   const quiet = createUploader(edge.url, (await newOrganisation('quiet')).key)
   expect((await quiet.upload('shops', [sampleOf(shop)])).status).toBe(200)
 
+  // The same body each time: making one takes longer than sending it.
+  const body = JSON.stringify({ records: Array.from({ length: 5000 }, () => sampleOf(tag)) })
   const statuses: Record<number, number> = {}
   let isOver = false
   const flood = Array.from({ length: 150 }, async () => {
     while (!isOver) {
-      const records = Array.from({ length: 5000 }, () => sampleOf(tag))
-      const { status } = await noisy.upload('tags', records)
+      const { status } = await noisy.send('POST', '/v1/data/tags', body)
       statuses[status] = (statuses[status] ?? 0) + 1
       if (status !== 200) await delay(1000)
     }
   })
   await delay(2000)
   const answers: { status: number; ms: number }[] = []
-  for (let n = 0; n < 20; n++) {
+  for (let n = 0; n < 15; n++) {
     const began = performance.now()
     const { status } = await quiet.upload('shops', [sampleOf(shop)])
     answers.push({ status, ms: Math.round(performance.now() - began) })
