@@ -77,7 +77,8 @@ const createTextReader = ({ required, longest = longestText }: { required: boole
   const tooLong: Fault = { code: 'out_of_range', message: `must be at most ${longest} characters long` }
   return (given: unknown): Value | Fault => {
     if (typeof given !== 'string') return wrongType('a string', given)
-    if (given.length > longest && [...given].length > longest) return tooLong
+    // A character takes up to two units. Only where their number does not settle it are the characters counted.
+    if (given.length > 2 * longest || (given.length > longest && [...given].length > longest)) return tooLong
     if (given.includes('\0')) return { code: 'bad_format', message: 'must not contain a NUL character' }
     if (!given.isWellFormed()) return { code: 'bad_format', message: 'must be valid Unicode, without lone surrogates' }
     if (required && given.trim() === '') return { code: 'bad_format', message: 'must not be blank' }

@@ -37,6 +37,8 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     /** The longest that an answer may take to begin. */
     answerWithin: number
     network: Omit<Network, 'host' | 'certificate'>
+    /** Whether operators have a port of their own. */
+    hasOperationsPort?: boolean
     /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
     figures: EdgeFigures
@@ -74,9 +76,9 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   app.setErrorHandler((error, request, reply) => {
     const answer = toRequestError(error)
     if (answer.status === 413 || answer.status === 503) readOn(request, reply)
+    const { form, tooLarge = 'send less in each request' } = request.routeOptions.config
     if (answer.status === 413)
-      answer.message = `the body is larger than ${deps.bodyLimit} bytes; send fewer records in each request`
-    const { form } = request.routeOptions.config
+      answer.message = `the body is larger than ${request.routeOptions.bodyLimit} bytes; ${tooLarge}`
     if (answer.status === 415 && form !== undefined)
       answer.message = `send the body as JSON, with the header Content-Type: application/json; a body that works: ${form}`
     if (answer.status >= 500) request.failure = error as Error
@@ -92,13 +94,13 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   })
 
   addGoodbye(app)
-  addHealth(app, deps)
+  addHealth(app, deps, { isPublicOnly: deps.hasOperationsPort ?? false })
   addDocs(app, catalogue)
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))
     guarded.addHook('onRequest', deps.rateLimits.takeRequest)
     addAdmission(guarded, deps)
-    addBodyParser(guarded, deps.bodyLimit)
+    addBodyParser(guarded, deps)
     addUploads(guarded, deps)
     addRequests(guarded, deps)
     addResource(guarded, '/user-interactions', {

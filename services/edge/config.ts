@@ -23,6 +23,12 @@ export const configSchema = {
       default: 8080,
       description: 'port that the edge listens on',
     },
+    OPERATIONS_PORT: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 65535,
+      description: 'port for operators alone, with /metrics and all of /readyz; EDGE_PORT then tells only ready or not',
+    },
     BATCH_RECORDS: {
       type: 'integer',
       minimum: 1,
@@ -104,6 +110,12 @@ export const openOrgOf = (
   if (config.INTERACTIONS_REQUIRE_KEY) return undefined
   if (config.INTERACTIONS_ORG) return config.INTERACTIONS_ORG
   throw new Error('INTERACTIONS_REQUIRE_KEY is false, so INTERACTIONS_ORG must name an organisation')
+}
+
+/** The port for operators, if they have one of their own. */
+export const operationsPortOf = (config: Pick<EdgeConfig, 'OPERATIONS_PORT' | 'EDGE_PORT'>): number | undefined => {
+  if (config.OPERATIONS_PORT === config.EDGE_PORT) throw new Error('OPERATIONS_PORT must differ from EDGE_PORT')
+  return config.OPERATIONS_PORT
 }
 
 /** The same catalogue with another limit for courses: the spec names two. */

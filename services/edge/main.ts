@@ -17,9 +17,9 @@ import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { createApp } from './app.js'
-import { configSchema, openOrgOf, withCoursesLimit } from './config.js'
+import { configSchema, openOrgOf, operationsPortOf, withCoursesLimit } from './config.js'
 import { createFigures } from './figures.js'
-import { peerChecks, readPeerMetrics, readPeers } from './http/health.js'
+import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
 import { createReadInteractions } from './interactions/reader.js'
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
 import { createKeyMemory } from './keys/key-memory.js'
@@ -47,6 +47,7 @@ const stopWaitingAfter = 5_000
 
 await runService(log, async (onStop, crash) => {
   const openOrg = openOrgOf(config)
+  const operationsPort = operationsPortOf(config)
   const peers = readPeers(config.PEERS)
   const catalogue = withCoursesLimit(published, config.COURSES_LIMIT)
   const metrics = createMetrics('edge')
@@ -113,6 +114,27 @@ await runService(log, async (onStop, crash) => {
     stream.check()
     stream.checkWrites()
   }
+  const health = shareHealth({
+    readiness: {
+      everything: createReadiness({
+        ...parts,
+        kafka: kafkaWithWrites,
+        registry: registry.ping,
+        clickhouse: clickhouse.ping,
+        ...peerChecks(peers),
+      }),
+      uploads: createReadiness(forUploads),
+    },
+    metricsText: async () => {
+      const theirs = await readPeerMetrics(peers, figures)
+      return [await metrics.text(), ...theirs].join('\n')
+    },
+  })
+  if (operationsPort !== undefined) {
+    const operations = createOperationsApp(health)
+    onStop('operations', () => operations.close())
+    await operations.listen({ host: network.host, port: operationsPort })
+  }
   const app = createApp({
     catalogue,
     findCaller: createFindCaller({
@@ -137,20 +159,8 @@ await runService(log, async (onStop, crash) => {
     openOrg,
     network,
     certificate,
-    readiness: {
-      everything: createReadiness({
-        ...parts,
-        kafka: kafkaWithWrites,
-        registry: registry.ping,
-        clickhouse: clickhouse.ping,
-        ...peerChecks(peers),
-      }),
-      uploads: createReadiness(forUploads),
-    },
-    metricsText: async () => {
-      const theirs = await readPeerMetrics(peers, figures)
-      return [await metrics.text(), ...theirs].join('\n')
-    },
+    ...health,
+    hasOperationsPort: operationsPort !== undefined,
     figures,
     now,
     log,

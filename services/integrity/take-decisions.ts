@@ -12,8 +12,9 @@ import {
   toDecided,
 } from '#ledger/fence.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
-import { findBatchDecidedAt, findVerdicts, insertVerdicts, touchVerdicts } from '#ledger/verdicts.js'
+import { findBatchDecidedAt, findFirstBodies, findVerdicts, insertVerdicts, touchVerdicts } from '#ledger/verdicts.js'
 import type { Connection } from '#platform/postgres/postgres.js'
+import { mayBeKeyed } from '#schemas/uuid.js'
 import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
 
@@ -47,7 +48,9 @@ export const takeDecisions = async (
 
   const known = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
-  const taken = decideFetch(at, fresh, { known, takenBefore }, now)
+  const requestIds = new Set(fresh.map(({ batch }) => batch.request_id).filter(mayBeKeyed))
+  const bodies = await findFirstBodies(connection, [...requestIds])
+  const taken = decideFetch(at, fresh, { known, takenBefore, bodies }, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
 
   if (at.isReferenced) await index.add(connection, taken.entities)

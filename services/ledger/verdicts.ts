@@ -90,6 +90,27 @@ export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly strin
   return rows.map(fromRow)
 }
 
+/**
+ * SHA-256 of the body that each of these requests was first decided with, by request id. All batches of a request are in one
+ * partition, so the lowest offset is the first.
+ */
+export const findFirstBodies = async (
+  connection: Connection,
+  requestIds: readonly string[],
+): Promise<Map<string, Buffer>> => {
+  if (requestIds.length === 0) return new Map()
+  const { rows } = await connection.query<{ request_id: string; body_sha256: Buffer }>({
+    name: 'find-first-bodies',
+    text: `
+      select distinct on (request_id) request_id, body_sha256
+      from integrity.verdicts
+      where request_id = any ($1::uuid[])
+      order by request_id, submitted_offset`,
+    values: [requestIds],
+  })
+  return new Map(rows.map((row) => [row.request_id, row.body_sha256]))
+}
+
 /** Which of these requests have at least one batch that was decided. */
 export const findDecidedRequests = async (pool: Pool, requestIds: readonly string[]): Promise<Set<string>> => {
   const { rows } = await pool.query<{ request_id: string }>(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { findRequest } from '#ledger/requests.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
@@ -8,7 +9,7 @@ import type { RecordType } from '#schemas/record.js'
 import { branch } from '#schemas/records/branch.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
-import { interactionRequestId } from '#schemas/uuid.js'
+import { batchIdOf, interactionRequestId, keyedRequestId } from '#schemas/uuid.js'
 import { createEntityIndex } from '../../../services/integrity/entity-index.js'
 import { takeDecisions } from '../../../services/integrity/take-decisions.js'
 import { batchOf, refusalOf } from '../../support/batch.js'
@@ -144,6 +145,32 @@ it('takes a keyed interaction once, over batches and fetches', async () => {
   ])
   const [later] = await decide(3, keyed(1))
   expect(later?.verdict.repeated).toEqual([0])
+})
+
+it('takes all of the first body under an Idempotency-Key and nothing of another, however both are cut', async () => {
+  const decide = newLog(shop).decideFrom()
+  const request_id = keyedRequestId('acme', '/v1/data/shops', randomUUID())
+  const slices = (fill: number, ...counts: number[]) =>
+    counts.map((count, i) => {
+      const first = counts.slice(0, i).reduce((sum, n) => sum + n, 0)
+      const records = Array.from({ length: count }, () => sampleOf(shop))
+      const place = { batch: i + 1, batches: counts.length, first_index: first }
+      const batch_id = batchIdOf(request_id, first, count)
+      return batchOf(shop, records, { request_id, batch_id, body_sha256: Buffer.alloc(32, fill), ...place })
+    })
+  const [a1, a2] = slices(1, 2, 1)
+  const [b1, b2, b3] = slices(2, 2, 2, 3)
+  if (!a1 || !a2 || !b1 || !b2 || !b3) throw new Error('no batches')
+  const outcomes = [...(await decide(0, a1, b1, b2)), ...(await decide(3, a2, b3))]
+  expect(outcomes.map(({ verdict }) => [verdict.body_sha256[0], verdict.accepted])).toEqual([
+    [1, 2],
+    [1, 2],
+    [2, 0],
+    [1, 1],
+    [2, 0],
+  ])
+  const { verdicts } = await findRequest(pool, 'acme', request_id)
+  expect(verdicts.map(({ batch_id }) => batch_id)).toEqual([a1.batch_id, a2.batch_id])
 })
 
 it('stores where the verdict on each keyed interaction is, once for each that is decided and not only repeated', async () => {

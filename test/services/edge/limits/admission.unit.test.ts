@@ -14,7 +14,7 @@ import { acme, createEdge } from '../edge.js'
 import { createFakeSubmit } from '../fakes/submit.fake.js'
 
 const kib = 1024
-const bounds = { bytes: 100 * kib, bytesOfOne: 60 * kib, batches: 3 }
+const bounds = { bytes: 100 * kib, bytesOfOne: 60 * kib, batches: 4, recordsOfOne: 10 }
 
 const start = async (over: Partial<AppDeps> = {}) => {
   const metrics = createMetrics('edge')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
 import { createFigures } from '../../../../services/edge/figures.js'
-import { type Bounds, boundsOf, createLoad, type Hold } from '../../../../services/edge/limits/load.js'
+import { type Bounds, boundsOf, createLoad, type Hold, type Load } from '../../../../services/edge/limits/load.js'
 
 const create = (bounds: Bounds) => {
   const metrics = createMetrics('edge')
@@ -18,7 +18,7 @@ it('never holds more than its bounds, and nothing once all is released', () => {
   })
   fc.assert(
     fc.property(fc.array(call), (calls) => {
-      const load = create({ bytes: 100, bytesOfOne: 50, batches: 1 })
+      const load = create({ bytes: 100, bytesOfOne: 50, batches: 1, recordsOfOne: 1 })
       const held: { hold: Hold; org: string; bytes: number }[] = []
       for (const { org, expected, comes, leaves } of calls) {
         const hold = load.hold(org, expected)
@@ -39,39 +39,91 @@ it('never holds more than its bounds, and nothing once all is released', () => {
 })
 
 it('says why there is no room', async () => {
-  const load = create({ bytes: 100, bytesOfOne: 60, batches: 1 })
+  const load = create({ bytes: 100, bytesOfOne: 60, batches: 1, recordsOfOne: 1 })
   load.hold('a', 60)?.growTo(60)
   expect([load.hold('a', 1), load.hold('b', 41)]).toEqual([undefined, undefined])
   expect(await load.text()).toMatch(/shed_total{reason="org_bytes"} 1\n.*shed_total{reason="bytes"} 1/)
   expect(await load.text()).toContain('weir_edge_bytes_in_flight 60')
 })
 
-it('takes no more in while too many batches wait, and then again', async () => {
-  const load = create({ bytes: 100, bytesOfOne: 100, batches: 2 })
-  let decide = (_error: Error) => {}
+/** Batches of an organisation that wait for their verdict until `decide` is called. */
+const submitTo = (load: Pick<Load, 'counting'>, org: string, batches: number, records = 1) => {
+  let decide = () => {}
   const submit = load.counting(
     () =>
-      new Promise((_, reject) => {
-        decide = reject
+      new Promise((resolve) => {
+        decide = () => resolve([])
       }),
   )
-  const batch = {} as never
-  const one = submit('shops', [batch])
-  expect(load.hold('a', 1)).toBeDefined()
-  const decideOne = decide
-  const another = submit('shops', [batch])
-  expect(load.hold('a', 1)).toBeUndefined()
+  const batch = { org_id: org, records: Array.from({ length: records }), refusals: [] } as never
+  const done = submit(
+    'shops',
+    Array.from({ length: batches }, () => batch),
+  )
+  return async () => {
+    decide()
+    await done
+  }
+}
+
+const roomy = { bytes: 100, bytesOfOne: 100, batches: 100, recordsOfOne: 1_000 }
+
+it('takes no more in while too many batches wait, and then again', async () => {
+  const load = create(roomy)
+  const decide = submitTo(load, 'a', 99)
+  expect(load.hold('b', 1)).toBeDefined()
+  submitTo(load, 'c', 1)
+  expect(load.hold('b', 1)).toBeUndefined()
   expect(await load.text()).toContain('shed_total{reason="batches"} 1')
-  decideOne(new Error('broken'))
-  await expect(one).rejects.toThrow('broken')
+  await decide()
+  expect(load.hold('b', 1)).toBeDefined()
+})
+
+it('counts batches that could not be submitted no longer', async () => {
+  const load = create({ ...roomy, batches: 1 })
+  const submit = load.counting(async () => {
+    throw new Error('broken')
+  })
+  await expect(submit('shops', [{ org_id: 'a', records: [], refusals: [] } as never])).rejects.toThrow('broken')
   expect(load.hold('a', 1)).toBeDefined()
-  decide(new Error('broken'))
-  await expect(another).rejects.toThrow('broken')
+})
+
+it('leaves one organisation three quarters of the batches, and keeps room for another', async () => {
+  const load = create(roomy)
+  submitTo(load, 'a', 74)
+  expect(load.hold('a', 1)).toBeDefined()
+  submitTo(load, 'a', 1)
+  expect(load.hold('a', 1)).toBeUndefined()
+  expect(await load.text()).toContain('shed_total{reason="org_batches"} 1')
+  for (let taken = 0; taken < 18; taken++) {
+    expect(load.hold('b', 1)).toBeDefined()
+    submitTo(load, 'b', 1)
+  }
+  submitTo(load, 'b', 1)
+  expect([load.hold('b', 1), load.hold('c', 1)]).toEqual([undefined, expect.anything()])
+})
+
+it('lets the large bodies of an organisation wait while enough of its records are undecided', async () => {
+  const load = create(roomy)
+  const read: string[] = []
+  const readOf = (org: string) => load.hold(org, 1)?.inTurn(async () => read.push(org))
+  const decide = submitTo(load, 'a', 2, 500)
+  const waiting = readOf('a')
+  await readOf('b')
+  expect(read).toEqual(['b'])
+  await decide()
+  await waiting
+  expect(read).toEqual(['b', 'a'])
 })
 
 it('has room for a full body of one organisation, or does not start', () => {
   const config = { MAX_BYTES_IN_FLIGHT: 128, MAX_BATCHES_IN_FLIGHT: 5, BODY_LIMIT: 16 }
-  expect(boundsOf(config)).toEqual({ bytes: 128, bytesOfOne: 64, batches: 5 })
-  expect(boundsOf({ ...config, BODY_LIMIT: 100 })).toEqual({ bytes: 128, bytesOfOne: 100, batches: 5 })
+  expect(boundsOf(config)).toEqual({ bytes: 128, bytesOfOne: 64, batches: 5, recordsOfOne: 20_000 })
+  expect(boundsOf({ ...config, BODY_LIMIT: 100 })).toEqual({
+    bytes: 128,
+    bytesOfOne: 100,
+    batches: 5,
+    recordsOfOne: 20_000,
+  })
   expect(() => boundsOf({ ...config, BODY_LIMIT: 129 })).toThrow('MAX_BYTES_IN_FLIGHT must be at least BODY_LIMIT')
 })
