@@ -86,17 +86,12 @@ const readCutoffs = (options: Options, { config, catalogue }: Session, now: numb
     days === undefined
       ? undefined
       : rejectionsBefore(now, { REJECTION_RETENTION_DAYS: readAge('--rejections', days) / day })
+  const configured = isAll ? config.HISTORY_DAYS : undefined
+  const historyDays = options.history === undefined ? configured : readAge('--history', options.history) / day
   return {
     verdicts: verdicts === undefined ? undefined : new Date(now - readAge('--verdicts', verdicts)),
     rejections,
-    history: historyBefore(now, {
-      HISTORY_DAYS:
-        options.history === undefined
-          ? isAll
-            ? config.HISTORY_DAYS
-            : undefined
-          : readAge('--history', options.history) / day,
-    }),
+    history: historyBefore(now, { HISTORY_DAYS: historyDays }),
     retries: rejections && retriesBefore(rejections, now, retentionOf(catalogue, rejectedTopic)),
   }
 }
