@@ -126,29 +126,27 @@ export const updateAnalysts = async (clickhouse: ClickHouse, catalogue: Catalogu
   return analysts.length
 }
 
-const update = async (options: Options, session: Session): Promise<void> => {
-  const org = readOrg(options.org)
-  const user = analystOf(org)
-  const statements = analystAccessSql(session.catalogue, org)
-  const sql = toSql(statements)
-  if (!options.print) {
-    await withUsers(session, async (clickhouse) => {
-      for (const statement of statements) await clickhouse.command(statement)
-    })
-  }
-  if (options.json) session.print(JSON.stringify({ user, org, ...(options.print && { sql }) }))
-  else session.print(options.print ? sql.trimEnd() : `${user} reads the rows of ${org} in every table`)
-}
+const update = (options: Options, session: Session): Promise<void> =>
+  change(options, session, analystAccessSql, ({ user, org }) => `${user} reads the rows of ${org} in every table`)
 
 const columns: Column<Analyst>[] = [
   { title: 'USER', cell: ({ user }) => user },
   { title: 'ORG', cell: ({ org }) => org },
 ]
 
-const drop = async (options: Options, session: Session): Promise<void> => {
+const drop = (options: Options, session: Session): Promise<void> =>
+  change(options, session, dropAnalystSql, ({ user }) => `${user} is gone`)
+
+/** Runs what changes an analyst, or prints it. */
+const change = async (
+  options: Options,
+  session: Session,
+  statementsFor: (catalogue: Catalogue, org: string) => string[],
+  done: (analyst: Analyst) => string,
+): Promise<void> => {
   const org = readOrg(options.org)
   const user = analystOf(org)
-  const statements = dropAnalystSql(session.catalogue, org)
+  const statements = statementsFor(session.catalogue, org)
   const sql = toSql(statements)
   if (!options.print) {
     await withUsers(session, async (clickhouse) => {
@@ -156,7 +154,7 @@ const drop = async (options: Options, session: Session): Promise<void> => {
     })
   }
   if (options.json) session.print(JSON.stringify({ user, org, ...(options.print && { sql }) }))
-  else session.print(options.print ? sql.trimEnd() : `${user} is gone`)
+  else session.print(options.print ? sql.trimEnd() : done({ user, org }))
 }
 
 const toSql = (statements: readonly string[]): string => statements.map((statement) => `${statement};\n`).join('')

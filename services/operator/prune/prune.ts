@@ -88,18 +88,13 @@ const readCutoffs = (options: Options, { config, catalogue }: Session, now: numb
       ? undefined
       : rejectionsBefore(now, { REJECTION_RETENTION_DAYS: readAge('--rejections', days) / day })
   const lastUsed = verdicts === undefined ? undefined : new Date(now - readAge('--verdicts', verdicts))
+  const configured = isAll ? config.HISTORY_DAYS : undefined
+  const historyDays = options.history === undefined ? configured : readAge('--history', options.history) / day
   return {
     verdicts: lastUsed,
     interactionVerdicts: lastUsed && interactionVerdictsBefore(now, lastUsed),
     rejections,
-    history: historyBefore(now, {
-      HISTORY_DAYS:
-        options.history === undefined
-          ? isAll
-            ? config.HISTORY_DAYS
-            : undefined
-          : readAge('--history', options.history) / day,
-    }),
+    history: historyBefore(now, { HISTORY_DAYS: historyDays }),
     retries: rejections && retriesBefore(rejections, now, retentionOf(catalogue, rejectedTopic)),
   }
 }
