@@ -3,6 +3,7 @@ import type { Log } from '#platform/health/log.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 import type { SetAside, Unreadable } from '#platform/kafka/set-aside.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { createBreathe } from '#platform/process/breathe.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { Undecodable } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -83,7 +84,9 @@ const read = async (
 ): Promise<{ submitted: Submitted[]; unreadable: Unreadable[] }> => {
   const submitted: Submitted[] = []
   const unreadable: Unreadable[] = []
+  const breathe = createBreathe()
   for (const { offset, timestamp, value } of messages) {
+    await breathe()
     try {
       submitted.push({ offset, timestamp, batch: await decode(value) })
     } catch (error) {

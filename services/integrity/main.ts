@@ -37,7 +37,8 @@ await runService(log, async (onStop, crash) => {
   const failAt = createFailAt(config)
   const metrics = createMetrics('integrity')
   const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-  const pool = createPool(config.POSTGRES_URL, log, 10, { queryTimeout })
+  // More than are worked on at once: a few partitions that hang on a lock must not keep the others from Postgres.
+  const pool = createPool(config.POSTGRES_URL, log, 20, { queryTimeout })
   onStop('postgres', () => endPool(pool))
 
   const patience = createPatience(log)
@@ -98,7 +99,6 @@ await runService(log, async (onStop, crash) => {
       ...group,
       fromBeginning: true,
       partitionsAtOnce: 4,
-      bytesPerPartition: 512 * 1024,
       onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
       crash,
     })

@@ -1,4 +1,5 @@
 import type { Received } from '#platform/kafka/kafka.js'
+import { createBreathe } from '#platform/process/breathe.js'
 import { type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
 
 /** Messages that can be inserted, and messages that have to be set aside, with the reason. */
@@ -33,7 +34,9 @@ const sortBy = async (
   check: (message: Received) => Promise<unknown>,
 ): Promise<Sorted> => {
   const sorted: Sorted = { readable: [], unreadable: [] }
+  const breathe = createBreathe()
   for (const message of messages) {
+    await breathe()
     try {
       await check(message)
       sorted.readable.push(message)

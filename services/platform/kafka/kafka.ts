@@ -1,6 +1,6 @@
 import { connect, Socket } from 'node:net'
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
+import { gzip } from 'node:zlib'
 import kafkajs, {
   Kafka as Client,
   CompressionTypes,
@@ -8,15 +8,18 @@ import kafkajs, {
   type ISocketFactory,
   type logCreator,
   logLevel,
+  PartitionAssigners,
 } from 'kafkajs'
 import { reasonOf } from '../health/health.js'
 import type { Log } from '../health/log.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
+import { adjustBrokers, unpack } from './brokers.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
+import { createPartitionWork } from './partition-work.js'
 import { createProducer, FinalRefusal, type Message, type Producer, type Wire } from './producer.js'
 
-// The only file that knows kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
+// Only this file and brokers.ts know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
 
 export type Received = { offset: number; timestamp: number; key: string | null; value: Buffer }
 
@@ -45,12 +48,12 @@ export type ConsumeOptions = {
   /** False for a reader that never continues where it stopped, such as the edge, which reads verdicts from now on. */
   commits?: boolean
   partitionsAtOnce?: number
-  /** The most that one fetch brings: of a partition, and in all. Compressed bytes, about a sixth of what they unpack to. */
-  bytesPerPartition?: number
+  /** The most that one fetch brings, unpacked; one record batch more at the most. That bounds its records too. */
   bytesPerFetch?: number
   /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed. */
   gatherBytes?: number
   gatherMs?: number
+  /** Where it rejects, the partition waits a moment and is fetched again from there; the others go on. */
   onFetch: (fetch: Fetch) => Promise<void>
   crash: Crash
 }
@@ -69,7 +72,7 @@ const heartbeatInterval = 2_000
 // At zlib's fastest: the default level cost integrity 8 µs CPU a record more, of 56.
 kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
   compress: ({ buffer }: { buffer: Buffer }) => promisify(gzip)(buffer, { level: 1 }),
-  decompress: (buffer: Buffer) => promisify(gunzip)(buffer),
+  decompress: unpack,
 })
 
 export const createKafka = (deps: {
@@ -189,43 +192,71 @@ const isFinal = (error: Error): boolean => {
 }
 
 const consume = async (client: Client, log: Log, options: ConsumeOptions): Promise<Consumer> => {
+  const bytesPerFetch = options.bytesPerFetch ?? 4 * 1024 * 1024
+  // What is fetched and stays packed is fetched again. With a quarter of the bound, that is always less than what is unpacked.
+  const maxBytes = Math.ceil(bytesPerFetch / 4)
+  const maxBytesPerPartition = Math.ceil(maxBytes / 2)
+  let isClosing = false
+  let heartbeat = async (): Promise<void> => {}
   const consumer = client.consumer({
     groupId: options.groupId,
     sessionTimeout,
     heartbeatInterval,
-    minBytes: options.gatherBytes ?? 1,
+    // Kafka counts no more of a partition than it would give of it.
+    minBytes: Math.min(options.gatherBytes ?? 1, maxBytesPerPartition),
     // Also how long a stop waits for the fetch under way.
     maxWaitTimeInMs: options.gatherMs ?? 500,
-    maxBytesPerPartition: options.bytesPerPartition ?? 1024 * 1024,
-    maxBytes: options.bytesPerFetch ?? 10 * 1024 * 1024,
+    maxBytesPerPartition,
+    maxBytes,
     allowAutoTopicCreation: false,
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8 },
+    partitionAssigners: [
+      (config) => {
+        // Nobody else may work on a partition before the work that is under way here has ended.
+        const beforeGroupChange = () => whileBeating(heartbeat, work.ended).catch(() => {})
+        adjustBrokers(config.cluster, { bytesPerFetch, beforeGroupChange })
+        return PartitionAssigners.roundRobin(config)
+      },
+    ],
   })
-  let isClosing = false
+  let isInGroup = false
+  consumer.on('consumer.group_join', () => {
+    isInGroup = true
+  })
+  // kafkajs knows no pauses between a stop and its next start, and has forgotten the old ones by then.
+  consumer.on('consumer.stop', () => {
+    isInGroup = false
+  })
+  const work = createPartitionWork({
+    pause: ({ topic, partition }) => isInGroup && consumer.pause([{ topic, partitions: [partition] }]),
+    resume: ({ topic, partition }) => isInGroup && consumer.resume([{ topic, partitions: [partition] }]),
+    mostBytesAside: 2 * bytesPerFetch,
+    log,
+  })
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
+
+  const handle = async (payload: EachBatchPayload, fetch: Fetch): Promise<void> => {
+    await options.onFetch(fetch)
+    const { topic, partition } = fetch
+    const last = payload.batch.lastOffset()
+    payload.resolveOffset(last)
+    if (options.commits === false) return
+    await consumer.commitOffsets([{ topic, partition, offset: String(Number(last) + 1) }])
+  }
   // Not awaited: joining a group waits until Kafka has given up the group's dead members. `check` says when it is done.
   const running = consumer.run({
     eachBatchAutoResolve: false,
     autoCommit: false,
     partitionsConsumedConcurrently: options.partitionsAtOnce ?? 1,
     eachBatch: async (payload) => {
-      try {
-        await whileBeating(payload.heartbeat, () => options.onFetch(toFetch(payload, pulse)))
-      } catch (error) {
-        // The offset stays uncommitted, so the next owner does this fetch again. If this threw, kafkajs would sleep before
-        // it
-        // leaves the group.
-        if (isClosing) return
-        throw error
-      }
-      const last = payload.batch.lastOffset()
-      payload.resolveOffset(last)
-      if (options.commits !== false) {
-        const { topic, partition } = payload.batch
-        await consumer.commitOffsets([{ topic, partition, offset: String(Number(last) + 1) }])
-      }
+      // Waited for, or the same would be fetched again and again until then.
+      if (isClosing) return whileBeating(payload.heartbeat, work.ended)
+      heartbeat = payload.heartbeat
+      const fetch = toFetch(payload, pulse)
+      const bytes = fetch.messages.reduce((sum, { value }) => sum + value.length, 0)
+      await whileBeating(payload.heartbeat, () => work.take(fetch, bytes, () => handle(payload, fetch)))
       // kafkajs itself sends a heartbeat only after a fetch that brought nothing.
       await payload.heartbeat()
     },
@@ -240,6 +271,9 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     close: async () => {
       isClosing = true
       pulse.stop()
+      work.stop()
+      // What is done by now is committed, and what is not the next owner does again.
+      await work.ended()
       await consumer.disconnect()
     },
   }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
@@ -33,8 +32,6 @@ beforeAll(async () => {
     setAside: async ({ offset }) => void setAside.push(`${offset}`),
     figures: { fetched: () => {}, written: () => {}, failed: () => {} },
     failAt: () => {},
-    log: pino({ level: 'silent' }),
-    signal: AbortSignal.timeout(30_000),
   })
 })
 afterAll(() => clickhouse.close())
