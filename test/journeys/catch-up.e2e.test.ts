@@ -15,6 +15,7 @@ const { system, links, stop } = await startLinkedSystem({
   VERDICT_TIMEOUT_MS: '1000',
   RATE_RECORDS_PER_SECOND: '0',
   MAX_BATCHES_IN_FLIGHT: '100000',
+  MAX_LAG_MS: '600000',
 })
 afterAll(stop)
 const { env } = system
