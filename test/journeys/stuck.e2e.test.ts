@@ -48,7 +48,7 @@ it('a table that takes no rows keeps no other table waiting, and is filled when 
   })
   for (let n = 0; n < 10; n++) {
     const { id } = await upload(shop)
-    await isInView(shop, id, 5_000)
+    await isInView(shop, id, 10_000)
   }
   await mend()
   await isInView(tag, stuckId, 15_000)
@@ -70,9 +70,9 @@ it('a partition whose batches cannot be decided keeps no other partition waiting
       took.push(answer.took)
       await new Promise((resolve) => setTimeout(resolve, 200))
     }
-    // Of the first one, integrity cannot know yet that it is stuck.
-    expect(Math.max(...took)).toBeLessThan(4_000)
-    expect(took.filter((ms) => ms > 1_500).length).toBeLessThan(3)
+    // Postgres ends the wait for a lock after 15 s; who had to wait behind it would wait for as long.
+    expect(Math.max(...took)).toBeLessThan(8_000)
+    expect(took.filter((ms) => ms > 4_000).length).toBeLessThan(3)
     await connection.query('rollback')
     expect((await stuck).status).toBe(200)
   } finally {
