@@ -14,6 +14,8 @@ export const adjustBrokers = (
   deps: {
     /** The most that one fetch unpacks; the record batch that exceeds it is the last one. */
     bytesPerFetch: number
+    /** How many milliseconds Kafka may hold the next fetch back at the most. */
+    longestWait: () => number
     /** Awaited before the group may give this consumer's partitions to somebody else. */
     beforeGroupChange: () => Promise<void>
   },
@@ -25,7 +27,10 @@ export const adjustBrokers = (
     if (adjusted.has(broker)) return broker
     adjusted.add(broker)
     const { fetch, joinGroup, leaveGroup } = broker
-    broker.fetch = (request) => unpacking.run({ left: deps.bytesPerFetch }, () => fetch.call(broker, request))
+    broker.fetch = (request) => {
+      const maxWaitTime = Math.min(request.maxWaitTime ?? Number.POSITIVE_INFINITY, deps.longestWait())
+      return unpacking.run({ left: deps.bytesPerFetch }, () => fetch.call(broker, { ...request, maxWaitTime }))
+    }
     broker.joinGroup = async (request) => {
       await deps.beforeGroupChange()
       return joinGroup.call(broker, request)

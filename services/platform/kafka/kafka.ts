@@ -68,6 +68,7 @@ export type Kafka = {
 // Also how long a killed member's partitions wait for another member.
 const sessionTimeout = 10_000
 const heartbeatInterval = 2_000
+const waitBesideOthers = 100
 
 // At zlib's fastest: the default level cost integrity 8 µs CPU a record more, of 56.
 kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
@@ -196,6 +197,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   // What is fetched and stays packed is fetched again. With a quarter of the bound, that is always less than what is unpacked.
   const maxBytes = Math.ceil(bytesPerFetch / 4)
   const maxBytesPerPartition = Math.ceil(maxBytes / 2)
+  const gatherMs = options.gatherMs ?? 500
   let isClosing = false
   let heartbeat = async (): Promise<void> => {}
   const consumer = client.consumer({
@@ -205,7 +207,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     // Kafka counts no more of a partition than it would give of it.
     minBytes: Math.min(options.gatherBytes ?? 1, maxBytesPerPartition),
     // Also how long a stop waits for the fetch under way.
-    maxWaitTimeInMs: options.gatherMs ?? 500,
+    maxWaitTimeInMs: gatherMs,
     maxBytesPerPartition,
     maxBytes,
     allowAutoTopicCreation: false,
@@ -214,7 +216,9 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
       (config) => {
         // Nobody else may work on a partition before the work that is under way here has ended.
         const beforeGroupChange = () => whileBeating(heartbeat, work.ended).catch(() => {})
-        adjustBrokers(config.cluster, { bytesPerFetch, beforeGroupChange })
+        // A partition whose work ends aside is part of the fetch after the one that is under way.
+        const longestWait = () => (work.hasAside() ? waitBesideOthers : gatherMs)
+        adjustBrokers(config.cluster, { bytesPerFetch, longestWait, beforeGroupChange })
         return PartitionAssigners.roundRobin(config)
       },
     ],

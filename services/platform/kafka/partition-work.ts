@@ -10,6 +10,8 @@ export type PartitionWork = {
    * is done, or it has failed and its partition waits, or it takes so long that it goes on aside. Never rejects.
    */
   take: (at: Partition, bytes: number, work: () => Promise<void>) => Promise<void>
+  /** Whether some work goes on aside: its partition is not fetched until it is done. */
+  hasAside: () => boolean
   /** Resolves once no work is under way. */
   ended: () => Promise<void>
   /** From now on work that fails is left: nobody is going to fetch it again here. */
@@ -17,8 +19,8 @@ export type PartitionWork = {
 }
 
 // kafkajs fetches again only when every partition of the last fetch is done. Work that takes longer than this does not hold up
-// the others any more. Not less: a partition that is aside when the next fetch begins has to wait for the one after it.
-const asideAfter = 2_000
+// the others any more.
+const asideAfter = 500
 const firstPause = 250
 const longestPause = 5_000
 
@@ -39,6 +41,7 @@ export const createPartitionWork = (deps: {
   /** How often in a row a partition's work has failed. */
   const failures = new Map<string, number>()
   const underWay = new Set<Promise<boolean>>()
+  let aside = 0
   let bytesAside = 0
   let isStopped = false
 
@@ -70,13 +73,16 @@ export const createPartitionWork = (deps: {
       if (await endsWithin(running, patience)) return
       while (bytesAside + bytes > deps.mostBytesAside && underWay.has(running)) await Promise.race(underWay)
       if (!underWay.has(running)) return
+      aside++
       bytesAside += bytes
       deps.pause(at)
       void running.then((isDone) => {
+        aside--
         bytesAside -= bytes
         if (isDone) deps.resume(at)
       })
     },
+    hasAside: () => aside > 0,
     ended: async () => {
       await Promise.all(underWay)
     },

@@ -30,8 +30,10 @@ const partitionOf = async (batches: number): Promise<Buffer> => {
 /** A cluster of one broker, whose fetch decodes as kafkajs does. */
 const openCluster = (partitions: readonly Buffer[]) => {
   const groupCalls: string[] = []
+  const waits: unknown[] = []
   const broker = {
-    fetch: async () => {
+    fetch: async (request: { maxWaitTime?: number }) => {
+      waits.push(request.maxWaitTime)
       // An answer comes from the network, some time after it was asked for.
       await turn()
       const answers: { offset: string; value: Buffer }[][] = []
@@ -43,33 +45,41 @@ const openCluster = (partitions: readonly Buffer[]) => {
     leaveGroup: async () => groupCalls.push('leave'),
   }
   const cluster = { findBroker: async () => broker }
-  return { cluster, groupCalls }
+  return { cluster, groupCalls, waits }
 }
 type AnyCluster = Parameters<typeof adjustBrokers>[0]
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 it('unpacks no more than the bound, and the record batch that exceeds it', async () => {
   const { cluster } = openCluster([await partitionOf(8), await partitionOf(8)])
-  expect(await (await cluster.findBroker()).fetch()).toEqual([numbers(80), numbers(80)])
-  const deps = { bytesPerFetch: 25 * kilobyte, beforeGroupChange: async () => {} }
+  expect(await (await cluster.findBroker()).fetch({})).toEqual([numbers(80), numbers(80)])
+  const deps = { bytesPerFetch: 25 * kilobyte, longestWait: () => 100, beforeGroupChange: async () => {} }
   adjustBrokers(cluster as unknown as AnyCluster, deps)
   const broker = await cluster.findBroker()
   // Each fetch has the same room, also beside another one.
-  for (const fetched of [...(await Promise.all([broker.fetch(), broker.fetch()])), await broker.fetch()])
+  for (const fetched of [...(await Promise.all([broker.fetch({}), broker.fetch({})])), await broker.fetch({})])
     expect(fetched).toEqual([numbers(30), []])
 })
 
 it('unpacks the first record batch of a fetch however large it is', async () => {
   const { cluster } = openCluster([await partitionOf(3)])
-  adjustBrokers(cluster as unknown as AnyCluster, { bytesPerFetch: 1, beforeGroupChange: async () => {} })
-  expect(await (await cluster.findBroker()).fetch()).toEqual([numbers(10)])
+  adjustBrokers(cluster as unknown as AnyCluster, {
+    bytesPerFetch: 1,
+    longestWait: () => 100,
+    beforeGroupChange: async () => {},
+  })
+  expect(await (await cluster.findBroker()).fetch({})).toEqual([numbers(10)])
 })
 
 it('joins and leaves a group only after what has to happen before', async () => {
   const { cluster, groupCalls } = openCluster([])
   let release = () => {}
   const released = new Promise<void>((resolve) => (release = resolve))
-  adjustBrokers(cluster as unknown as AnyCluster, { bytesPerFetch: 1, beforeGroupChange: () => released })
+  adjustBrokers(cluster as unknown as AnyCluster, {
+    bytesPerFetch: 1,
+    longestWait: () => 100,
+    beforeGroupChange: () => released,
+  })
   // Found again and again, adjusted once.
   await cluster.findBroker()
   const broker = await cluster.findBroker()
@@ -79,4 +89,16 @@ it('joins and leaves a group only after what has to happen before', async () => 
   release()
   await both
   expect(groupCalls).toEqual(['join', 'leave'])
+})
+
+it('lets Kafka hold a fetch back only for as long as there is time', async () => {
+  const { cluster, waits } = openCluster([])
+  let longest = 500
+  const deps = { bytesPerFetch: 1, longestWait: () => longest, beforeGroupChange: async () => {} }
+  adjustBrokers(cluster as unknown as AnyCluster, deps)
+  const broker = await cluster.findBroker()
+  await broker.fetch({ maxWaitTime: 300 })
+  longest = 100
+  await broker.fetch({ maxWaitTime: 300 })
+  expect(waits).toEqual([300, 100])
 })
