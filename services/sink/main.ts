@@ -88,7 +88,6 @@ await runService(log, async (onStop, crash) => {
       fromBeginning: true,
       // All partitions of a fetch at once: only then can the table writer join them into one insert.
       partitionsAtOnce: 256,
-      bytesPerFetch: 8 * 1024 * 1024,
       gatherBytes: config.SINK_GATHER_BYTES,
       gatherMs: config.SINK_GATHER_MS,
       onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
