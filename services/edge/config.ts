@@ -2,7 +2,6 @@ import { retentionVariables } from '#ledger/retention.js'
 import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
-import { lagVariables } from './limits/lag.js'
 import { loadVariables } from './limits/load.js'
 import { rateVariables } from './limits/rates.js'
 import { networkVariables } from './network/network.js'
@@ -15,7 +14,6 @@ export const configSchema = {
     ...networkVariables,
     ...rateVariables,
     ...loadVariables,
-    ...lagVariables,
     EDGE_PORT: {
       type: 'integer',
       minimum: 0,

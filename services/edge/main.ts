@@ -130,7 +130,6 @@ await runService(log, async (onStop, crash) => {
     batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
     load,
-    isLagging: (type, orgId) => verdicts.lagOf(type, orgId) >= config.MAX_LAG_MS,
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,

@@ -16,7 +16,6 @@ const { system, links, stop } = await startLinkedSystem({
   RATE_RECORDS_PER_SECOND: '0',
   MAX_BATCHES_IN_FLIGHT: '100000',
   MAX_BYTES_IN_FLIGHT: '536870912',
-  MAX_LAG_MS: '600000',
 })
 afterAll(stop)
 const { env } = system

@@ -15,12 +15,9 @@ export const createSubmit =
   async (type, batches, { patience, onWritten } = {}) => {
     const { publish, verdicts, figures, now } = deps
     const since = now()
-    const expected = batches.map((batch) => verdicts.expect(batch, type))
+    const expected = batches.map((batch) => verdicts.expect(batch.batch_id))
     const abandonFrom = (first: number) => {
       for (const { abandon } of expected.slice(first)) abandon()
-    }
-    const leaveAll = () => {
-      for (const { leave } of expected) leave()
     }
     const outcomeOf = async ({ verdict }: Expected, i: number): Promise<BatchOutcome> => {
       const found = await verdict
@@ -38,7 +35,7 @@ export const createSubmit =
       onWritten?.(count)
       abandonFrom(count)
       if (patience === undefined || isOver) return
-      leaving = setTimeout(leaveAll, Math.max(0, since + patience - now()))
+      leaving = setTimeout(abandonFrom, Math.max(0, since + patience - now()), 0)
     }
     figures.batchesInFlight.inc(batches.length)
     const publishing = publish(type, batches, deps.publishWithin).then(settle, (error: Error) => {
