@@ -4,6 +4,7 @@ import type { Fetch, Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { SetAside, Unreadable } from '#platform/kafka/set-aside.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { createBreathe } from '#platform/process/breathe.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { NewerSchema, Undecodable } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -111,7 +112,9 @@ type Read = { submitted: Submitted[]; unreadable: Unreadable[]; next: number; ne
 const read = async (decode: TypeTools['decode'], { topic, partition, messages }: Fetch): Promise<Read> => {
   const submitted: Submitted[] = []
   const unreadable: Unreadable[] = []
+  const breathe = createBreathe()
   for (const { offset, timestamp, value } of messages) {
+    await breathe()
     try {
       submitted.push({ offset, timestamp, batch: await decode(value) })
     } catch (error) {

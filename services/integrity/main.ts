@@ -39,7 +39,8 @@ await runService(log, async (onStop, crash) => {
   const failAt = createFailAt(config)
   const metrics = createMetrics('integrity')
   const registry = createRegistry(access.registry.url, access.registry)
-  const pool = createPool(access.postgres, log, 10, { queryTimeout })
+  // More than are worked on at once: a few partitions that hang on a lock must not keep the others from Postgres.
+  const pool = createPool(access.postgres, log, 20, { queryTimeout })
   onStop('postgres', () => endPool(pool))
 
   const patience = createPatience(log)
@@ -106,7 +107,6 @@ await runService(log, async (onStop, crash) => {
       fromBeginning: true,
       looksBack: true,
       partitionsAtOnce: 4,
-      bytesPerPartition: 512 * 1024,
       onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
       onAssigned: (assigned) => figures.assigned(group.topics, assigned),
       crash,

@@ -5,6 +5,7 @@ import { createClickHouse } from '#platform/clickhouse.js'
 import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
+import { createRecentFailures } from '#platform/health/recent-failures.js'
 import { type Consumer, createKafka } from '#platform/kafka/kafka.js'
 import { createSetAside } from '#platform/kafka/set-aside.js'
 import { readAccess } from '#platform/process/access.js'
@@ -49,6 +50,7 @@ await runService(log, async (onStop, crash) => {
 
   const patience = createPatience(log)
   const consumers: Consumer[] = []
+  const fetches = createRecentFailures((place, reason) => `rows of ${place} cannot be inserted: ${reason}`)
   const readiness = createReadiness(
     {
       kafka: () => {
@@ -57,7 +59,7 @@ await runService(log, async (onStop, crash) => {
         for (const { check } of consumers) check()
       },
       clickhouse: clickhouse.ping,
-      inserts: figures.check,
+      inserts: fetches.check,
       // Needed for the start only: from then on the schemas are known.
       registry: () => patience.check('registry'),
     },
@@ -80,15 +82,7 @@ await runService(log, async (onStop, crash) => {
     log,
   })
 
-  const stopping = new AbortController()
-  const onFetch = createFetchHandler({
-    feeds,
-    setAside,
-    figures,
-    failAt: createFailAt(config),
-    log,
-    signal: stopping.signal,
-  })
+  const handleFetch = createFetchHandler({ feeds, setAside, figures, failAt: createFailAt(config) })
   const consume = async (groupId: string, topics: string[]) => {
     const consumer = await kafka.consume({
       groupId,
@@ -96,10 +90,9 @@ await runService(log, async (onStop, crash) => {
       fromBeginning: true,
       // All partitions of a fetch at once: only then can the table writer join them into one insert.
       partitionsAtOnce: 256,
-      bytesPerFetch: 4 * 1024 * 1024,
       gatherBytes: config.SINK_GATHER_BYTES,
       gatherMs: config.SINK_GATHER_MS,
-      onFetch,
+      onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
       onAssigned: (assigned) => figures.assigned(topics, assigned),
       crash,
     })
@@ -110,9 +103,8 @@ await runService(log, async (onStop, crash) => {
   const others = [...feeds.keys()].filter((topic) => topic !== interactionsTopic)
   await consume(sinkGroupOf(), others)
   await consume(sinkGroupOf(catalogue.interaction.type), [interactionsTopic])
-  // Released before the consumers: a handler that waits for ClickHouse gives up, and its offsets stay uncommitted.
-  onStop('waiting inserts', () => {
-    stopping.abort()
+  // Released before the consumers: an insert that hangs is given up, and its offsets stay uncommitted.
+  onStop('hanging inserts', () => {
     setTimeout(() => late.abort(), stopWaitingAfter).unref()
   })
 

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Received } from '#platform/kafka/kafka.js'
+import { createBreathe } from '#platform/process/breathe.js'
 import { NewerSchema, type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
 import { fieldsOf } from '#platform/schema-fields.js'
 
@@ -82,7 +83,9 @@ const sortBy = async (
   check: (message: Received) => Promise<unknown>,
 ): Promise<Sorted> => {
   const sorted: Sorted = { readable: [], unreadable: [] }
+  const breathe = createBreathe()
   for (const message of messages) {
+    await breathe()
     try {
       await check(message)
       sorted.readable.push(message)

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
+import { gzip } from 'node:zlib'
 import kafkajs, {
   Kafka as Client,
   CompressionTypes,
@@ -8,6 +8,7 @@ import kafkajs, {
   type ISocketFactory,
   type logCreator,
   logLevel,
+  PartitionAssigners,
   type SASLOptions,
 } from 'kafkajs'
 import { reasonOf } from '../health/health.js'
@@ -15,13 +16,15 @@ import type { Log } from '../health/log.js'
 import type { KafkaAccess, KafkaLogin } from '../process/access.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
+import { adjustBrokers, unpack } from './brokers.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
 import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
+import { createPartitionWork } from './partition-work.js'
 import { createProducer, FinalRefusal, type Message, type Producer, type Wire } from './producer.js'
 import { createOpenSocket, type OpenSocket, orRefused } from './socket.js'
 
-// The only file that knows kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
+// Only this file and brokers.ts know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
 
 export type Received = { offset: number; timestamp: number; key: string | null; value: Buffer }
 
@@ -52,14 +55,14 @@ export type ConsumeOptions = {
   /** False for a reader that never continues where it stopped, such as the edge, which reads verdicts from now on. */
   commits?: boolean
   partitionsAtOnce?: number
-  /** The most that one fetch brings: of a partition, and in all. Compressed bytes, about a sixth of what they unpack to. */
-  bytesPerPartition?: number
+  /** The most that one fetch brings, unpacked; one record batch more at the most. That bounds its records too. */
   bytesPerFetch?: number
   /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed. */
   gatherBytes?: number
   gatherMs?: number
   /** Whether the first fetch of a partition since it was assigned brings the message before it, too. */
   looksBack?: boolean
+  /** Where it rejects, the partition waits a moment and is fetched again from there; the others go on. */
   onFetch: (fetch: Fetch) => Promise<void>
   /** Called with all partitions that this consumer has, each time that they are assigned anew. */
   onAssigned?: (assigned: { topic: string; partition: number }[]) => void
@@ -76,11 +79,12 @@ export type Kafka = {
 // Also how long a killed member's partitions wait for another member.
 const sessionTimeout = 10_000
 const heartbeatInterval = 2_000
+const waitBesideOthers = 100
 
 // At zlib's fastest: the default level cost integrity 8 µs CPU a record more, of 56.
 kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
   compress: ({ buffer }: { buffer: Buffer }) => promisify(gzip)(buffer, { level: 1 }),
-  decompress: (buffer: Buffer) => promisify(gunzip)(buffer),
+  decompress: unpack,
 })
 
 export const createKafka = (
@@ -231,19 +235,50 @@ const isFinal = (error: Error): boolean => {
 }
 
 const consume = async (client: Client, log: Log, options: ConsumeOptions): Promise<Consumer> => {
+  const bytesPerFetch = options.bytesPerFetch ?? 4 * 1024 * 1024
+  // What is fetched and stays packed is fetched again. With a quarter of the bound, that is always less than what is unpacked.
+  const maxBytes = Math.ceil(bytesPerFetch / 4)
+  const maxBytesPerPartition = Math.ceil(maxBytes / 2)
+  const gatherMs = options.gatherMs ?? 250
+  let isClosing = false
+  let heartbeat = async (): Promise<void> => {}
   const consumer = client.consumer({
     groupId: options.groupId,
     sessionTimeout,
     heartbeatInterval,
-    minBytes: options.gatherBytes ?? 1,
+    // Kafka counts no more of a partition than it would give of it.
+    minBytes: Math.min(options.gatherBytes ?? 1, maxBytesPerPartition),
     // Also how long a stop waits for the fetch under way. Half of 500 costs an idle edge, integrity and Kafka 3 ms CPU a second.
-    maxWaitTimeInMs: options.gatherMs ?? 250,
-    maxBytesPerPartition: options.bytesPerPartition ?? 1024 * 1024,
-    maxBytes: options.bytesPerFetch ?? 10 * 1024 * 1024,
+    maxWaitTimeInMs: gatherMs,
+    maxBytesPerPartition,
+    maxBytes,
     allowAutoTopicCreation: false,
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8 },
+    partitionAssigners: [
+      (config) => {
+        // Nobody else may work on a partition before the work that is under way here has ended.
+        const beforeGroupChange = () => whileBeating(heartbeat, work.ended).catch(() => {})
+        // A partition whose work ends aside is part of the fetch after the one that is under way.
+        const longestWait = () => (work.hasAside() ? waitBesideOthers : gatherMs)
+        adjustBrokers(config.cluster, { bytesPerFetch, longestWait, beforeGroupChange })
+        return PartitionAssigners.roundRobin(config)
+      },
+    ],
   })
-  let isClosing = false
+  let isInGroup = false
+  consumer.on('consumer.group_join', () => {
+    isInGroup = true
+  })
+  // kafkajs knows no pauses between a stop and its next start, and has forgotten the old ones by then.
+  consumer.on('consumer.stop', () => {
+    isInGroup = false
+  })
+  const work = createPartitionWork({
+    pause: ({ topic, partition }) => isInGroup && consumer.pause([{ topic, partitions: [partition] }]),
+    resume: ({ topic, partition }) => isInGroup && consumer.resume([{ topic, partitions: [partition] }]),
+    mostBytesAside: 2 * bytesPerFetch,
+    log,
+  })
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
   consumer.on('consumer.group_join', ({ payload: { memberAssignment } }) =>
     options.onAssigned?.(
@@ -255,30 +290,29 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   const lookBack = options.looksBack ? createLookBack(consumer) : undefined
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
+
+  const handle = async (payload: EachBatchPayload, fetch: Fetch): Promise<void> => {
+    await options.onFetch(fetch)
+    const { topic, partition } = fetch
+    const last = payload.batch.lastOffset()
+    payload.resolveOffset(last)
+    if (options.commits === false) return
+    await consumer.commitOffsets([{ topic, partition, offset: String(Number(last) + 1) }])
+  }
   // Not awaited: joining a group waits until Kafka has given up the group's dead members. `check` says when it is done.
   const running = consumer.run({
     eachBatchAutoResolve: false,
     autoCommit: false,
     partitionsConsumedConcurrently: options.partitionsAtOnce ?? 1,
     eachBatch: async (payload) => {
+      // Waited for, or the same would be fetched again and again until then.
+      if (isClosing) return whileBeating(payload.heartbeat, work.ended)
+      heartbeat = payload.heartbeat
       const fetched = toFetch(payload, pulse)
       if (lookBack?.goesBack(fetched, fetched.messages[0]?.offset ?? 0)) return
       const fetch = lookBack?.split(fetched) ?? fetched
-      try {
-        await whileBeating(payload.heartbeat, () => options.onFetch(fetch))
-      } catch (error) {
-        // The offset stays uncommitted, so the next owner does this fetch again. If this threw, kafkajs would sleep before
-        // it
-        // leaves the group.
-        if (isClosing) return
-        throw error
-      }
-      const last = payload.batch.lastOffset()
-      payload.resolveOffset(last)
-      if (options.commits !== false) {
-        const { topic, partition } = payload.batch
-        await consumer.commitOffsets([{ topic, partition, offset: String(Number(last) + 1) }])
-      }
+      const bytes = fetch.messages.reduce((sum, { value }) => sum + value.length, 0)
+      await whileBeating(payload.heartbeat, () => work.take(fetch, bytes, () => handle(payload, fetch)))
       // kafkajs itself sends a heartbeat only after a fetch that brought nothing.
       await payload.heartbeat()
     },
@@ -293,6 +327,9 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     close: async () => {
       isClosing = true
       pulse.stop()
+      work.stop()
+      // What is done by now is committed, and what is not the next owner does again.
+      await work.ended()
       await consumer.disconnect()
     },
   }
