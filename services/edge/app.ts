@@ -15,6 +15,7 @@ import { createListInteractions, type ReadInteractions } from './interactions/li
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
 import { addAdmission } from './limits/admission.js'
+import { addLagShedding } from './limits/lag.js'
 import type { Load } from './limits/load.js'
 import type { Certificate } from './network/certificate.js'
 import { addGoodbye, readOn, serverOptionsOf, socketError } from './network/connections.js'
@@ -34,6 +35,8 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     sendLater: (send: () => void) => void
     bodyLimit: number
     load: Load
+    /** Whether integrity is so far behind with a type of an organisation that no more of it is taken in. */
+    isLagging: (type: string, orgId: string) => boolean
     /** The longest that an answer may take to begin. */
     answerWithin: number
     network: Omit<Network, 'host' | 'certificate'>
@@ -99,6 +102,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))
     guarded.addHook('onRequest', deps.rateLimits.takeRequest)
+    addLagShedding(guarded, deps)
     addAdmission(guarded, deps)
     addBodyParser(guarded, deps)
     addUploads(guarded, deps)

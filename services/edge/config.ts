@@ -3,6 +3,7 @@ import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { logVariables, partVariables } from '#platform/process/part-variables.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
+import { lagVariables } from './limits/lag.js'
 import { loadVariables } from './limits/load.js'
 import { rateVariables } from './limits/rates.js'
 import { networkVariables } from './network/network.js'
@@ -16,6 +17,7 @@ export const configSchema = {
     ...networkVariables,
     ...rateVariables,
     ...loadVariables,
+    ...lagVariables,
     EDGE_PORT: {
       type: 'integer',
       minimum: 0,

@@ -89,16 +89,15 @@ await runService(log, async (onStop, crash) => {
   onStop('pruning', startPruning({ config, pool, log }).stop)
 
   const load = createLoad(boundsOf(config), figures)
-  const submit = load.counting(
-    createSubmit({
-      publish: stream.publish,
-      // The rest is for the answer.
-      publishWithin: config.VERDICT_TIMEOUT_MS - Math.min(2_000, config.VERDICT_TIMEOUT_MS / 10),
-      verdicts,
-      figures,
-      now,
-    }),
-  )
+  const submit = createSubmit({
+    publish: stream.publish,
+    // The rest is for the answer.
+    publishWithin: config.VERDICT_TIMEOUT_MS - Math.min(2_000, config.VERDICT_TIMEOUT_MS / 10),
+    verdicts,
+    count: load.count,
+    figures,
+    now,
+  })
 
   const parts = {
     kafka: stream.check,
@@ -154,6 +153,7 @@ await runService(log, async (onStop, crash) => {
     batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
     load,
+    isLagging: (type, orgId) => verdicts.lagOf(type, orgId) >= config.MAX_LAG_MS,
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,

@@ -1,6 +1,5 @@
 import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
-import { recordsIn } from '#schemas/events.js'
-import type { Submit } from '../batches/outcome.js'
+import { recordsIn, type SubmittedBatch } from '#schemas/events.js'
 import type { EdgeFigures } from '../figures.js'
 import { createTurns } from './turns.js'
 
@@ -12,6 +11,14 @@ export const loadVariables = {
     // Measured: with the half that one organisation may hold in full use, the edge peaked at 306 MiB of memory.
     default: 67_108_864,
     description: 'most bytes of bodies, after decompression, that are in flight at once; at least BODY_LIMIT',
+  },
+  MAX_RECORDS_IN_FLIGHT: {
+    type: 'integer',
+    minimum: 1,
+    // Measured: integrity decides about 20 000 a second on one core.
+    default: 100_000,
+    description:
+      'records without a verdict from which on large bodies wait for their turn; a fifth of them for one organisation',
   },
   MAX_BATCHES_IN_FLIGHT: {
     type: 'integer',
@@ -28,21 +35,28 @@ export type Bounds = {
   bytesOfOne: number
   /** Most batches without a verdict. */
   batches: number
-  /** Records of one organisation without a verdict from which on its large bodies wait. */
+  /** Records without a verdict from which on large bodies wait, in all and of one organisation. */
+  records: number
   recordsOfOne: number
 }
 
 /** Bounds that always leave room for a body as large as BODY_LIMIT. */
 export const boundsOf = (config: ValuesOf<typeof loadVariables> & { BODY_LIMIT: number }): Bounds => {
   const { MAX_BYTES_IN_FLIGHT: bytes, MAX_BATCHES_IN_FLIGHT: batches, BODY_LIMIT: full } = config
+  const records = config.MAX_RECORDS_IN_FLIGHT
   if (bytes < full) throw new Error('MAX_BYTES_IN_FLIGHT must be at least BODY_LIMIT, or no full body would be taken')
-  // Half of it for one organisation, so that its many or slow uploads leave room for others.
-  return { bytes, bytesOfOne: Math.max(full, Math.floor(bytes / 2)), batches, recordsOfOne: aSecondOfWork }
+  return {
+    bytes,
+    // Half of it for one organisation, so that its many or slow uploads leave room for others.
+    bytesOfOne: Math.max(full, Math.floor(bytes / 2)),
+    batches,
+    records,
+    // About a second of integrity's work. Records of one organisation that wait are in front of everybody else's; more of them
+    // at once would make nothing faster, and everybody's answers slower.
+    recordsOfOne: Math.ceil(records / 5),
+  }
 }
 
-// What integrity decides in about a second. Records of one organisation that wait are in front of everybody else's; more of
-// them at once would make nothing faster, and everybody's answers slower.
-const aSecondOfWork = 20_000
 // How long a large body waits for its turn: as long as a client that is turned away is asked to wait.
 const turnWithin = 5_000
 
@@ -61,15 +75,16 @@ export type Hold = {
 export type Load = {
   /** A share for a body of about `expected` bytes, empty at first; undefined where too much is in flight already. */
   hold: (orgId: string, expected: number) => Hold | undefined
-  /** The same submit, with its batches counted until their verdicts are there. */
-  counting: (submit: Submit) => Submit
+  /** Counts a batch until the function that it returns is called: when it is decided, or will never be. */
+  count: (batch: SubmittedBatch) => () => void
 }
 
-type Reason = 'batches' | 'org_batches' | 'org_records' | 'bytes' | 'org_bytes'
+type Reason = 'batches' | 'org_batches' | 'records' | 'org_records' | 'bytes' | 'org_bytes'
 
 export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | 'bytesInFlight'>): Load => {
   let bytes = 0
   let batches = 0
+  let records = 0
   const bytesOf = createTally()
   const batchesOf = createTally()
   const recordsOf = createTally()
@@ -80,10 +95,11 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
     figures.bytesInFlight.set(bytes)
   }
 
-  const addBatches = (orgId: string, more: number, records: number): void => {
+  const addBatches = (orgId: string, more: number, moreRecords: number): void => {
     batches += more
+    records += moreRecords
     batchesOf.add(orgId, more)
-    recordsOf.add(orgId, records)
+    recordsOf.add(orgId, moreRecords)
   }
 
   const bytesAgainst = (orgId: string, more: number): Reason | undefined => {
@@ -99,8 +115,12 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
     return batchesOf.get(orgId) >= 3 * free ? 'org_batches' : undefined
   }
 
-  const turnAgainst = (orgId: string): Reason | undefined =>
-    batchesAgainst(orgId) ?? (recordsOf.get(orgId) >= bounds.recordsOfOne ? 'org_records' : undefined)
+  const recordsAgainst = (orgId: string): Reason | undefined => {
+    if (recordsOf.get(orgId) >= bounds.recordsOfOne) return 'org_records'
+    return records >= bounds.records ? 'records' : undefined
+  }
+
+  const turnAgainst = (orgId: string): Reason | undefined => batchesAgainst(orgId) ?? recordsAgainst(orgId)
   const turns = createTurns((orgId) => turnAgainst(orgId) === undefined, turnWithin)
 
   const isShed = (reason: Reason | undefined): boolean => {
@@ -133,14 +153,12 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
         },
       }
     },
-    counting: (submit) => async (type, given, options) => {
-      const orgId = given[0]?.org_id ?? ''
-      const records = given.reduce((sum, batch) => sum + recordsIn(batch), 0)
-      addBatches(orgId, given.length, records)
-      try {
-        return await submit(type, given, options)
-      } finally {
-        addBatches(orgId, -given.length, -records)
+    count: (batch) => {
+      const { org_id: orgId } = batch
+      const held = recordsIn(batch)
+      addBatches(orgId, 1, held)
+      return () => {
+        addBatches(orgId, -1, -held)
         turns.wake()
       }
     },

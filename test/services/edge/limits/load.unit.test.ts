@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
@@ -18,7 +19,7 @@ it('never holds more than its bounds, and nothing once all is released', () => {
   })
   fc.assert(
     fc.property(fc.array(call), (calls) => {
-      const load = create({ bytes: 100, bytesOfOne: 50, batches: 1, recordsOfOne: 1 })
+      const load = create({ bytes: 100, bytesOfOne: 50, batches: 1, records: 5, recordsOfOne: 1 })
       const held: { hold: Hold; org: string; bytes: number }[] = []
       for (const { org, expected, comes, leaves } of calls) {
         const hold = load.hold(org, expected)
@@ -39,7 +40,7 @@ it('never holds more than its bounds, and nothing once all is released', () => {
 })
 
 it('says why there is no room', async () => {
-  const load = create({ bytes: 100, bytesOfOne: 60, batches: 1, recordsOfOne: 1 })
+  const load = create({ bytes: 100, bytesOfOne: 60, batches: 1, records: 5, recordsOfOne: 1 })
   load.hold('a', 60)?.growTo(60)
   expect([load.hold('a', 1), load.hold('b', 41)]).toEqual([undefined, undefined])
   expect(await load.text()).toMatch(/shed_total{reason="org_bytes"} 1\n.*shed_total{reason="bytes"} 1/)
@@ -47,26 +48,15 @@ it('says why there is no room', async () => {
 })
 
 /** Batches of an organisation that wait for their verdict until `decide` is called. */
-const submitTo = (load: Pick<Load, 'counting'>, org: string, batches: number, records = 1) => {
-  let decide = () => {}
-  const submit = load.counting(
-    () =>
-      new Promise((resolve) => {
-        decide = () => resolve([])
-      }),
-  )
+const submitTo = (load: Pick<Load, 'count'>, org: string, batches: number, records = 1) => {
   const batch = { org_id: org, records: Array.from({ length: records }), refusals: [] } as never
-  const done = submit(
-    'shops',
-    Array.from({ length: batches }, () => batch),
-  )
+  const gone = Array.from({ length: batches }, () => load.count(batch))
   return async () => {
-    decide()
-    await done
+    for (const release of gone) release()
   }
 }
 
-const roomy = { bytes: 100, bytesOfOne: 100, batches: 100, recordsOfOne: 1_000 }
+const roomy = { bytes: 100, bytesOfOne: 100, batches: 100, records: 1_500, recordsOfOne: 1_000 }
 
 it('takes no more in while too many batches wait, and then again', async () => {
   const load = create(roomy)
@@ -77,15 +67,6 @@ it('takes no more in while too many batches wait, and then again', async () => {
   expect(await load.text()).toContain('shed_total{reason="batches"} 1')
   await decide()
   expect(load.hold('b', 1)).toBeDefined()
-})
-
-it('counts batches that could not be submitted no longer', async () => {
-  const load = create({ ...roomy, batches: 1 })
-  const submit = load.counting(async () => {
-    throw new Error('broken')
-  })
-  await expect(submit('shops', [{ org_id: 'a', records: [], refusals: [] } as never])).rejects.toThrow('broken')
-  expect(load.hold('a', 1)).toBeDefined()
 })
 
 it('leaves one organisation three quarters of the batches, and keeps room for another', async () => {
@@ -103,6 +84,21 @@ it('leaves one organisation three quarters of the batches, and keeps room for an
   expect([load.hold('b', 1), load.hold('c', 1)]).toEqual([undefined, expect.anything()])
 })
 
+it('lets the large bodies of everybody wait while enough records are undecided in all', async () => {
+  const load = create({ ...roomy, records: 1_500 })
+  const decide = submitTo(load, 'a', 1, 900)
+  submitTo(load, 'b', 1, 600)
+  let isRead = false
+  const read = load.hold('c', 1)?.inTurn(async () => {
+    isRead = true
+    return isRead
+  })
+  await wait(20)
+  expect(isRead).toBe(false)
+  await decide()
+  expect(await read).toBe(true)
+})
+
 it('lets the large bodies of an organisation wait while enough of its records are undecided', async () => {
   const load = create(roomy)
   const read: string[] = []
@@ -117,13 +113,14 @@ it('lets the large bodies of an organisation wait while enough of its records ar
 })
 
 it('has room for a full body of one organisation, or does not start', () => {
-  const config = { MAX_BYTES_IN_FLIGHT: 128, MAX_BATCHES_IN_FLIGHT: 5, BODY_LIMIT: 16 }
-  expect(boundsOf(config)).toEqual({ bytes: 128, bytesOfOne: 64, batches: 5, recordsOfOne: 20_000 })
+  const config = { MAX_BYTES_IN_FLIGHT: 128, MAX_RECORDS_IN_FLIGHT: 100, MAX_BATCHES_IN_FLIGHT: 5, BODY_LIMIT: 16 }
+  expect(boundsOf(config)).toEqual({ bytes: 128, bytesOfOne: 64, batches: 5, records: 100, recordsOfOne: 20 })
   expect(boundsOf({ ...config, BODY_LIMIT: 100 })).toEqual({
     bytes: 128,
     bytesOfOne: 100,
     batches: 5,
-    recordsOfOne: 20_000,
+    records: 100,
+    recordsOfOne: 20,
   })
   expect(() => boundsOf({ ...config, BODY_LIMIT: 129 })).toThrow('MAX_BYTES_IN_FLIGHT must be at least BODY_LIMIT')
 })
