@@ -16,6 +16,7 @@ const { system, links, stop } = await startLinkedSystem({
   RATE_RECORDS_PER_SECOND: '0',
   MAX_BATCHES_IN_FLIGHT: '100000',
   MAX_BYTES_IN_FLIGHT: '536870912',
+  RATE_BYTES_PER_SECOND: '0',
   MAX_RECORDS_IN_FLIGHT: '100000000',
   MAX_LAG_MS: '600000',
 })

@@ -22,7 +22,7 @@ import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
 import { createPartitionWork } from './partition-work.js'
 import { createProducer, FinalRefusal, type Message, type Producer, type Wire } from './producer.js'
-import { createOpenSocket, type OpenSocket, orRefused } from './socket.js'
+import { type BrokerSocket, createOpenSocket, type OpenSocket, orRefused } from './socket.js'
 
 // Only this file and brokers.ts know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
 
@@ -162,7 +162,7 @@ const openWire = async (
   clientWith: (sockets: ISocketFactory, retries: number) => Client,
   open: OpenSocket,
 ): Promise<Wire> => {
-  const sockets = new Set<Socket>()
+  const sockets = new Set<BrokerSocket>()
   let isReset = false
   let endAll = () => {}
   const ended = new Promise<never>((_, reject) => {
@@ -171,10 +171,10 @@ const openWire = async (
   ended.catch(() => {})
   const client = clientWith((options) => {
     if (isReset) return closedSocket()
-    const { socket, raw } = open(options)
-    sockets.add(raw)
-    raw.once('close', () => sockets.delete(raw))
-    return socket
+    const opened = open(options)
+    sockets.add(opened)
+    opened.raw.once('close', () => sockets.delete(opened))
+    return opened.socket
   }, 1)
   const producer = client.producer({
     // With `idempotent`, one lost response among concurrent sends lost a message that was acknowledged.
@@ -208,9 +208,11 @@ const openWire = async (
     reset: () => {
       isReset = true
       // Reset, not closed: what a closed socket still holds, the operating system goes on delivering.
-      for (const socket of sockets) {
-        if (socket.connecting) socket.destroy()
-        else socket.resetAndDestroy()
+      for (const { socket, raw } of sockets) {
+        if (raw.connecting) raw.destroy()
+        else raw.resetAndDestroy()
+        // kafkajs would keep every request that is under way on it, with its messages, until its own time-out.
+        socket.emit('error', new Error('this connection was given up'))
       }
       endAll()
       producer.disconnect().catch(() => {})
