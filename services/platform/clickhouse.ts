@@ -13,7 +13,7 @@ export type ClickHouse = {
     settings?: Record<string, string | number>,
   ) => Promise<Row[]>
   /** One block of rows as an Avro object container. */
-  insertAvro: (table: string, container: Buffer, signal?: AbortSignal) => Promise<void>
+  insertAvro: (table: string, container: Buffer) => Promise<void>
   ping: () => Promise<void>
   close: () => Promise<void>
 }
@@ -31,7 +31,14 @@ const insertSettings = {
   insert_deduplicate: 0,
 } as const
 
-export const createClickHouse = (url: string, options: Trust & { requestTimeout?: number } = {}): ClickHouse => {
+type Options = Trust & {
+  requestTimeout?: number
+  /** Cuts off what is under way. */
+  signal?: AbortSignal
+}
+
+export const createClickHouse = (url: string, options: Options = {}): ClickHouse => {
+  const cutOff = options.signal && { abort_signal: options.signal }
   const client = createClient({
     url,
     ...(options.ca && { tls: { ca_cert: Buffer.from(options.ca) } }),
@@ -42,7 +49,7 @@ export const createClickHouse = (url: string, options: Trust & { requestTimeout?
   })
   return {
     command: async (sql) => {
-      await client.command({ query: sql })
+      await client.command({ query: sql, ...cutOff })
     },
     query: async <Row>(sql: string, values: Record<string, unknown> = {}, settings = {}) => {
       const answer = await client.query({
@@ -50,16 +57,17 @@ export const createClickHouse = (url: string, options: Trust & { requestTimeout?
         query_params: values,
         format: 'JSONEachRow',
         clickhouse_settings: settings,
+        ...cutOff,
       })
       return answer.json<Row>()
     },
-    insertAvro: async (table, container, signal) => {
+    insertAvro: async (table, container) => {
       // exec, not insert: for Avro, `insert` expects rows that it encodes itself.
       const { stream } = await client.exec({
         query: `insert into ${table} format Avro`,
         values: Readable.from([container], { objectMode: false }),
         clickhouse_settings: insertSettings,
-        ...(signal && { abort_signal: signal }),
+        ...cutOff,
       })
       // The socket can be used again only when the answer has been read.
       await finished(stream.resume())

@@ -36,15 +36,15 @@ await runService(log, async (onStop, crash) => {
   const metrics = createMetrics('sink')
   const figures = createSinkFigures(metrics)
   const registry = createRegistry(access.registry.url, access.registry)
-  const clickhouse = createClickHouse(access.clickhouse.url, access.clickhouse)
-  onStop('clickhouse', clickhouse.close)
-  // Cuts off the inserts that still hang when the service has waited long enough for its stop.
+  // Cuts off what ClickHouse has not answered when the service has waited long enough for its stop.
   const late = new AbortController()
   // Each insert adds a listener, and as many are under way as there are tables: Node would warn of more than ten.
   setMaxListeners(0, late.signal)
+  const clickhouse = createClickHouse(access.clickhouse.url, { ...access.clickhouse, signal: late.signal })
+  onStop('clickhouse', clickhouse.close)
   const insert: Insert = async (table, container, rows) => {
     const began = performance.now()
-    await clickhouse.insertAvro(`${database}.${table}`, container, late.signal)
+    await clickhouse.insertAvro(`${database}.${table}`, container)
     figures.inserted(table, rows, container.length, (performance.now() - began) / 1000)
   }
 
