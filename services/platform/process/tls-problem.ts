@@ -24,8 +24,9 @@ const isTls = ['HPE_INVALID_CONSTANT']
 /** One line that says what is wrong with a connection's TLS, and what to do; undefined where that is not what went wrong. */
 export const tlsProblem = (error: unknown, { part, ca, on, off }: TlsWords): string | undefined => {
   const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
+  // Behind a semicolon Node 24 has advice of its own.
   if (notTrusted.includes(code))
-    return `${part} has a certificate of an authority that is not trusted here (${message}): name the file with that authority's certificate (PEM) in ${ca}`
+    return `${part} has a certificate of an authority that is not trusted here (${message.split(';')[0]}): name the file with that authority's certificate (PEM) in ${ca}`
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `${part} has a certificate for another name (${message}): reach it by a name in its certificate`
   if (notNow.includes(code)) return `${part} has a certificate that is not valid now (${message}): renew it`
