@@ -8,6 +8,8 @@ export type World = {
   isKnown: (reference: Reference) => boolean
   /** SHA-256 of the body that a keyed record of this id was taken with before; undefined where it was not. */
   takenBefore: (id: string) => Buffer | undefined
+  /** SHA-256 of the body that this request was first decided with; undefined where nothing of it was decided before. */
+  bodyOf: (requestId: string) => Buffer | undefined
 }
 
 /** `repeated` are the indexes of keyed records that were taken before: accepted, but not published again. */
@@ -27,9 +29,14 @@ export const createDecide = (type: RecordType): Decide => {
     const repeated: number[] = []
     const takenNow = new Map<string, Buffer>()
     let accepted = 0
+    const isAnotherBody = !(world.bodyOf(batch.request_id)?.equals(batch.body_sha256) ?? true)
 
     for (const record of batch.records) {
       const id = String(record[type.id])
+      if (isAnotherBody) {
+        refused.push({ index: record.index, id, problems: [anotherBody] })
+        continue
+      }
       const before = record.keyed_sha256 ? (takenNow.get(id) ?? world.takenBefore(id)) : undefined
       if (before) {
         if (!before.equals(record.keyed_sha256 ?? Buffer.alloc(0))) {
@@ -69,6 +76,13 @@ const unknownReference = ({ field, type, id }: Reference): Problem => ({
   code: 'unknown_reference',
   message: `${field} ${id} is not a known record of ${type}; upload it first`,
 })
+
+// Two bodies under one key at the same moment: of the one that comes second nothing is taken, however it was cut into batches.
+const anotherBody: Problem = {
+  field: null,
+  code: 'idempotency_conflict',
+  message: 'this Idempotency-Key was used with another body at the same time; send this one again with a new key',
+}
 
 const idempotencyConflict: Problem = {
   field: null,

@@ -6,7 +6,7 @@ export type Kind =
   | { kind: 'uuid' }
   | { kind: 'reference'; to: string }
   | { kind: 'item'; by: string; kinds: Readonly<Record<string, string>> }
-  | { kind: 'text' }
+  | { kind: 'text'; longest?: number }
   | { kind: 'country' }
   | { kind: 'number'; above?: number; min?: number; max?: number }
   | { kind: 'boolean' }
@@ -32,7 +32,13 @@ export const item = (by: string, kinds: Record<string, string>, about = ''): Fie
   required: true,
   about,
 })
-export const text = (about = ''): Field => ({ kind: 'text', required: true, about })
+/** `longest` in characters, where that is not the usual bound. */
+export const text = (about = '', { longest }: { longest?: number } = {}): Field => ({
+  kind: 'text',
+  ...(longest !== undefined && { longest }),
+  required: true,
+  about,
+})
 export const country = (about = '2-letter country code'): Field => ({ kind: 'country', required: true, about })
 export const number = (range: { above?: number; min?: number; max?: number } = {}, about = ''): Field => ({
   kind: 'number',

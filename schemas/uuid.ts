@@ -10,6 +10,10 @@ export const isUuid = (text: string): boolean => pattern.test(text)
 export const keyedRequestId = (orgId: string, route: string, key: string): string =>
   derivedId('request', orgId, route, key)
 
+/** Whether a request may have come with an Idempotency-Key: ids that are not derived are of version 7. */
+export const mayBeKeyed = (requestId: string): boolean => requestId.charAt(versionAt) === '8'
+const versionAt = 14
+
 export const keyedInteractionId = (orgId: string, key: string): string => derivedId('interaction', orgId, key)
 
 /** `count` is part of the id: where the same request is cut into batches of other sizes, those are other batches. */

@@ -9,6 +9,7 @@ const words = process.argv.slice(2)
 
 await setUp({ output: process.stderr })
 const { operatorSystem } = await import(built('deploy/embedded/launcher/running-system.js').href)
+const { withoutAddressFiles } = await import(built('deploy/embedded/launcher/services.js').href)
 const { calledAs, takenByNpm } = await import(built('deploy/embedded/launcher/operator-call.js').href)
 const taken = takenByNpm(process.env, words)
 if (taken) {
@@ -21,6 +22,7 @@ if (elsewhere && !asksForHelp) process.stderr.write(`weir: ${elsewhere}\n`)
 runNode([withoutTimerWarning, fileURLToPath(built('services/operator/main.js')), ...words], {
   ...process.env,
   ...variables,
+  ...withoutAddressFiles,
   CALLED_AS: calledAs(process.env, process.argv[1] ?? ''),
 })
 

@@ -24,6 +24,12 @@ export const topicsOf = (catalogue: Catalogue): Topic[] => [
   { name: verdictsTopic, partitions: 1, config: { ...common, 'retention.ms': days(1) } },
 ]
 
+/**
+ * How many of a topic's copies have to hold a message before it is acknowledged: more than half of them, and two at the least
+ * where there are two. So what was acknowledged outlives any one broker; of three copies, one may be away meanwhile.
+ */
+export const inSyncOf = (copies: number): number => Math.floor(copies / 2) + 1
+
 /** How many partitions a topic has. */
 export const partitionsOf = (catalogue: Catalogue, topic: string): number =>
   topicsOf(catalogue).find(({ name }) => name === topic)?.partitions ?? 1
@@ -54,6 +60,8 @@ const common = {
   'max.message.bytes': String(32 * 1024 * 1024),
   // Every Kafka client reads gzip without a plug-in, kafkajs included.
   'compression.type': 'gzip',
+  // A replica that lacks acknowledged messages never becomes the leader: the partition waits for one that has them all.
+  'unclean.leader.election.enable': 'false',
 }
 
 const submitted = (name: string): Topic => ({

@@ -19,7 +19,7 @@ export const createReader = (field: Field): ((given: unknown) => Value | Fault) 
     case 'item':
       return readUuid
     case 'text':
-      return field.required ? readFilledText : readText
+      return createTextReader(field)
     case 'country':
       return readCountry
     case 'number':
@@ -73,19 +73,17 @@ const readUuid = (given: unknown): Value | Fault => {
 }
 const badUuid: Fault = { code: 'bad_format', message: 'must be a UUID, like 3f2b8c1e-9d4a-4e7f-8a1b-2c3d4e5f6a7b' }
 
-const readText = (given: unknown): Value | Fault => {
-  if (typeof given !== 'string') return wrongType('a string', given)
-  if (given.length > longestText && [...given].length > longestText) {
-    return { code: 'out_of_range', message: `must be at most ${longestText} characters long` }
+const createTextReader = ({ required, longest = longestText }: { required: boolean; longest?: number }) => {
+  const tooLong: Fault = { code: 'out_of_range', message: `must be at most ${longest} characters long` }
+  return (given: unknown): Value | Fault => {
+    if (typeof given !== 'string') return wrongType('a string', given)
+    // A character takes up to two units. Only where their number does not settle it are the characters counted.
+    if (given.length > 2 * longest || (given.length > longest && [...given].length > longest)) return tooLong
+    if (given.includes('\0')) return { code: 'bad_format', message: 'must not contain a NUL character' }
+    if (!given.isWellFormed()) return { code: 'bad_format', message: 'must be valid Unicode, without lone surrogates' }
+    if (required && given.trim() === '') return { code: 'bad_format', message: 'must not be blank' }
+    return given
   }
-  if (given.includes('\0')) return { code: 'bad_format', message: 'must not contain a NUL character' }
-  if (!given.isWellFormed()) return { code: 'bad_format', message: 'must be valid Unicode, without lone surrogates' }
-  return given
-}
-
-const readFilledText = (given: unknown): Value | Fault => {
-  const text = readText(given)
-  return typeof text === 'string' && text.trim() === '' ? { code: 'bad_format', message: 'must not be blank' } : text
 }
 
 const countryPattern = /^[A-Za-z]{2}$/

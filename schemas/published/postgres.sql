@@ -95,7 +95,6 @@ create table integrity.verdicts (
   repeated_at timestamptz(3),
   constraint verdicts_pkey primary key (batch_id)
 );
-create index verdicts_decided_at on integrity.verdicts (decided_at);
 create index verdicts_last_used on integrity.verdicts (topic, partition, coalesce(repeated_at, decided_at));
 create index verdicts_request_id on integrity.verdicts (request_id);
 
@@ -146,6 +145,18 @@ create table integrity.keyed_requests (
   constraint keyed_requests_pkey primary key (request_id, batch_id, place)
 );
 create index keyed_requests_decided_at on integrity.keyed_requests (decided_at);
+
+-- Offsets of the submitted log that Kafka lost after they were decided, and whose loss an operator accepted (weir
+-- accept-loss): whatever lies there now without a verdict is passed over.
+create table integrity.accepted_losses (
+  topic text not null,
+  partition integer not null,
+  from_offset bigint not null,
+  -- The first offset that is not lost any more: where the cursor stood.
+  until_offset bigint not null,
+  accepted_at timestamptz(3) not null default now(),
+  constraint accepted_losses_pkey primary key (topic, partition, from_offset)
+);
 
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of
 -- last_used_at is not announced: the edges themselves write it all the time.

@@ -14,7 +14,8 @@ export const offer = record({
     region: country(),
     allowed_from: optional(instant('start of validity')),
     allowed_to: optional(instant('end of validity')),
-    allowed_branches: optional(text('comma-separated branch ids')),
+    // As many branches as one upload brings: 5000 ids of 36 characters, with a comma and perhaps a space behind each.
+    allowed_branches: optional(text('comma-separated branch ids', { longest: 5000 * 38 })),
     allowed_days: optional(text('comma-separated day names')),
     ...lifecycle,
     is_enabled: optional(boolean('whether the offer is currently enabled')),

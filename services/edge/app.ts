@@ -15,6 +15,7 @@ import { createListInteractions, type ReadInteractions } from './interactions/li
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
 import { addAdmission } from './limits/admission.js'
+import { addLagShedding } from './limits/lag.js'
 import type { Load } from './limits/load.js'
 import type { Certificate } from './network/certificate.js'
 import { addGoodbye, readOn, serverOptionsOf, socketError } from './network/connections.js'
@@ -34,9 +35,13 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     sendLater: (send: () => void) => void
     bodyLimit: number
     load: Load
+    /** Whether integrity is so far behind with a type of an organisation that no more of it is taken in. */
+    isLagging: (type: string, orgId: string) => boolean
     /** The longest that an answer may take to begin. */
     answerWithin: number
     network: Omit<Network, 'host' | 'certificate'>
+    /** Whether operators have a port of their own. */
+    hasOperationsPort?: boolean
     /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
     figures: EdgeFigures
@@ -74,9 +79,9 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   app.setErrorHandler((error, request, reply) => {
     const answer = toRequestError(error)
     if (answer.status === 413 || answer.status === 503) readOn(request, reply)
+    const { form, tooLarge = 'send less in each request' } = request.routeOptions.config
     if (answer.status === 413)
-      answer.message = `the body is larger than ${deps.bodyLimit} bytes; send fewer records in each request`
-    const { form } = request.routeOptions.config
+      answer.message = `the body is larger than ${request.routeOptions.bodyLimit} bytes; ${tooLarge}`
     if (answer.status === 415 && form !== undefined)
       answer.message = `send the body as JSON, with the header Content-Type: application/json; a body that works: ${form}`
     if (answer.status >= 500) request.failure = error as Error
@@ -92,13 +97,14 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   })
 
   addGoodbye(app)
-  addHealth(app, deps)
+  addHealth(app, deps, { isPublicOnly: deps.hasOperationsPort ?? false })
   addDocs(app, catalogue)
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))
     guarded.addHook('onRequest', deps.rateLimits.takeRequest)
+    addLagShedding(guarded, deps)
     addAdmission(guarded, deps)
-    addBodyParser(guarded, deps.bodyLimit)
+    addBodyParser(guarded, deps)
     addUploads(guarded, deps)
     addRequests(guarded, deps)
     addResource(guarded, '/user-interactions', {

@@ -1,7 +1,9 @@
 import { retentionVariables } from '#ledger/retention.js'
-import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
+import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
+import { logVariables, partVariables } from '#platform/process/part-variables.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
+import { lagVariables } from './limits/lag.js'
 import { loadVariables } from './limits/load.js'
 import { rateVariables } from './limits/rates.js'
 import { networkVariables } from './network/network.js'
@@ -10,16 +12,24 @@ export const configSchema = {
   type: 'object',
   properties: {
     ...partVariables,
+    ...logVariables,
     ...failPointVariables,
     ...networkVariables,
     ...rateVariables,
     ...loadVariables,
+    ...lagVariables,
     EDGE_PORT: {
       type: 'integer',
       minimum: 0,
       maximum: 65535,
       default: 8080,
       description: 'port that the edge listens on',
+    },
+    OPERATIONS_PORT: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 65535,
+      description: 'port for operators alone, with /metrics and all of /readyz; EDGE_PORT then tells only ready or not',
     },
     BATCH_RECORDS: {
       type: 'integer',
@@ -102,6 +112,12 @@ export const openOrgOf = (
   if (config.INTERACTIONS_REQUIRE_KEY) return undefined
   if (config.INTERACTIONS_ORG) return config.INTERACTIONS_ORG
   throw new Error('INTERACTIONS_REQUIRE_KEY is false, so INTERACTIONS_ORG must name an organisation')
+}
+
+/** The port for operators, if they have one of their own. */
+export const operationsPortOf = (config: Pick<EdgeConfig, 'OPERATIONS_PORT' | 'EDGE_PORT'>): number | undefined => {
+  if (config.OPERATIONS_PORT === config.EDGE_PORT) throw new Error('OPERATIONS_PORT must differ from EDGE_PORT')
+  return config.OPERATIONS_PORT
 }
 
 /** The same catalogue with another limit for courses: the spec names two. */

@@ -9,16 +9,17 @@ import { createMetrics } from '#platform/health/metrics.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { listen } from '#platform/postgres/listen.js'
 import { abandonAfter, createPool, endPool, ping } from '#platform/postgres/postgres.js'
-import { readConfigOrExit } from '#platform/process/config.js'
+import { readAccess } from '#platform/process/access.js'
+import { orExit, readConfigOrExit } from '#platform/process/config.js'
 import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { createApp } from './app.js'
-import { configSchema, openOrgOf, withCoursesLimit } from './config.js'
+import { configSchema, openOrgOf, operationsPortOf, withCoursesLimit } from './config.js'
 import { createFigures } from './figures.js'
-import { peerChecks, readPeerMetrics, readPeers } from './http/health.js'
+import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
 import { createReadInteractions } from './interactions/reader.js'
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
 import { createKeyMemory } from './keys/key-memory.js'
@@ -35,6 +36,7 @@ import { createVerdicts } from './stream/verdicts.js'
 import { createFindKnown } from './uploads/dry-run.js'
 
 const config = readConfigOrExit(configSchema)
+const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres', 'clickhouse']))
 const { network, certificate } = openNetworkOrExit(config)
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now
@@ -45,6 +47,7 @@ const stopWaitingAfter = 5_000
 
 await runService(log, async (onStop, crash) => {
   const openOrg = openOrgOf(config)
+  const operationsPort = operationsPortOf(config)
   const peers = readPeers(config.PEERS)
   const catalogue = withCoursesLimit(published, config.COURSES_LIMIT)
   const metrics = createMetrics('edge')
@@ -54,23 +57,23 @@ await runService(log, async (onStop, crash) => {
     onStop('timer', () => clearInterval(timer))
   }
 
-  const pool = createPool(config.POSTGRES_URL, log, 10, { queryTimeout: 5_000 })
+  const pool = createPool(access.postgres, log, 10, { queryTimeout: 5_000 })
   onStop('postgres', () => endPool(pool))
   const store = createVerdictStore(pool)
   const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now, log })
   onStop('last use of keys', lastUse.flush)
   every(10_000, lastUse.flush)
   const memory = createKeyMemory(now)
-  const keyChanges = listen({ url: config.POSTGRES_URL, channel: 'weir_keys', ...memory.changes, log })
+  const keyChanges = listen({ url: access.postgres, channel: 'weir_keys', ...memory.changes, log })
   onStop('key changes', keyChanges.close)
 
-  const clickhouse = createClickHouse(config.CLICKHOUSE_URL, { requestTimeout: 10_000 })
+  const clickhouse = createClickHouse(access.clickhouse.url, { ...access.clickhouse, requestTimeout: 10_000 })
   onStop('clickhouse', clickhouse.close)
 
-  const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
+  const registry = createRegistry(access.registry.url, access.registry)
   const failAt = createFailAt(config)
   const kafka = createKafka({
-    brokers: config.KAFKA_BROKERS,
+    ...access.kafka,
     clientId: 'weir-edge',
     log,
     onProduceSent: config.WEIR_FAILPOINT && (() => failAt('after-submit-sent')),
@@ -86,16 +89,15 @@ await runService(log, async (onStop, crash) => {
   onStop('pruning', startPruning({ config, pool, log }).stop)
 
   const load = createLoad(boundsOf(config), figures)
-  const submit = load.counting(
-    createSubmit({
-      publish: stream.publish,
-      // The rest is for the answer.
-      publishWithin: config.VERDICT_TIMEOUT_MS - Math.min(2_000, config.VERDICT_TIMEOUT_MS / 10),
-      verdicts,
-      figures,
-      now,
-    }),
-  )
+  const submit = createSubmit({
+    publish: stream.publish,
+    // The rest is for the answer.
+    publishWithin: config.VERDICT_TIMEOUT_MS - Math.min(2_000, config.VERDICT_TIMEOUT_MS / 10),
+    verdicts,
+    count: load.count,
+    figures,
+    now,
+  })
 
   const parts = {
     kafka: stream.check,
@@ -110,6 +112,27 @@ await runService(log, async (onStop, crash) => {
   const kafkaWithWrites = () => {
     stream.check()
     stream.checkWrites()
+  }
+  const health = shareHealth({
+    readiness: {
+      everything: createReadiness({
+        ...parts,
+        kafka: kafkaWithWrites,
+        registry: registry.ping,
+        clickhouse: clickhouse.ping,
+        ...peerChecks(peers),
+      }),
+      uploads: createReadiness(forUploads),
+    },
+    metricsText: async () => {
+      const theirs = await readPeerMetrics(peers, figures)
+      return [await metrics.text(), ...theirs].join('\n')
+    },
+  })
+  if (operationsPort !== undefined) {
+    const operations = createOperationsApp(health)
+    onStop('operations', () => operations.close())
+    await operations.listen({ host: network.host, port: operationsPort })
   }
   const app = createApp({
     catalogue,
@@ -130,25 +153,14 @@ await runService(log, async (onStop, crash) => {
     batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
     load,
+    isLagging: (type, orgId) => verdicts.lagOf(type, orgId) >= config.MAX_LAG_MS,
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,
     network,
     certificate,
-    readiness: {
-      everything: createReadiness({
-        ...parts,
-        kafka: kafkaWithWrites,
-        registry: registry.ping,
-        clickhouse: clickhouse.ping,
-        ...peerChecks(peers),
-      }),
-      uploads: createReadiness(forUploads),
-    },
-    metricsText: async () => {
-      const theirs = await readPeerMetrics(peers, figures)
-      return [await metrics.text(), ...theirs].join('\n')
-    },
+    ...health,
+    hasOperationsPort: operationsPort !== undefined,
     figures,
     now,
     log,

@@ -1,18 +1,17 @@
 import { retentionVariables } from '#ledger/retention.js'
-import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
+import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
-
-const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, LOG_LEVEL } = partVariables
+import { kafkaVariables, logVariables, postgresVariables, registryVariables } from '#platform/process/part-variables.js'
 
 const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables
 
 export const configSchema = {
   type: 'object',
   properties: {
-    KAFKA_BROKERS,
-    SCHEMA_REGISTRY_URL,
-    POSTGRES_URL,
-    LOG_LEVEL,
+    ...kafkaVariables,
+    ...registryVariables,
+    ...postgresVariables,
+    ...logVariables,
     ...failPointVariables,
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,

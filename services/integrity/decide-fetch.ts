@@ -10,9 +10,14 @@ import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
 
 /**
- * What the decisions on a fetch depend on: the names of known entities, and the hashes of keyed interactions by `org/id`.
+ * What the decisions on a fetch depend on: the names of known entities, the hashes of keyed interactions by `org/id`, and the
+ * hashes of the bodies that requests were first decided with, by request id.
  */
-export type Known = { known: ReadonlySet<string>; takenBefore: ReadonlyMap<string, Buffer> }
+export type Known = {
+  known: ReadonlySet<string>
+  takenBefore: ReadonlyMap<string, Buffer>
+  bodies: ReadonlyMap<string, Buffer>
+}
 
 /** What the decisions on a fetch add to Postgres. */
 export type Taken = {
@@ -26,6 +31,7 @@ export type Taken = {
 export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known, now: number): Taken => {
   const decide = createDecide(at.type)
   const takenBefore = new Map(world.takenBefore)
+  const bodies = new Map(world.bodies)
   const taken: Taken = { verdicts: [], entities: [], keyed: [], requests: [] }
   for (const { batch, offset } of fresh) {
     const decision = decide(
@@ -33,9 +39,11 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
       {
         isKnown: ({ type, id }) => world.known.has(entityName({ orgId: batch.org_id, type, id })),
         takenBefore: (id) => takenBefore.get(entityKey(batch.org_id, id)),
+        bodyOf: (requestId) => bodies.get(requestId),
       },
       now,
     )
+    if (!bodies.has(batch.request_id)) bodies.set(batch.request_id, batch.body_sha256)
     taken.verdicts.push({ ...decision, topic: at.topic, partition: at.partition, submitted_offset: offset })
     taken.requests.push(...decidedRequestsOf(batch, decision))
     for (const record of newlyAccepted(batch, decision)) {

@@ -1,15 +1,18 @@
 import type { Decided } from '#ledger/fence.js'
 import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
+import { createLagGauge, type LagGauge } from '#platform/kafka/lag-gauge.js'
 
 export type IntegrityFigures = {
+  /** Tells which partitions of these topics this process has now. */
+  assigned: LagGauge['keepOnly']
   fetched: (fetch: Fetch) => void
   published: (fetch: Fetch, outcomes: readonly Decided[]) => void
   forgotten: (topic: string, batches: number) => void
 }
 
 export const createIntegrityFigures = (metrics: Metrics): IntegrityFigures => {
-  const lag = metrics.gauge('consumer_lag', 'Batches that wait to be decided.', ['topic', 'partition'])
+  const lag = createLagGauge(metrics, 'Batches that wait to be decided.')
   const records = metrics.counter('records_total', 'Records decided, by outcome.', ['type', 'outcome'])
   const batches = metrics.counter('batches_total', 'Batches published: decided, or published again.', ['type', 'kind'])
   const forgotten = metrics.counter(
@@ -24,6 +27,7 @@ export const createIntegrityFigures = (metrics: Metrics): IntegrityFigures => {
     ['type'],
   )
   return {
+    assigned: lag.keepOnly,
     fetched: ({ topic, partition, highWatermark, messages }) =>
       lag.set({ topic, partition }, highWatermark - (messages[0]?.offset ?? highWatermark)),
     published: ({ topic, partition, highWatermark, messages }, outcomes) => {

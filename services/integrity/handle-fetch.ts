@@ -1,10 +1,12 @@
-import type { Submitted } from '#ledger/fence.js'
+import { explainHole, Hole, type Submitted } from '#ledger/fence.js'
 import type { Log } from '#platform/health/log.js'
-import type { Fetch } from '#platform/kafka/kafka.js'
+import type { Fetch, Received } from '#platform/kafka/kafka.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import type { SetAside, Unreadable } from '#platform/kafka/set-aside.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { createBreathe } from '#platform/process/breathe.js'
 import type { FailAt } from '#platform/process/fail-point.js'
-import { Undecodable } from '#platform/registry.js'
+import { NewerSchema, Undecodable } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
@@ -23,21 +25,25 @@ export type TypeTools = {
 
 /**
  * One fetch of one partition: read, decided in one transaction, then published. Its offsets are committed when this
- * resolves.
+ * resolves. A message of a newer schema stops it: what comes before that message is decided, and nothing from there on.
  */
 export const createFetchHandler = (deps: {
   catalogue: Catalogue
   tools: readonly TypeTools[]
   pool: Pool
+  /** The first offset that Kafka still has of a partition. */
+  logStart: (topic: string, partition: number) => Promise<number>
   index: EntityIndex
   setAside: SetAside
-  figures: IntegrityFigures
+  figures: Omit<IntegrityFigures, 'assigned'>
   failAt: FailAt
   log: Log
   now?: () => number
 }): ((fetch: Fetch) => Promise<void>) => {
   const toolsOf = new Map(deps.tools.map((tools) => [submittedTopic(tools.type.type), tools]))
   const now = deps.now ?? Date.now
+  // Partitions that stand still before a message of a newer schema, and its offset. Each new try brings the same fetch.
+  const stoppedAt = new Map<string, number>()
 
   return async (fetch) => {
     const tools = toolsOf.get(fetch.topic)
@@ -46,19 +52,26 @@ export const createFetchHandler = (deps: {
     const { topic, partition } = fetch
     deps.figures.fetched(fetch)
 
-    const { submitted, unreadable } = await read(decode, fetch)
+    const { submitted, unreadable, next, newer } = await read(decode, fetch)
+    const first = fetch.messages[0]?.offset ?? 0
+    const place = placeOf(fetch)
+    // What lies before that message was decided and published when this process met it for the first time.
+    if (newer && (next === first || stoppedAt.get(place) === next)) throw newer
     const at = {
       topic,
       partition,
       type,
       isReferenced: deps.catalogue.referenced.has(type.type),
-      first: fetch.messages[0]?.offset ?? 0,
-      next: (fetch.messages.at(-1)?.offset ?? -1) + 1,
+      first,
+      next,
+      before: fetch.before && (await readBefore(decode, fetch.before)),
     }
     const { outcomes, entities, forgotten } = await inTransaction(deps.pool, async (connection) => {
       const taken = await takeDecisions(connection, deps.index, at, submitted, now())
       deps.failAt('before-postgres-commit')
       return taken
+    }).catch(async (error: unknown) => {
+      throw error instanceof Hole ? explainHole(error, await deps.logStart(topic, partition)) : error
     })
     deps.failAt('after-postgres-commit')
     deps.index.remember(entities)
@@ -67,29 +80,52 @@ export const createFetchHandler = (deps: {
       const [first] = forgotten
       deps.log.warn(
         { topic, partition, from: first?.offset, batches: forgotten.length },
-        'decided long ago, passed over',
+        'decided long ago or accepted as lost, passed over',
       )
     }
     for (const message of unreadable) await deps.setAside(message)
     await publish(outcomes, fetch.holdsPartition)
     deps.failAt('after-publish')
-    deps.figures.published(fetch, outcomes)
+    deps.figures.published({ ...fetch, messages: fetch.messages.filter(({ offset }) => offset < next) }, outcomes)
+    if (!newer) return
+    stoppedAt.set(place, next)
+    throw newer
   }
 }
 
-const read = async (
+/** Undefined for a message that cannot be compared: nobody can read it, or only a newer version of integrity can. */
+const readBefore = async (
   decode: TypeTools['decode'],
-  { topic, partition, messages }: Fetch,
-): Promise<{ submitted: Submitted[]; unreadable: Unreadable[] }> => {
+  { offset, timestamp, value }: Received,
+): Promise<Submitted | undefined> => {
+  try {
+    return { offset, timestamp, batch: await decode(value) }
+  } catch (error) {
+    if (error instanceof Undecodable || error instanceof NewerSchema) return undefined
+    throw error
+  }
+}
+
+/** What a fetch holds, up to the offset `next`: its end, or the first message of a newer schema. */
+type Read = { submitted: Submitted[]; unreadable: Unreadable[]; next: number; newer?: Error }
+
+const read = async (decode: TypeTools['decode'], { topic, partition, messages }: Fetch): Promise<Read> => {
   const submitted: Submitted[] = []
   const unreadable: Unreadable[] = []
+  const breathe = createBreathe()
   for (const { offset, timestamp, value } of messages) {
+    await breathe()
     try {
       submitted.push({ offset, timestamp, batch: await decode(value) })
     } catch (error) {
+      // Decided without the values that this version does not know, they would be lost though a 200 confirmed them.
+      if (error instanceof NewerSchema) {
+        const newer = new Error(`offset ${offset} was ${error.message}: upgrade integrity`)
+        return { submitted, unreadable, next: offset, newer }
+      }
       if (!(error instanceof Undecodable)) throw error
       unreadable.push({ topic, partition, offset, timestamp, value, reason: error.message })
     }
   }
-  return { submitted, unreadable }
+  return { submitted, unreadable, next: (messages.at(-1)?.offset ?? -1) + 1 }
 }

@@ -7,7 +7,8 @@ import { committedOffsets, type Group } from '#platform/kafka/committed-offsets.
 import { type Consumer, createKafka } from '#platform/kafka/kafka.js'
 import { createSetAside } from '#platform/kafka/set-aside.js'
 import { abandonAfter, createPool, endPool, ping } from '#platform/postgres/postgres.js'
-import { readConfigOrExit } from '#platform/process/config.js'
+import { readAccess } from '#platform/process/access.js'
+import { orExit, readConfigOrExit } from '#platform/process/config.js'
 import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
@@ -27,6 +28,7 @@ import { createPublisher } from './publisher.js'
 import { startRetention } from './retention.js'
 
 const config = readConfigOrExit(configSchema)
+const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres']))
 const log = createLog('integrity', config.LOG_LEVEL)
 // Longer than a process that was stopped in its transaction can hold a cursor, and half of what an uploader waits for a
 // verdict.
@@ -36,8 +38,9 @@ const stopWaitingAfter = 4_000
 await runService(log, async (onStop, crash) => {
   const failAt = createFailAt(config)
   const metrics = createMetrics('integrity')
-  const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-  const pool = createPool(config.POSTGRES_URL, log, 10, { queryTimeout })
+  const registry = createRegistry(access.registry.url, access.registry)
+  // More than are worked on at once: a few partitions that hang on a lock must not keep the others from Postgres.
+  const pool = createPool(access.postgres, log, 20, { queryTimeout })
   onStop('postgres', () => endPool(pool))
 
   const patience = createPatience(log)
@@ -61,7 +64,7 @@ await runService(log, async (onStop, crash) => {
   const server = await startHealthServer({ host, port, readiness, metrics })
   onStop('health server', server.close)
 
-  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-integrity', log })
+  const kafka = createKafka({ ...access.kafka, clientId: 'weir-integrity', log })
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
 
@@ -69,7 +72,7 @@ await runService(log, async (onStop, crash) => {
     const schema = submittedSchema(type)
     await registry.prepare(subjectOf(submittedTopic(type.type)), schema)
     const publish = await createPublisher({ catalogue, type, producer, registry, failAt })
-    return { type, decode: registry.decoder<SubmittedBatch>(schema), publish }
+    return { type, decode: registry.decoder<SubmittedBatch>(schema, { whole: true }), publish }
   }
   const types = [...catalogue.all.values()]
   const tools = await patience.until('registry', () => Promise.all(types.map(toolsFor)))
@@ -83,13 +86,18 @@ await runService(log, async (onStop, crash) => {
     log,
   })
 
+  const figures = createIntegrityFigures(metrics)
   const handleFetch = createFetchHandler({
     catalogue,
     tools,
     pool,
+    logStart: async (topic, partition) => {
+      const offsets = await kafka.withAdmin((admin) => admin.fetchTopicOffsets(topic))
+      return Number(offsets.find((each) => each.partition === partition)?.low ?? 0)
+    },
     index: createEntityIndex(config.KNOWN_IDS),
     setAside,
-    figures: createIntegrityFigures(metrics),
+    figures,
     failAt,
     log,
   })
@@ -97,9 +105,10 @@ await runService(log, async (onStop, crash) => {
     const consumer = await kafka.consume({
       ...group,
       fromBeginning: true,
+      looksBack: true,
       partitionsAtOnce: 4,
-      bytesPerPartition: 512 * 1024,
       onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
+      onAssigned: (assigned) => figures.assigned(group.topics, assigned),
       crash,
     })
     consumers.push(consumer)

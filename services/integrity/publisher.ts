@@ -1,6 +1,7 @@
 import type { Decided } from '#ledger/fence.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
+import { createBreathe } from '#platform/process/breathe.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -57,13 +58,18 @@ export const createPublisher = async (deps: {
 
   return async (outcomes, holdsPartition) => {
     // Verdicts first, because uploaders wait for them; encoding thousands of events before would take its time.
+    const breathe = createBreathe()
     const verdicts: Queues = new Map()
-    for (const { batch, verdict } of outcomes) add(verdicts, verdictsTopic, batch.batch_id, encodeVerdict(verdict))
+    for (const { batch, verdict } of outcomes) {
+      await breathe()
+      add(verdicts, verdictsTopic, batch.batch_id, encodeVerdict(verdict))
+    }
     await sendAll(verdicts, holdsPartition)
 
     const records: Queues = new Map()
     for (const { batch, verdict, isTheOneDecided } of outcomes) {
       if (!isTheOneDecided) continue
+      await breathe()
       for (const event of events.accepted(batch, verdict)) {
         add(records, topic, entityKey(event.org_id, String(event[type.id])), encodeAccepted(event))
       }

@@ -1,5 +1,6 @@
 import {
   createRetention,
+  interactionVerdictsBefore,
   type RetentionConfig,
   rejectionsBefore,
   retriesBefore,
@@ -33,8 +34,10 @@ export const startRetention = (deps: {
     everyMs: config.PRUNE_EVERY_SECONDS * 1000,
     work: async (signal) => {
       const now = Date.now()
+      const verdicts = verdictsBefore(now, config)
       const before = {
-        verdicts: verdictsBefore(now, config),
+        verdicts,
+        interactionVerdicts: interactionVerdictsBefore(now, verdicts),
         retries: retriesBefore(rejectionsBefore(now, config), now, topicRetention),
       }
       const counts = await retention.prune(before, signal)

@@ -1,21 +1,27 @@
-import { findPrunedBefore, lockCursor, moveCursor } from '#ledger/cursors.js'
+import { findAcceptedLosses, findPrunedBefore, lockCursor, moveCursor } from '#ledger/cursors.js'
 import type { Entity } from '#ledger/entities.js'
 import {
   type Decided,
   freshOnes,
+  isAcceptedLoss,
   isForgotten,
+  refuseCutLog,
   refuseHole,
   type Span,
   type Submitted,
   toDecided,
 } from '#ledger/fence.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
-import { findVerdicts, insertVerdicts, touchVerdicts } from '#ledger/verdicts.js'
+import { findBatchDecidedAt, findFirstBodies, findVerdicts, insertVerdicts, touchVerdicts } from '#ledger/verdicts.js'
 import type { Connection } from '#platform/postgres/postgres.js'
+import { mayBeKeyed } from '#schemas/uuid.js'
 import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
 
-/** `forgotten` are batches that were decided so long ago that their verdicts are gone: nothing is published of them. */
+/**
+ * `forgotten` are batches that were decided so long ago that their verdicts are gone, or that lie where an operator has accepted
+ * a loss: nothing is published of them.
+ */
 export type Decisions = { outcomes: Decided[]; entities: Entity[]; forgotten: Submitted[] }
 
 /** Everything that one fetch of a partition reads and changes in Postgres. The caller's commit is the decision. */
@@ -27,16 +33,24 @@ export const takeDecisions = async (
   now: number,
 ): Promise<Decisions> => {
   const cursor = await lockCursor(connection, at.topic, at.partition)
+  const lossesOf = ({ topic, partition }: Span) => findAcceptedLosses(connection, topic, partition)
   const verdicts = await findVerdicts(
     connection,
-    submitted.map(({ batch }) => batch.batch_id),
+    [...submitted, ...(at.before ? [at.before] : [])].map(({ batch }) => batch.batch_id),
   )
   refuseHole(at, cursor)
+  // A Postgres that was emptied on purpose knows no cursor, and begins where the group is.
+  if (at.before && cursor !== undefined && !isAcceptedLoss(at.before, await lossesOf(at))) {
+    const decidedThere = await findBatchDecidedAt(connection, { ...at, offset: at.before.offset })
+    refuseCutLog(at, decidedThere, verdicts, await findPrunedBefore(connection, at.topic, at.partition))
+  }
   const fresh = freshOnes(submitted, cursor ?? 0, verdicts)
 
   const known = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
-  const taken = decideFetch(at, fresh, { known, takenBefore }, now)
+  const requestIds = new Set(fresh.map(({ batch }) => batch.request_id).filter(mayBeKeyed))
+  const bodies = await findFirstBodies(connection, [...requestIds])
+  const taken = decideFetch(at, fresh, { known, takenBefore, bodies }, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
 
   if (at.isReferenced) await index.add(connection, taken.entities)
@@ -47,7 +61,11 @@ export const takeDecisions = async (
 
   const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))
   const prunedBefore = isUndecided ? await findPrunedBefore(connection, at.topic, at.partition) : undefined
-  const forgotten = submitted.filter((one) => isForgotten(one, verdicts, prunedBefore))
+  const losses = isUndecided ? await lossesOf(at) : []
+  const forgotten = submitted.filter(
+    (one) =>
+      isForgotten(one, verdicts, prunedBefore) || (!verdicts.has(one.batch.batch_id) && isAcceptedLoss(one, losses)),
+  )
   const outcomes = submitted.filter((one) => !forgotten.includes(one)).map((one) => toDecided(at, one, verdicts))
 
   const repeats = outcomes.filter(({ isTheOneDecided }) => !isTheOneDecided)

@@ -1,6 +1,8 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import type { AcceptedLoss } from './fence.js'
 
 // integrity.cursors: up to where each partition of the submitted log is decided. Locking a row is the fence: see fence.ts.
+// integrity.accepted_losses: what lies below a cursor, was lost by Kafka, and is missed by nobody any more.
 
 /** Holds the partition's cursor until the transaction ends; undefined where nothing of the partition was ever decided. */
 export const lockCursor = async (
@@ -86,4 +88,36 @@ export const findPrunedBefore = async (
     values: [topic, partition],
   })
   return rows[0]?.pruned_before?.getTime()
+}
+
+/** The losses that operators have accepted in this partition. */
+export const findAcceptedLosses = async (
+  connection: Connection | Pool,
+  topic: string,
+  partition: number,
+): Promise<AcceptedLoss[]> => {
+  const { rows } = await connection.query<AcceptedLoss>({
+    name: 'find-accepted-losses',
+    text: `
+      select from_offset as "from", until_offset as "until"
+      from integrity.accepted_losses
+      where topic = $1 and partition = $2`,
+    values: [topic, partition],
+  })
+  return rows
+}
+
+export const insertAcceptedLoss = async (
+  connection: Connection,
+  topic: string,
+  partition: number,
+  { from, until }: AcceptedLoss,
+): Promise<void> => {
+  await connection.query(
+    `insert into integrity.accepted_losses (topic, partition, from_offset, until_offset)
+    values ($1, $2, $3, $4)
+    on conflict (topic, partition, from_offset) do update
+    set until_offset = greatest(accepted_losses.until_offset, excluded.until_offset)`,
+    [topic, partition, from, until],
+  )
 }

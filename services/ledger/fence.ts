@@ -16,6 +16,8 @@ export type Span = {
   isReferenced: boolean
   first: number
   next: number
+  /** The batch just before `first`, where the fetch is the partition's first one. */
+  before?: Submitted | undefined
 }
 
 /** A message of the submitted log with the verdict on its batch. */
@@ -25,16 +27,73 @@ export type Decided = Submitted & {
   isTheOneDecided: boolean
 }
 
-const whatToDo = 'Kafka has lost what was there: see "A machine that dies" in docs/operations.md'
+const whatToDo = 'Kafka has lost what was there: see "When a part forgets" in docs/operations.md'
+
+/** A gap between the cursor and a fetch. Our producers leave no gaps, so a missing offset is a batch that was lost. */
+export class Hole extends Error {
+  readonly place: string
+  readonly cursor: number
+  readonly first: number
+  constructor(at: Span, cursor: number) {
+    const place = placeOf(at)
+    super(`${place}: offsets ${cursor} to ${at.first - 1} are missing from the log. ${whatToDo}`)
+    this.place = place
+    this.cursor = cursor
+    this.first = at.first
+  }
+}
+
+/** Stops at a gap between the cursor and the fetch. */
+export const refuseHole = (at: Span, cursor: number | undefined): void => {
+  if (cursor !== undefined && at.first > cursor) throw new Hole(at, cursor)
+}
+
+/** What such a gap means, once it is known where the log begins: where Kafka still has those batches, Postgres has lost them. */
+export const explainHole = (hole: Hole, logStart: number): Error => {
+  if (logStart > hole.cursor) return hole
+  return new Error(
+    `${hole.place}: offsets ${hole.cursor} to ${hole.first - 1} are in the log and were published, and Postgres knows nothing ` +
+      'of them. Postgres went back to an earlier state: see "When a part forgets" in docs/operations.md',
+  )
+}
 
 /**
- * Stops at a gap between the cursor and the fetch. Our producers leave no gaps, so a missing offset is a batch that was
- * lost.
+ * Stops where the message before a partition's first fetch is not the one that was decided: the log was cut and has grown again,
+ * so that what lies below the cursor now was never decided. `decidedThere` is the batch that was decided at that offset, where
+ * that is known.
  */
-export const refuseHole = (at: Span, cursor: number | undefined): void => {
-  if (cursor === undefined || at.first <= cursor) return
-  throw new Error(`${placeOf(at)}: offsets ${cursor} to ${at.first - 1} are missing from the log. ${whatToDo}`)
+export const refuseCutLog = (
+  at: Span,
+  decidedThere: string | undefined,
+  verdicts: ReadonlyMap<string, StoredVerdict>,
+  prunedBefore: number | undefined,
+): void => {
+  const { before } = at
+  if (!before || isTheDecided(before, decidedThere, verdicts, prunedBefore)) return
+  const { batch_id: id } = before.batch
+  throw new Error(
+    `${placeOf(at)}: offset ${before.offset} holds the batch ${id}, and another one was decided there: ` +
+      `the log was cut and has grown again. ${whatToDo}`,
+  )
 }
+
+/** Whether a batch below the cursor can be the one that was decided there. */
+export const isTheDecided = (
+  one: Submitted,
+  decidedThere: string | undefined,
+  verdicts: ReadonlyMap<string, StoredVerdict>,
+  prunedBefore: number | undefined,
+): boolean => {
+  const { batch_id: id } = one.batch
+  const isDecided = verdicts.has(id) || isForgotten(one, verdicts, prunedBefore)
+  return isDecided && (decidedThere ?? id) === id
+}
+
+/** Offsets of a partition, from `from` up to but without `until`, whose loss an operator has accepted. */
+export type AcceptedLoss = { from: number; until: number }
+
+export const isAcceptedLoss = ({ offset }: { offset: number }, losses: readonly AcceptedLoss[]): boolean =>
+  losses.some(({ from, until }) => offset >= from && offset < until)
 
 /** The messages at or beyond the cursor whose batch has no verdict yet, each batch once. */
 export const freshOnes = (

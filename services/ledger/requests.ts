@@ -65,7 +65,14 @@ export const findRequest = async (pool: Pool, orgId: string, requestId: string):
       from (
         select ${verdictColumns}
         from integrity.verdicts
-        where request_id = $1::uuid and org_id = $2
+        where request_id = $1::uuid and org_id = $2 and body_sha256 = (
+          -- Of two bodies under one Idempotency-Key the first is the request; the other is only remembered as refused.
+          select body_sha256
+          from integrity.verdicts
+          where request_id = $1::uuid and org_id = $2
+          order by submitted_offset
+          limit 1
+        )
       ) v
       full join (
         select *
@@ -152,7 +159,9 @@ export const pruneRequests = async (pool: Pool, retentionHours: number, most: nu
           and (
             r.submitted_at < now() - make_interval(hours => $1)
             or cardinality(r.batch_records) <= (
-              select count(*) from integrity.verdicts v where v.request_id = r.request_id
+              select count(*)
+              from integrity.verdicts v
+              where v.request_id = r.request_id and v.body_sha256 = r.body_sha256
             )
           )
         order by r.submitted_at

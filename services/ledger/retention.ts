@@ -2,6 +2,7 @@ import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
 import { inSteps } from '#platform/process/periodically.js'
+import { submittedTopic } from '#schemas/derive/names.js'
 import { holdCursor, markPruned } from './cursors.js'
 import {
   countPrunableKeyed,
@@ -75,14 +76,26 @@ const startOfDay = (time: number): Date => new Date(Math.floor(time / day) * day
 export const retriesBefore = (rejections: Date, now: number, topicRetention: number): Date =>
   new Date(Math.min(rejections.getTime(), now - topicRetention) - 14 * day)
 
+/**
+ * Verdicts on gathered interactions go after a day. Each interaction has its answer at once; a look-up serves only clients that
+ * did not hear it, and they ask soon. An Idempotency-Key of an interaction is remembered in keyed_interactions, for as long as
+ * the other verdicts are kept.
+ */
+export const interactionVerdictsBefore = (now: number, verdicts: Date): Date =>
+  new Date(Math.max(verdicts.getTime(), now - day))
+
 export type Prunable = 'verdicts' | 'keyed_interactions' | 'keyed_requests' | 'retries'
 export type PrunedCounts = Record<Prunable, number>
 
 /**
- * What is pruned: verdicts and keyed interactions last used before a moment, with the request ids that find them, and retries of
- * rejections from before one.
+ * What is pruned: verdicts and keyed interactions last used before a moment; verdicts on interactions, with the request ids that
+ * find them, last used before another (the same, where none is given); and retries of rejections from before one.
  */
-export type Cutoffs = { verdicts?: Date | undefined; retries?: Date | undefined }
+export type Cutoffs = {
+  verdicts?: Date | undefined
+  interactionVerdicts?: Date | undefined
+  retries?: Date | undefined
+}
 
 export type Retention = {
   count: (before: Cutoffs) => Promise<PrunedCounts>
@@ -111,23 +124,31 @@ export const createRetention = (deps: {
       return count
     })
 
+  const isOfInteractions = ({ topic }: Committed): boolean => topic === submittedTopic('interactions')
+
   return {
-    count: async ({ verdicts, retries }) => ({
-      verdicts: verdicts ? await countPrunableVerdicts(pool, await deps.committed(), verdicts) : 0,
-      keyed_interactions: verdicts ? await countPrunableKeyed(pool, verdicts) : 0,
-      keyed_requests: verdicts ? await countPrunableKeyedRequests(pool, verdicts) : 0,
-      retries: retries ? await countPrunableRetries(pool, retries) : 0,
-    }),
-    prune: async ({ verdicts, retries }, signal) => {
+    count: async ({ verdicts, interactionVerdicts = verdicts, retries }) => {
+      const committed = verdicts ? await deps.committed() : []
+      const [own, others] = [committed.filter(isOfInteractions), committed.filter((each) => !isOfInteractions(each))]
+      const ofInteractions = interactionVerdicts ? await countPrunableVerdicts(pool, own, interactionVerdicts) : 0
+      return {
+        verdicts: ofInteractions + (verdicts ? await countPrunableVerdicts(pool, others, verdicts) : 0),
+        keyed_interactions: verdicts ? await countPrunableKeyed(pool, verdicts) : 0,
+        keyed_requests: interactionVerdicts ? await countPrunableKeyedRequests(pool, interactionVerdicts) : 0,
+        retries: retries ? await countPrunableRetries(pool, retries) : 0,
+      }
+    },
+    prune: async ({ verdicts, interactionVerdicts = verdicts, retries }, signal) => {
       const pruned: PrunedCounts = { verdicts: 0, keyed_interactions: 0, keyed_requests: 0, retries: 0 }
-      if (verdicts) {
+      if (verdicts && interactionVerdicts) {
         for (const partition of await deps.committed()) {
-          pruned.verdicts += await prune('verdicts', (most) => verdictsOf(partition, verdicts, most), signal)
+          const before = isOfInteractions(partition) ? interactionVerdicts : verdicts
+          pruned.verdicts += await prune('verdicts', (most) => verdictsOf(partition, before, most), signal)
         }
         const keyed = (most: number) => pruneKeyedInteractions(pool, verdicts, most)
         pruned.keyed_interactions = await prune('keyed_interactions', keyed, signal)
         // Without its verdict such a row finds nothing: it may go a moment later.
-        const requests = (most: number) => pruneKeyedRequests(pool, verdicts, most)
+        const requests = (most: number) => pruneKeyedRequests(pool, interactionVerdicts, most)
         pruned.keyed_requests = await prune('keyed_requests', requests, signal)
       }
       if (retries) pruned.retries = await prune('retries', (most) => pruneRetries(pool, retries, most), signal)

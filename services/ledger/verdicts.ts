@@ -34,7 +34,50 @@ export const findVerdicts = async (
   return new Map(rows.map((row) => [row.batch_id, fromRow(row)]))
 }
 
-/** The same without their places in the log, as uploaders get them. */
+/**
+ * The batch that was decided at an offset near the partition's end; undefined where it is not among the verdicts that were used
+ * last. Only those are looked at, because no index leads to an offset.
+ */
+export const findBatchDecidedAt = async (
+  connection: Connection,
+  { topic, partition, offset }: InLog,
+): Promise<string | undefined> => {
+  const { rows } = await connection.query<{ batch_id: string }>({
+    name: 'find-batch-decided-at',
+    text: `
+      select batch_id
+      from (
+        select batch_id, submitted_offset
+        from integrity.verdicts
+        where topic = $1 and partition = $2
+        order by coalesce(repeated_at, decided_at) desc
+        limit 1000
+      ) last_used
+      where submitted_offset = $3`,
+    values: [topic, partition, offset],
+  })
+  return rows[0]?.batch_id
+}
+
+/** A batch that was decided, with its offset and how many records it had. */
+export type DecidedBatchAt = { offset: number; batch_id: string; request_id: string; org_id: string; records: number }
+
+/** What was decided in a stretch of a partition. For operators: no index leads to an offset, so this reads long. */
+export const findDecidedBetween = async (
+  pool: Pool,
+  { topic, partition, from, until }: { topic: string; partition: number; from: number; until: number },
+): Promise<DecidedBatchAt[]> => {
+  const { rows } = await pool.query<DecidedBatchAt>(
+    `select submitted_offset as "offset", batch_id, request_id, org_id, accepted + json_array_length(refused) as records
+    from integrity.verdicts
+    where topic = $1 and partition = $2 and submitted_offset >= $3 and submitted_offset < $4
+    order by submitted_offset`,
+    [topic, partition, from, until],
+  )
+  return rows
+}
+
+/** The verdicts on these batches without their places in the log, as uploaders get them. */
 export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly string[]): Promise<VerdictEvent[]> => {
   const { rows } = await pool.query<Row<VerdictEvent>>({
     name: 'find-verdicts-of-batches',
@@ -45,6 +88,27 @@ export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly strin
     values: [batchIds],
   })
   return rows.map(fromRow)
+}
+
+/**
+ * SHA-256 of the body that each of these requests was first decided with, by request id. All batches of a request are in one
+ * partition, so the lowest offset is the first.
+ */
+export const findFirstBodies = async (
+  connection: Connection,
+  requestIds: readonly string[],
+): Promise<Map<string, Buffer>> => {
+  if (requestIds.length === 0) return new Map()
+  const { rows } = await connection.query<{ request_id: string; body_sha256: Buffer }>({
+    name: 'find-first-bodies',
+    text: `
+      select distinct on (request_id) request_id, body_sha256
+      from integrity.verdicts
+      where request_id = any ($1::uuid[])
+      order by request_id, submitted_offset`,
+    values: [requestIds],
+  })
+  return new Map(rows.map((row) => [row.request_id, row.body_sha256]))
 }
 
 /** Which of these requests have at least one batch that was decided. */
@@ -110,7 +174,10 @@ export const touchVerdicts = async (
 /** How many verdicts were removed, and when the most recently used of them was last used. */
 export type PrunedVerdicts = { count: number; lastUsed: Date | null }
 
-/** Removes at most `most` verdicts of a partition that were published and last used before a moment, the oldest first. */
+/**
+ * Removes at most `most` verdicts of a partition that were published and last used before a moment, the oldest first. An array
+ * of ids, not a join with them: Postgres would read the whole table for that, with the cursor held.
+ */
 export const pruneVerdicts = async (
   connection: Connection,
   { topic, partition, offset }: Committed,
@@ -120,17 +187,16 @@ export const pruneVerdicts = async (
   const { rows } = await connection.query<{ count: number; last_used: Date | null }>({
     name: 'prune-verdicts',
     text: `
-      with doomed as (
-        select batch_id
-        from integrity.verdicts
-        where topic = $1 and partition = $2 and submitted_offset < $3 and coalesce(repeated_at, decided_at) < $4
-        order by coalesce(repeated_at, decided_at)
-        limit $5
-      ), gone as (
-        delete from integrity.verdicts v
-        using doomed
-        where v.batch_id = doomed.batch_id
-        returning coalesce(v.repeated_at, v.decided_at) as last_used
+      with gone as (
+        delete from integrity.verdicts
+        where batch_id = any (array(
+          select batch_id
+          from integrity.verdicts
+          where topic = $1 and partition = $2 and submitted_offset < $3 and coalesce(repeated_at, decided_at) < $4
+          order by coalesce(repeated_at, decided_at)
+          limit $5
+        ))
+        returning coalesce(repeated_at, decided_at) as last_used
       )
       select count(*) as count, max(last_used) as last_used from gone`,
     values: [topic, partition, offset, before, most],

@@ -1,5 +1,6 @@
 import { retentionVariables } from '#ledger/retention.js'
-import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
+import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
+import { logVariables, partVariables } from '#platform/process/part-variables.js'
 
 const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, HISTORY_DAYS } = retentionVariables
 
@@ -11,7 +12,7 @@ export const configSchema = {
   properties: {
     ...partVariables,
     // A failure is printed in one line; the client libraries' own warnings would only stand in front of it.
-    LOG_LEVEL: { ...partVariables.LOG_LEVEL, default: 'error' },
+    LOG_LEVEL: { ...logVariables.LOG_LEVEL, default: 'error' },
     KAFKA_REPLICATION: {
       type: 'integer',
       minimum: 1,

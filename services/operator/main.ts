@@ -11,6 +11,7 @@ import { addOrgs } from './access/orgs.js'
 import { configSchema } from './config.js'
 import { withParts } from './desk/parts.js'
 import { examples, type Session, toPasted } from './desk/session.js'
+import { addAcceptLoss } from './loss/accept-loss.js'
 import { addProvision } from './provision/provision.js'
 import { addPrune } from './prune/prune.js'
 import { addRebuildAnalytics } from './rebuild/rebuild-analytics.js'
@@ -68,6 +69,7 @@ addRebuildAnalytics(rebuild, session)
 
 addProvision(program, session)
 addVerify(program, session)
+addAcceptLoss(program, session)
 
 // `weir keys list | head -1` closes the pipe early, and that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))

@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { createClient } from '@clickhouse/client'
+import { AccessRefused, type Trust } from './process/access.js'
+import { tlsProblem } from './process/tls-problem.js'
 
 export type ClickHouse = {
   command: (sql: string) => Promise<void>
@@ -11,16 +13,35 @@ export type ClickHouse = {
     settings?: Record<string, string | number>,
   ) => Promise<Row[]>
   /** One block of rows as an Avro object container. */
-  insertAvro: (table: string, container: Buffer, signal?: AbortSignal) => Promise<void>
+  insertAvro: (table: string, container: Buffer) => Promise<void>
   ping: () => Promise<void>
   close: () => Promise<void>
 }
 
 const pingWithin = 2_000
 
-export const createClickHouse = (url: string, options: { requestTimeout?: number } = {}): ClickHouse => {
+// Said with every insert, because a server or a user may have other defaults.
+const insertSettings = {
+  // A column that was added after an event was written is simply not in that event.
+  input_format_avro_allow_missing_fields: 1,
+  // An answer means that the rows are in the table, not in a buffer that a crash empties.
+  async_insert: 0,
+  // A replicated table passes over a block that it has seen, and so do the tables that are fed from it: a second try after a
+  // first one that reached only the first table would never reach the second.
+  insert_deduplicate: 0,
+} as const
+
+type Options = Trust & {
+  requestTimeout?: number
+  /** Cuts off what is under way. */
+  signal?: AbortSignal
+}
+
+export const createClickHouse = (url: string, options: Options = {}): ClickHouse => {
+  const cutOff = options.signal && { abort_signal: options.signal }
   const client = createClient({
     url,
+    ...(options.ca && { tls: { ca_cert: Buffer.from(options.ca) } }),
     request_timeout: options.requestTimeout ?? 60_000,
     keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
     // The service itself logs what went wrong, once.
@@ -28,7 +49,7 @@ export const createClickHouse = (url: string, options: { requestTimeout?: number
   })
   return {
     command: async (sql) => {
-      await client.command({ query: sql })
+      await client.command({ query: sql, ...cutOff })
     },
     query: async <Row>(sql: string, values: Record<string, unknown> = {}, settings = {}) => {
       const answer = await client.query({
@@ -36,17 +57,17 @@ export const createClickHouse = (url: string, options: { requestTimeout?: number
         query_params: values,
         format: 'JSONEachRow',
         clickhouse_settings: settings,
+        ...cutOff,
       })
       return answer.json<Row>()
     },
-    insertAvro: async (table, container, signal) => {
+    insertAvro: async (table, container) => {
       // exec, not insert: for Avro, `insert` expects rows that it encodes itself.
       const { stream } = await client.exec({
         query: `insert into ${table} format Avro`,
         values: Readable.from([container], { objectMode: false }),
-        // A column that was added after an event was written is simply not in that event.
-        clickhouse_settings: { input_format_avro_allow_missing_fields: 1 },
-        ...(signal && { abort_signal: signal }),
+        clickhouse_settings: insertSettings,
+        ...cutOff,
       })
       // The socket can be used again only when the answer has been read.
       await finished(stream.resume())
@@ -54,10 +75,20 @@ export const createClickHouse = (url: string, options: { requestTimeout?: number
     ping: async () => {
       // With a bound of its own: pings that hang would use up the client's few connections.
       const answer = await client.ping({ select: false, abort_signal: AbortSignal.timeout(pingWithin) })
-      if (!answer.success) throw answer.error
+      if (!answer.success) throw orRefused(answer.error, url)
     },
     close: () => client.close(),
   }
+}
+
+const orRefused = (error: Error, url: string): Error => {
+  const problem = tlsProblem(error, {
+    part: 'ClickHouse',
+    ca: 'CLICKHOUSE_CA_FILE',
+    on: url.startsWith('https:') ? undefined : 'write https:// in CLICKHOUSE_URL',
+    off: 'write http:// in CLICKHOUSE_URL, or name its port for TLS there',
+  })
+  return problem ? new AccessRefused(problem) : error
 }
 
 class SilentLogger {

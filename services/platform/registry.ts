@@ -1,6 +1,11 @@
+import { Agent } from 'node:https'
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import avro from 'avsc'
+import { AccessRefused, type RegistryAccess } from './process/access.js'
+import { type TlsWords, tlsProblem } from './process/tls-problem.js'
 import { within } from './process/within.js'
+import { type Asked, request } from './request.js'
+import { uncoveredBy } from './schema-fields.js'
 
 /** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
 const headerLength = 5
@@ -10,6 +15,12 @@ const lookUpWithin = 20_000
 /** A message that will never be readable, however often it is tried: not in our format, or its schema is gone. */
 export class Undecodable extends Error {}
 
+/**
+ * A message of a newer version of the reader's own schema: it may carry values that this process knows nothing of. Once the
+ * process is upgraded it reads the message whole.
+ */
+export class NewerSchema extends Error {}
+
 /** A rule of the registry for the schemas of one subject. */
 export type Compatibility = keyof typeof COMPATIBILITY
 
@@ -18,26 +29,51 @@ export type Registry = {
   register: (subject: string, schema: unknown, compatibility: Compatibility) => Promise<number>
   /** An encoder for a schema that was registered. */
   encoder: <T>(subject: string, schema: unknown) => Promise<(value: T) => Buffer>
-  /** A decoder into the form of `schema`, whichever schema the event was written with. */
-  decoder: <T>(schema: unknown) => (message: Buffer) => Promise<T>
+  /**
+   * A decoder into the form of `schema`, whichever schema the event was written with. Fields that `schema` does not have are
+   * left out; where that would lose something, ask for the `whole` event, and a message that has more fails as NewerSchema.
+   */
+  decoder: <T>(schema: unknown, options?: { whole?: boolean }) => (message: Buffer) => Promise<T>
   /** The schema that a message was written with, as JSON text. */
   writerSchema: (id: number) => Promise<string>
+  /** The newest schema of a subject, as JSON text; undefined where the subject has none. */
+  findLatest: (subject: string) => Promise<string | undefined>
+  /** Whether the subject has this schema, as its newest or as an earlier one. */
+  isRegistered: (subject: string, schema: unknown) => Promise<boolean>
   /** Looks up a registered schema, so that its events can be read later without the registry. */
   prepare: (subject: string, schema: unknown) => Promise<void>
   ping: () => Promise<void>
 }
 
-export const createRegistry = (url: string): Registry => {
+export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> = {}): Registry => {
   const base = url.replace(/\/$/, '')
-  const client = new SchemaRegistry({ host: base, retry: { retries: 5, maxRetryTimeInSecs: 5 } })
+  const { ask, getJson, findJson } = createAsk(base, access)
+  const client = new SchemaRegistry({
+    host: base,
+    retry: { retries: 5, maxRetryTimeInSecs: 5 },
+    ...(access.ca && { agent: new Agent({ ca: access.ca }) }),
+    ...(access.authorization && { middlewares: [authorize(access.authorization)] }),
+  })
+  const ping = (): Promise<unknown> => getJson(`${base}/subjects`)
+  /** The client does not say why it was not let in; our own question does. */
+  const explained = async <T>(asked: Promise<T>): Promise<T> =>
+    asked.catch(async (error: unknown) => {
+      await ping()
+      throw error
+    })
   const written = new Map<number, Promise<string>>()
   const encoders = new Map<string, Promise<unknown>>()
+
+  const addressOf = (subject: string): string => `${base}/subjects/${encodeURIComponent(subject)}`
 
   const writerSchema = (id: number): Promise<string> => {
     const known = written.get(id)
     if (known) return known
     // Not through the client: it keeps only the compiled schema, which has lost its logical types.
-    const asked = getJson<{ schema: string }>(`${base}/schemas/ids/${id}`).then(({ schema }) => schema)
+    const asked = findJson<{ schema: string }>(`${base}/schemas/ids/${id}`).then((found) => {
+      if (!found) throw new Undecodable(`the schema registry knows no schema ${id}`)
+      return found.schema
+    })
     written.set(id, asked)
     asked.catch(() => written.delete(id))
     return asked
@@ -46,7 +82,7 @@ export const createRegistry = (url: string): Registry => {
   const idOf = async (subject: string, schema: string): Promise<number> => {
     const asked = client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema })
     // The client has no bound of its own for a registry that hangs.
-    const id = await within(lookUpWithin, asked)
+    const id = await within(lookUpWithin, explained(asked))
     written.set(id, Promise.resolve(schema))
     return id
   }
@@ -54,19 +90,20 @@ export const createRegistry = (url: string): Registry => {
   // The client gives a rule only to a subject that has none, and throws where a subject has another one.
   const setCompatibility = async (subject: string, compatibility: Compatibility): Promise<void> => {
     const address = `${base}/config/${encodeURIComponent(subject)}`
-    const found = await request(address)
+    const found = await ask(address)
     if (found.status === 404) return
     const { compatibilityLevel } = await readJson<{ compatibilityLevel: string }>(address, found)
     if (compatibilityLevel === compatibility) return
-    const headers = { 'content-type': 'application/json' }
-    await readJson(address, await request(address, { method: 'PUT', headers, body: JSON.stringify({ compatibility }) }))
+    await readJson(address, await ask(address, sending('PUT', { compatibility })))
   }
 
   const register = async (subject: string, schema: unknown, compatibility: Compatibility): Promise<number> => {
     await setCompatibility(subject, compatibility)
-    const { id } = await client.register(
-      { type: SchemaType.AVRO, schema: JSON.stringify(schema) },
-      { subject, compatibility: COMPATIBILITY[compatibility] },
+    const { id } = await explained(
+      client.register(
+        { type: SchemaType.AVRO, schema: JSON.stringify(schema) },
+        { subject, compatibility: COMPATIBILITY[compatibility] },
+      ),
     )
     return id
   }
@@ -84,12 +121,16 @@ export const createRegistry = (url: string): Registry => {
       asked.catch(() => encoders.delete(subject + text))
       return asked
     },
-    decoder: <T>(schema: unknown) => {
+    decoder: <T>(schema: unknown, { whole = false } = {}) => {
       const reader = avro.Type.forSchema(schema as avro.Schema)
       // One resolver for each writer schema: building it anew for each message is 170 times slower.
       const read = new Map<number, (body: Buffer) => T>()
       const readerFor = async (id: number) => {
-        const writer = avro.Type.forSchema(JSON.parse(await writerSchema(id)))
+        const text = await writerSchema(id)
+        const written = orUndecodable(() => JSON.parse(text))
+        const writer = orUndecodable(() => avro.Type.forSchema(written))
+        // Once for each writer's schema. A schema of another name is not a version of this one, but a stranger's.
+        if (whole && writer.name === reader.name) refuseNewer(uncoveredBy(schema, written))
         const resolver = orUndecodable(() => reader.createResolver(writer))
         const decode = (body: Buffer): T => orUndecodable(() => reader.fromBuffer(body, resolver) as T)
         read.set(id, decode)
@@ -100,11 +141,20 @@ export const createRegistry = (url: string): Registry => {
         return (read.get(id) ?? (await readerFor(id)))(bodyOf(message))
       }
     },
+    findLatest: async (subject) =>
+      (await findJson<{ schema: string }>(`${addressOf(subject)}/versions/latest`))?.schema,
+    isRegistered: async (subject, schema) =>
+      (await findJson(addressOf(subject), sending('POST', { schema: JSON.stringify(schema) }))) !== undefined,
     prepare: async (subject, schema) => {
       await idOf(subject, JSON.stringify(schema))
     },
-    ping: () => getJson(`${base}/subjects`),
+    ping: async () => void (await ping()),
   }
+}
+
+const refuseNewer = (uncovered: readonly string[]): void => {
+  if (uncovered.length === 0) return
+  throw new NewerSchema(`written with a newer schema, in which ${uncovered.join(', ')} is new or different`)
 }
 
 /** Encodes into one buffer that is kept, and copies the result out: one allocation a message. */
@@ -121,15 +171,64 @@ const createEncode = <T>(type: avro.Type, id: number): ((value: T) => Buffer) =>
   }
 }
 
-const request = (address: string, init: RequestInit = {}): Promise<Response> =>
-  fetch(address, { ...init, signal: AbortSignal.timeout(3_000) })
+/** Requests to the registry; throws, in one line, where it does not let this service in. */
+const createAsk = (base: string, { ca, authorization }: Omit<RegistryAccess, 'url'>) => {
+  const words = wordsFor(base)
+  const ask = async (address: string, { headers, ...asked }: Asked = {}): Promise<Response> => {
+    const all = { accept: 'application/json', ...headers, ...(authorization && { authorization }) }
+    const answer = await request(address, { ...asked, headers: all, ...(ca && { ca }) }).catch((error: unknown) => {
+      const problem = tlsProblem(error, words)
+      throw problem ? new AccessRefused(problem) : error
+    })
+    if (answer.status === 401 || answer.status === 403)
+      throw new AccessRefused(`the schema registry refuses the login (${answer.status}): ${check}`)
+    return answer
+  }
+  const getJson = async <T>(address: string): Promise<T> => readJson<T>(address, await ask(address))
+  const findJson = async <T>(address: string, asked?: Asked): Promise<T | undefined> =>
+    readFound<T>(address, await ask(address, asked))
+  return { ask, getJson, findJson }
+}
 
-const getJson = async <T>(address: string): Promise<T> => readJson<T>(address, await request(address))
+const wordsFor = (url: string): TlsWords => ({
+  part: 'the schema registry',
+  ca: 'SCHEMA_REGISTRY_CA_FILE',
+  on: url.startsWith('https:') ? undefined : 'write https:// in SCHEMA_REGISTRY_URL',
+  off: 'write http:// in SCHEMA_REGISTRY_URL, or name its port for TLS there',
+})
+
+const check = 'check SCHEMA_REGISTRY_USERNAME and SCHEMA_REGISTRY_PASSWORD, or SCHEMA_REGISTRY_TOKEN'
+
+type Middleware = NonNullable<ConstructorParameters<typeof SchemaRegistry>[0]['middlewares']>[number]
+
+const authorize =
+  (authorization: string): Middleware =>
+  () => ({
+    prepareRequest: async (next) => (await next()).enhance({ headers: { authorization } }),
+  })
+const sending = (method: 'POST' | 'PUT', body: unknown): Asked => ({
+  method,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
 
 const readJson = async <T>(address: string, answer: Response): Promise<T> => {
-  const problem = `the schema registry answers ${answer.status} to ${new URL(address).pathname}`
-  if (!answer.ok) throw answer.status === 404 ? new Undecodable(problem) : new Error(problem)
-  return (await answer.json()) as T
+  if (answer.ok) return (await answer.json()) as T
+  throw new Error(`the schema registry answers ${answer.status} to ${new URL(address).pathname}`)
+}
+
+// A registry's own words for "there is no such subject, version or schema". A proxy in front of it, or a registry under another
+// path, answers 404 as well, and that says nothing about the schema.
+const notFoundCodes = [40401, 40402, 40403]
+
+/** What the registry answers; undefined only where the registry itself says that there is no such thing. */
+const readFound = async <T>(address: string, answer: Response): Promise<T | undefined> => {
+  if (answer.status !== 404) return readJson<T>(address, answer)
+  const body = (await answer.json().catch(() => null)) as { error_code?: number } | null
+  if (notFoundCodes.includes(body?.error_code ?? 0)) return undefined
+  throw new Error(
+    `${address} answers 404, but not as a schema registry does: see that SCHEMA_REGISTRY_URL leads to the registry`,
+  )
 }
 
 const orUndecodable = <T>(work: () => T): T => {

@@ -1,17 +1,22 @@
 import { retentionVariables } from '#ledger/retention.js'
-import { type ConfigOf, type ConfigSchema, partVariables } from '#platform/process/config.js'
+import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
+import {
+  clickhouseVariables,
+  kafkaVariables,
+  logVariables,
+  registryVariables,
+} from '#platform/process/part-variables.js'
 
 const { REJECTION_RETENTION_DAYS, HISTORY_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables
-const { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, CLICKHOUSE_URL, LOG_LEVEL } = partVariables
 
 export const configSchema = {
   type: 'object',
   properties: {
-    KAFKA_BROKERS,
-    SCHEMA_REGISTRY_URL,
-    CLICKHOUSE_URL,
-    LOG_LEVEL,
+    ...kafkaVariables,
+    ...registryVariables,
+    ...clickhouseVariables,
+    ...logVariables,
     ...failPointVariables,
     REJECTION_RETENTION_DAYS,
     HISTORY_DAYS,

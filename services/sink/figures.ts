@@ -1,17 +1,18 @@
 import type { Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
+import { createLagGauge, type LagGauge } from '#platform/kafka/lag-gauge.js'
 
 export type SinkFigures = {
+  /** Tells which partitions of these topics this process has now. */
+  assigned: LagGauge['keepOnly']
   fetched: (fetch: Fetch) => void
   written: (fetch: Fetch) => void
-  failed: (topic: string, error: Error) => void
+  failed: (topic: string) => void
   inserted: (table: string, rows: number, bytes: number, seconds: number) => void
-  /** Throws the last failure while inserts fail. */
-  check: () => void
 }
 
 export const createSinkFigures = (metrics: Metrics): SinkFigures => {
-  const lag = metrics.gauge('consumer_lag', 'Events that wait to be written.', ['topic', 'partition'])
+  const lag = createLagGauge(metrics, 'Events that wait to be written.')
   const failures = metrics.counter('insert_failures_total', 'Inserts that failed and were tried again.', ['topic'])
   const rows = metrics.histogram(
     'insert_rows',
@@ -26,25 +27,17 @@ export const createSinkFigures = (metrics: Metrics): SinkFigures => {
     [0.01, 0.05, 0.1, 0.5, 1, 5, 30],
     ['table'],
   )
-  const failing = new Map<string, Error>()
   return {
+    assigned: lag.keepOnly,
     fetched: ({ topic, partition, highWatermark, messages }) =>
       lag.set({ topic, partition }, highWatermark - (messages[0]?.offset ?? highWatermark)),
-    written: ({ topic, partition, highWatermark, messages }) => {
-      failing.delete(topic)
-      lag.set({ topic, partition }, highWatermark - 1 - (messages.at(-1)?.offset ?? highWatermark - 1))
-    },
-    failed: (topic, error) => {
-      failing.set(topic, error)
-      failures.inc({ topic })
-    },
+    written: ({ topic, partition, highWatermark, messages }) =>
+      lag.set({ topic, partition }, highWatermark - 1 - (messages.at(-1)?.offset ?? highWatermark - 1)),
+    failed: (topic) => failures.inc({ topic }),
     inserted: (table, rowCount, byteCount, took) => {
       rows.observe({ table }, rowCount)
       bytes.inc({ table }, byteCount)
       seconds.observe({ table }, took)
-    },
-    check: () => {
-      for (const [topic, error] of failing) throw new Error(`rows of ${topic} cannot be inserted: ${error.message}`)
     },
   }
 }

@@ -1,33 +1,44 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import type { Log } from '#platform/health/log.js'
-import type { Fetch, Received } from '#platform/kafka/kafka.js'
+import type { Fetch } from '#platform/kafka/kafka.js'
 import type { SetAside } from '#platform/kafka/set-aside.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { SinkFigures } from './figures.js'
 import type { Sorted } from './readable.js'
 import type { TableFeed } from './table-feeds.js'
 
-const firstPause = 250
-const longestPause = 5_000
-
 /**
- * Writes one fetch of one partition into its table. The offsets are committed when this resolves, so it goes on until
- * ClickHouse has the rows, however long ClickHouse is away.
+ * Writes one fetch of one partition into its table. The offsets are committed when this resolves. Where it rejects, the same
+ * messages come again, so rows may be written twice, which changes nothing.
  */
 export const createFetchHandler = (deps: {
   /** By topic. */
   feeds: ReadonlyMap<string, TableFeed>
   setAside: SetAside
-  figures: Omit<SinkFigures, 'inserted' | 'check'>
+  figures: Omit<SinkFigures, 'inserted' | 'assigned'>
   failAt: FailAt
-  log: Log
-  signal: AbortSignal
 }): ((fetch: Fetch) => Promise<void>) => {
-  const { feeds, figures, log, signal } = deps
+  const { feeds, figures } = deps
 
-  const keepReadable = async ({ topic, partition }: Fetch, { readable, unreadable }: Sorted): Promise<Received[]> => {
-    for (const { message, reason } of unreadable) await deps.setAside({ ...message, topic, partition, reason })
-    return readable
+  const write = async ({ writer }: TableFeed, { readable }: Sorted): Promise<void> => {
+    if (readable.length === 0) return
+    await writer.write(readable.map(({ value }) => value))
+    deps.failAt('after-clickhouse-insert')
+  }
+
+  /** Writes what can be written, and returns the rest. */
+  const writeReadable = async (feed: TableFeed, { topic, messages }: Fetch): Promise<Sorted['unreadable']> => {
+    const sorted = await feed.sort(messages)
+    try {
+      await write(feed, sorted)
+      return sorted.unreadable
+    } catch (error) {
+      figures.failed(topic)
+      if (!isClickHousesOwn(error)) throw error
+      const closely = await feed.lookClosely(sorted.readable)
+      // Nothing is wrong with the messages: it is the table, and only time or an operator mends it.
+      if (closely.unreadable.length === 0) throw error
+      await write(feed, closely)
+      return [...sorted.unreadable, ...closely.unreadable]
+    }
   }
 
   return async (fetch) => {
@@ -35,22 +46,10 @@ export const createFetchHandler = (deps: {
     const feed = feeds.get(topic)
     if (!feed) throw new Error(`no table for ${topic}`)
     figures.fetched(fetch)
-    for (let messages = fetch.messages, pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
-      try {
-        messages = await keepReadable(fetch, await feed.sort(messages))
-        if (messages.length > 0) {
-          await feed.writer.write(messages.map(({ value }) => value))
-          deps.failAt('after-clickhouse-insert')
-        }
-        figures.written(fetch)
-        return
-      } catch (error) {
-        figures.failed(topic, error as Error)
-        log.error({ err: error, topic, partition, rows: messages.length, pause }, 'insert failed, trying again')
-        await wait(pause, undefined, { signal })
-        if (isClickHousesOwn(error)) messages = await keepReadable(fetch, await feed.lookClosely(messages))
-      }
-    }
+    const unreadable = await writeReadable(feed, fetch)
+    // After the insert: one that fails again and again would set the same messages aside each time.
+    for (const { message, reason } of unreadable) await deps.setAside({ ...message, topic, partition, reason })
+    figures.written(fetch)
   }
 }
 

@@ -5,9 +5,11 @@ import { createClickHouse } from '#platform/clickhouse.js'
 import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
+import { createRecentFailures } from '#platform/health/recent-failures.js'
 import { type Consumer, createKafka } from '#platform/kafka/kafka.js'
 import { createSetAside } from '#platform/kafka/set-aside.js'
-import { readConfigOrExit } from '#platform/process/config.js'
+import { readAccess } from '#platform/process/access.js'
+import { orExit, readConfigOrExit } from '#platform/process/config.js'
 import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
@@ -26,27 +28,29 @@ import { openTableFeeds } from './table-feeds.js'
 import type { Insert } from './table-writer.js'
 
 const config = readConfigOrExit(configSchema)
+const access = orExit(() => readAccess(config, ['kafka', 'registry', 'clickhouse']))
 const log = createLog('sink', config.LOG_LEVEL)
 const stopWaitingAfter = 4_000
 
 await runService(log, async (onStop, crash) => {
   const metrics = createMetrics('sink')
   const figures = createSinkFigures(metrics)
-  const registry = createRegistry(config.SCHEMA_REGISTRY_URL)
-  const clickhouse = createClickHouse(config.CLICKHOUSE_URL)
-  onStop('clickhouse', clickhouse.close)
-  // Cuts off the inserts that still hang when the service has waited long enough for its stop.
+  const registry = createRegistry(access.registry.url, access.registry)
+  // Cuts off what ClickHouse has not answered when the service has waited long enough for its stop.
   const late = new AbortController()
   // Each insert adds a listener, and as many are under way as there are tables: Node would warn of more than ten.
   setMaxListeners(0, late.signal)
+  const clickhouse = createClickHouse(access.clickhouse.url, { ...access.clickhouse, signal: late.signal })
+  onStop('clickhouse', clickhouse.close)
   const insert: Insert = async (table, container, rows) => {
     const began = performance.now()
-    await clickhouse.insertAvro(`${database}.${table}`, container, late.signal)
+    await clickhouse.insertAvro(`${database}.${table}`, container)
     figures.inserted(table, rows, container.length, (performance.now() - began) / 1000)
   }
 
   const patience = createPatience(log)
   const consumers: Consumer[] = []
+  const fetches = createRecentFailures((place, reason) => `rows of ${place} cannot be inserted: ${reason}`)
   const readiness = createReadiness(
     {
       kafka: () => {
@@ -55,7 +59,7 @@ await runService(log, async (onStop, crash) => {
         for (const { check } of consumers) check()
       },
       clickhouse: clickhouse.ping,
-      inserts: figures.check,
+      inserts: fetches.check,
       // Needed for the start only: from then on the schemas are known.
       registry: () => patience.check('registry'),
     },
@@ -64,10 +68,10 @@ await runService(log, async (onStop, crash) => {
   const server = await startHealthServer({ host: config.SINK_HOST, port: config.SINK_PORT, readiness, metrics })
   onStop('health server', server.close)
 
-  const kafka = createKafka({ brokers: config.KAFKA_BROKERS, clientId: 'weir-sink', log })
+  const kafka = createKafka({ ...access.kafka, clientId: 'weir-sink', log })
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
-  const feeds = await patience.until('registry', () => openTableFeeds(catalogue, registry, insert))
+  const feeds = await patience.until('registry', () => openTableFeeds(catalogue, registry, clickhouse, insert))
   const encodeRejected = await registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
   const setAside = createSetAside({
     producer,
@@ -78,15 +82,7 @@ await runService(log, async (onStop, crash) => {
     log,
   })
 
-  const stopping = new AbortController()
-  const onFetch = createFetchHandler({
-    feeds,
-    setAside,
-    figures,
-    failAt: createFailAt(config),
-    log,
-    signal: stopping.signal,
-  })
+  const handleFetch = createFetchHandler({ feeds, setAside, figures, failAt: createFailAt(config) })
   const consume = async (groupId: string, topics: string[]) => {
     const consumer = await kafka.consume({
       groupId,
@@ -94,10 +90,10 @@ await runService(log, async (onStop, crash) => {
       fromBeginning: true,
       // All partitions of a fetch at once: only then can the table writer join them into one insert.
       partitionsAtOnce: 256,
-      bytesPerFetch: 4 * 1024 * 1024,
       gatherBytes: config.SINK_GATHER_BYTES,
       gatherMs: config.SINK_GATHER_MS,
-      onFetch,
+      onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
+      onAssigned: (assigned) => figures.assigned(topics, assigned),
       crash,
     })
     consumers.push(consumer)
@@ -107,9 +103,8 @@ await runService(log, async (onStop, crash) => {
   const others = [...feeds.keys()].filter((topic) => topic !== interactionsTopic)
   await consume(sinkGroupOf(), others)
   await consume(sinkGroupOf(catalogue.interaction.type), [interactionsTopic])
-  // Released before the consumers: a handler that waits for ClickHouse gives up, and its offsets stay uncommitted.
-  onStop('waiting inserts', () => {
-    stopping.abort()
+  // Released before the consumers: an insert that hangs is given up, and its offsets stay uncommitted.
+  onStop('hanging inserts', () => {
     setTimeout(() => late.abort(), stopWaitingAfter).unref()
   })
 

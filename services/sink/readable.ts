@@ -1,27 +1,77 @@
+import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Received } from '#platform/kafka/kafka.js'
-import { type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
+import { createBreathe } from '#platform/process/breathe.js'
+import { NewerSchema, type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
+import { fieldsOf } from '#platform/schema-fields.js'
 
 /** Messages that can be inserted, and messages that have to be set aside, with the reason. */
 export type Sorted = { readable: Received[]; unreadable: { message: Received; reason: string }[] }
 
 /**
  * Separates events of a topic's own schema from messages that another program wrote there with another schema: ClickHouse
- * would insert those as empty rows. Looks at the schema's name only, so that no event is decoded.
+ * would insert those as empty rows. Looks at the schema only, so that no event is decoded. Fails at a schema that the table
+ * has no room for, because ClickHouse would leave those values out without a word.
  */
-export const createSort = (registry: Pick<Registry, 'writerSchema'>, schemaName: string) => {
+export const createSort = (
+  registry: Pick<Registry, 'writerSchema'>,
+  schemaName: string,
+  findColumns: () => Promise<TableColumns>,
+) => {
   const names = new Map<number, string>()
   const nameOf = async (id: number): Promise<string> => {
     const known = names.get(id)
     if (known !== undefined) return known
-    const { namespace, name } = JSON.parse(await registry.writerSchema(id)) as { namespace?: string; name?: string }
-    names.set(id, `${namespace}.${name}`)
-    return `${namespace}.${name}`
+    const written = readSchema(await registry.writerSchema(id))
+    const name = `${written.namespace}.${written.name}`
+    if (name === schemaName) refuseLoss(written, await findColumns())
+    names.set(id, name)
+    return name
   }
   const check = async (message: Received): Promise<void> => {
     const name = await nameOf(schemaIdOf(message.value))
     if (name !== schemaName) throw new Undecodable(`written with the schema ${name} instead of ${schemaName}`)
   }
   return (messages: readonly Received[]): Promise<Sorted> => sortBy(messages, check)
+}
+
+/** The columns that an insert into a table reaches, by name, with their types. */
+export type TableColumns = { table: string; types: ReadonlyMap<string, string> }
+
+/** Those of a table, and of the tables that are fed from it: a value arrives only where all of them have its column. */
+export const createFindColumns =
+  (clickhouse: Pick<ClickHouse, 'query'>, tables: readonly [string, ...string[]]) =>
+  async (): Promise<TableColumns> => {
+    const found = await clickhouse.query<{ name: string; type: string }>(
+      `select name, any(type) as type
+      from system.columns
+      where concat(database, '.', table) in ({tables:Array(String)})
+      group by name
+      having count() = {count:UInt8}`,
+      { tables, count: tables.length },
+    )
+    return { table: tables[0], types: new Map(found.map(({ name, type }) => [name, type])) }
+  }
+
+type Written = { namespace?: string; name?: string }
+
+// A stranger's schema may be of another language than Avro.
+const readSchema = (text: string): Written => {
+  try {
+    return (JSON.parse(text) ?? {}) as Written
+  } catch (cause) {
+    throw new Undecodable('written with a schema that is not Avro', { cause })
+  }
+}
+
+const refuseLoss = (written: Written, { table, types }: TableColumns): void => {
+  for (const [name, { kinds }] of fieldsOf(written)) {
+    // What is inside of a column's value is ClickHouse's business.
+    if (name.includes('.')) continue
+    const type = types.get(name)
+    const problem = type === undefined ? 'has no column' : 'takes no null'
+    if (type === undefined || (kinds.includes('null') && !type.includes('Nullable(')))
+      throw new NewerSchema(`${table} ${problem} for ${name}, which a newer version writes: run its "weir provision"`)
+  }
 }
 
 /** Decodes every message, to find the ones that made an insert fail. */
@@ -33,7 +83,9 @@ const sortBy = async (
   check: (message: Received) => Promise<unknown>,
 ): Promise<Sorted> => {
   const sorted: Sorted = { readable: [], unreadable: [] }
+  const breathe = createBreathe()
   for (const message of messages) {
+    await breathe()
     try {
       await check(message)
       sorted.readable.push(message)

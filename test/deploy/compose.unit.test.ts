@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { kafkaProperties } from '../../deploy/embedded/parts/kafka.js'
 import { configSchema as edge } from '../../services/edge/config.js'
 import { configSchema as integrity } from '../../services/integrity/config.js'
 import { configSchema as operator } from '../../services/operator/config.js'
@@ -76,6 +77,12 @@ describe('docker-compose.yml', () => {
         if (condition === 'service_completed_successfully') expect(awaited?.restart, other).toBe('no')
       }
     }
+  })
+
+  it('acknowledges messages when they are on the disk, as the embedded Kafka does, since no other broker has them', () => {
+    const embedded = kafkaProperties({ port: 1, controllerPort: 2, logDir: '/log' }).split('\n')
+    const flushes = compose.services.kafka?.environment?.KAFKA_LOG_FLUSH_INTERVAL_MESSAGES
+    expect(embedded).toContain(`log.flush.interval.messages=${flushes}`)
   })
 
   it('keeps the data of each part in a volume of its own', () => {

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { course } from '#schemas/records/course.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
+import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { newOrganisation } from '../support/system/system.js'
+import { analyst, newOrganisation } from '../support/system/system.js'
 
 const org = await newOrganisation('answers')
 const shops = (count: number) => Array.from({ length: count }, () => sampleOf(shop))
@@ -71,5 +72,41 @@ describe('an upload', () => {
     const second = await org.uploader.upload('shops', records, key)
     expect(second).toMatchObject({ status: first.status, body: first.body })
     expect((await org.uploader.upload('shops', shops(1), key)).status).toBe(409)
+  })
+
+  it('with one Idempotency-Key and two bodies at the same moment takes all of one and nothing of the other', async () => {
+    const { name, uploader } = await newOrganisation('race')
+    const race = async (counts: number[]) => {
+      const key = { 'idempotency-key': randomUUID() }
+      const bodies = counts.map(shops)
+      const answers = await Promise.all(bodies.map((records) => uploader.upload('shops', records, key)))
+      return answers.map(({ status }, i) => ({ status, key, records: bodies[i] ?? [] }))
+    }
+    const races = await Promise.all(
+      Array.from({ length: 15 }, (_, n) =>
+        race(
+          [
+            [1, 2],
+            [700, 1200],
+            [3, 2, 501],
+          ][n % 3] ?? [],
+        ),
+      ),
+    )
+    for (const sent of races)
+      expect(sent.map(({ status }) => status).sort()).toEqual([200, ...sent.slice(1).map(() => 409)])
+
+    const taken = races.flat().reduce((sum, { status, records }) => sum + (status === 200 ? records.length : 0), 0)
+    const found = async () => {
+      const [row] = await analyst.query<{ n: number }>(
+        `select toUInt32(count()) as n from weir.shops_log final where org_id = '${name}'`,
+      )
+      return row?.n ?? 0
+    }
+    await eventually(async () => expect(await found()).toBeGreaterThanOrEqual(taken), 30_000)
+    // Whoever won gets its answer again; whoever lost is refused again.
+    for (const { status, key, records } of races.flat())
+      expect((await uploader.upload('shops', records, key)).status).toBe(status)
+    expect(await found()).toBe(taken)
   })
 })

@@ -196,7 +196,10 @@ describe('nesting', () => {
     const deep = shape(levels)
     for (const body of [deep, `{"records": ${deep}}`, `{"records": [${deep}]}`, `{"records": [{"name": ${deep}}]}`])
       expect((await post('/v1/data/shops', body)).status).toBe(400)
-    for (const body of [deep, `{"user_id": ${deep}}`, `{"${'x'.repeat(100)}": ${deep}}`])
+    // An interaction takes 64 KiB.
+    expect((await post('/user-interactions', deep)).status).toBe(413)
+    const fitting = shape(10_000)
+    for (const body of [fitting, `{"user_id": ${fitting}}`, `{"${'x'.repeat(100)}": ${fitting}}`])
       expect((await post('/user-interactions', body)).status).toBe(400)
   })
 })

@@ -12,8 +12,7 @@ import { newOrganisation, operate } from '../support/system/system.js'
 import { createUploader } from '../support/system/uploader.js'
 
 const mib = 1024 * 1024
-// Measured: 190 to 300 MiB at its largest (420 MiB with the default of 128 MiB in flight); without bounds the bodies
-// alone would be 1600 MiB.
+// Measured: 190 to 300 MiB at its largest; without bounds the bodies alone would be 1600 MiB.
 const mostMemory = 512 * mib
 
 // A second edge, so that small bounds trouble nobody else.

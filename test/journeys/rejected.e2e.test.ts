@@ -293,9 +293,10 @@ it('says in one line what is missing, and sends nothing', async () => {
 })
 
 it('prunes on demand what is older than it is told, and says beforehand how much', async () => {
+  // Younger than what the services themselves prune.
   const org = await newOrganisation('pruned')
   await org.uploader.upload('shops', [sampleOf(shop)])
-  await pool.query(`update integrity.verdicts set decided_at = decided_at - interval '400 days' where org_id = $1`, [
+  await pool.query(`update integrity.verdicts set decided_at = decided_at - interval '20 days' where org_id = $1`, [
     org.name,
   ])
   const verdicts = () => pool.query('select 1 from integrity.verdicts where org_id = $1', [org.name])
@@ -303,13 +304,13 @@ it('prunes on demand what is older than it is told, and says beforehand how much
   type Pruned = { verdicts: number; dry_run: boolean }
   // The group's offset is committed a moment after the answer.
   const before = await eventually(async () => {
-    const found = await answerOf<Pruned>('prune', '--verdicts', '300d', '--dry-run')
+    const found = await answerOf<Pruned>('prune', '--verdicts', '10d', '--dry-run')
     expect(found.verdicts).toBeGreaterThan(0)
     return found
   })
   expect(before.dry_run).toBe(true)
   expect((await verdicts()).rowCount).toBe(1)
-  expect(await answerOf<Pruned>('prune', '--verdicts', '300d')).toMatchObject({ verdicts: 1, dry_run: false })
+  expect(await answerOf<Pruned>('prune', '--verdicts', '10d')).toMatchObject({ verdicts: 1, dry_run: false })
   expect((await verdicts()).rowCount).toBe(0)
   const { exitCode, stderr } = await weir('prune', '--verdicts', '1h')
   expect([exitCode, stderr]).toEqual([1, 'weir: --verdicts 1h: what is younger than 24h is always kept'])

@@ -18,6 +18,7 @@ export const createOracle = () => {
   const judged = new Map<string, Judged>()
   const knownSince = new Map<string, number>()
   const taken = new Map<string, Buffer>()
+  const bodies = new Map<string, Buffer>()
 
   const verdictOn = (type: string, org: string, record: SubmittedRecord, lookedAt: number): string | undefined => {
     if (record.keyed_sha256) {
@@ -35,8 +36,12 @@ export const createOracle = () => {
       if (judged.has(batch.batch_id)) return
       const one: Judged = { type, batch, accepted: [], refused: new Map(), repeated: [] }
       for (const { index, problems } of batch.refusals) one.refused.set(index, problems[0]?.code ?? '')
+      const body = bodies.get(batch.request_id) ?? batch.body_sha256
+      bodies.set(batch.request_id, body)
       for (const record of batch.records) {
-        const verdict = verdictOn(type, batch.org_id, record, lookedAt)
+        const verdict = body.equals(batch.body_sha256)
+          ? verdictOn(type, batch.org_id, record, lookedAt)
+          : 'idempotency_conflict'
         if (verdict === 'repeated') one.repeated.push(record.index)
         else if (verdict) one.refused.set(record.index, verdict)
         else {

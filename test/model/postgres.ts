@@ -39,6 +39,7 @@ export const createPostgres = (rules: Rules) => {
           keyed,
           keyedOf(at.type, fresh).map(({ orgId, id }) => entityKey(orgId, id)),
         ),
+        bodies: firstBodies([...verdicts.values()]),
       }
       const taken = decideFetch(at, fresh, world, now)
       for (const verdict of taken.verdicts) found.set(verdict.batch_id, verdict)
@@ -66,6 +67,16 @@ export const createPostgres = (rules: Rules) => {
       locks.delete(placeOf(at))
     },
   }
+}
+
+/** SHA-256 of the body that each request was first decided with. */
+const firstBodies = (verdicts: readonly StoredVerdict[]): Map<string, Buffer> => {
+  const first = new Map<string, StoredVerdict>()
+  for (const verdict of verdicts) {
+    const known = first.get(verdict.request_id)
+    if (!known || verdict.submitted_offset < known.submitted_offset) first.set(verdict.request_id, verdict)
+  }
+  return new Map([...first].map(([requestId, { body_sha256 }]) => [requestId, body_sha256]))
 }
 
 const pick = <T>(all: ReadonlyMap<string, T>, names: readonly string[]): Map<string, T> => {

@@ -11,7 +11,11 @@ import { sampleOf } from '../support/sample.js'
 
 const decidedAt = Date.UTC(2026, 0, 1)
 const decide = (type: RecordType, batch: SubmittedBatch, world: Partial<World> = {}) =>
-  createDecide(type)(batch, { isKnown: () => true, takenBefore: () => undefined, ...world }, decidedAt)
+  createDecide(type)(
+    batch,
+    { isKnown: () => true, takenBefore: () => undefined, bodyOf: () => undefined, ...world },
+    decidedAt,
+  )
 
 describe.each([...catalogue.all.values()])('$type', (type) => {
   it('is accepted when everything it refers to is known', () => {
@@ -94,4 +98,14 @@ describe('an interaction with an Idempotency-Key', () => {
   it('may be tried again after it was refused', () => {
     expect(decide(interaction, keyed(2), { isKnown: () => false }).refused).toHaveLength(2)
   })
+})
+
+it('takes nothing of a request that was decided with another body before, and all of one with the same', () => {
+  const batch = batchOf(offer, [sampleOf(offer), sampleOf(offer)], { refusals: [refusalOf(2)] })
+  const { accepted, refused } = decide(offer, batch, { bodyOf: () => Buffer.alloc(32, 8) })
+  expect([accepted, refused.map(({ problems }) => problems[0]?.code)]).toEqual([
+    0,
+    ['idempotency_conflict', 'idempotency_conflict', 'missing_field'],
+  ])
+  expect(decide(offer, batch, { bodyOf: () => batch.body_sha256 })).toMatchObject({ accepted: 2 })
 })

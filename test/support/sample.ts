@@ -56,7 +56,7 @@ export const badValuesOf = (field: Field): [value: unknown, code: string][] => {
     case 'text':
       return [
         ...notText,
-        ['x'.repeat(4097), 'out_of_range'],
+        ['x'.repeat((field.longest ?? 4096) + 1), 'out_of_range'],
         ['a\u0000b', 'bad_format'],
         ['a\ud800b', 'bad_format'],
         ...(field.required ? ([['  ', 'bad_format']] as [unknown, string][]) : []),

@@ -1,4 +1,4 @@
-import { readConfig as readVariables } from '#platform/process/config.js'
+import { readConfig as readVariables, withFiles } from '#platform/process/config.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { networkVariables, openNetwork } from '../../../services/edge/network/network.js'
 import { type PortVariable, readStartSettings } from './start-settings.mjs'
@@ -7,6 +7,11 @@ import { type PortVariable, readStartSettings } from './start-settings.mjs'
 export type Addresses = Readonly<
   Record<'KAFKA_BROKERS' | 'SCHEMA_REGISTRY_URL' | 'POSTGRES_URL' | 'CLICKHOUSE_URL', string>
 >
+
+/** An address that holds a password can be given as a file; the services then get what the launcher has read. */
+export const addressFiles = ['POSTGRES_URL_FILE', 'CLICKHOUSE_URL_FILE'] as const
+export type AddressFile = (typeof addressFiles)[number]
+const isAddressFile = (name: string): name is AddressFile => (addressFiles as readonly string[]).includes(name)
 
 export type LauncherConfig = {
   readonly dataDir: string
@@ -27,7 +32,11 @@ export class ConfigProblems extends Error {
 export const readConfig = (env: Readonly<Record<string, string | undefined>>): LauncherConfig => {
   const { problems, dataDir, edgeHost, ports, ownPorts } = readStartSettings(env, packageRoot)
   const part = (address: keyof Addresses, port: PortVariable, own: (port: number) => string): string => {
-    const given = env[address]?.trim()
+    const file = `${address}_FILE` as const
+    const names = isAddressFile(file) ? [address, file] : [address]
+    const named = withFiles(names, Object.fromEntries(names.map((name) => [name, env[name]?.trim()])))
+    problems.push(...named.problems)
+    const given = named.data[address]
     if (given && address !== 'KAFKA_BROKERS' && !URL.canParse(given)) problems.push(`${address} is not a URL`)
     return given || own(ports[port])
   }

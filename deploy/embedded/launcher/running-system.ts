@@ -63,7 +63,8 @@ export const operatorSystem = (env: Readonly<Record<string, string | undefined>>
   const given = { ...config.addresses, EDGE_URL: env.EDGE_URL || edgeUrl(config) }
   const here = addressesHere(config.dataDir)
   const names = Object.keys(portOf) as (keyof OperatorAddresses)[]
-  const isNamed = (name: keyof OperatorAddresses) => Boolean(env[name]?.trim() || env[portOf[name]]?.trim())
+  const isNamed = (name: keyof OperatorAddresses) =>
+    [name, portOf[name], `${name}_FILE`].some((variable) => env[variable]?.trim())
   // Who names the address of this folder's system by a port alone has not named a user, and means Weir's own.
   const isHere = (name: keyof OperatorAddresses) => here !== undefined && given[name] === withoutUser(here[name])
   const choose = (name: keyof OperatorAddresses) =>

@@ -6,7 +6,7 @@ import { withoutTimerWarning } from '../run-node.mjs'
 import { logFileOf, sizeOf, tailOf } from '../supervision/log-file.js'
 import { type RunningProcess, spawnNoted } from '../supervision/noted-processes.js'
 import { CannotStart, type ProcessDefinition } from '../supervision/supervisor.js'
-import type { Addresses, LauncherConfig } from './config.js'
+import { type Addresses, type AddressFile, addressFiles, type LauncherConfig } from './config.js'
 
 const services = [
   { name: 'sink', port: 'SINK_PORT', stopsBy: 'ends the inserts that it has begun' },
@@ -68,6 +68,7 @@ export const mainOf = (service: string): string => join(packageRoot, 'dist/servi
 
 export const serviceEnvironment = (config: LauncherConfig): Record<string, string> & Addresses => ({
   ...serviceAddresses(config),
+  ...withoutAddressFiles,
   EDGE_HOST: config.edgeHost,
   EDGE_PORT: String(config.ports.EDGE_PORT),
   INTEGRITY_PORT: String(config.ports.INTEGRITY_PORT),
@@ -80,6 +81,9 @@ export const serviceAddresses = ({ addresses, dataDir, ownPorts, ports }: Launch
   ownPorts.includes('CLICKHOUSE_PORT')
     ? { ...addresses, CLICKHOUSE_URL: `http://weir:${weirPassword(dataDir)}@127.0.0.1:${ports.CLICKHOUSE_PORT}` }
     : addresses
+
+/** Takes from a process the names of files whose addresses it is given: it refuses both. */
+export const withoutAddressFiles = Object.fromEntries(addressFiles.map((name) => [name, ''])) as Record<AddressFile, ''>
 
 /** Where programs on this machine reach the edge; an edge that listens on every address is reached on loopback. */
 export const edgeUrl = ({

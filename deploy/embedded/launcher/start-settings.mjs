@@ -14,15 +14,15 @@ const defaultPorts = {
 
 /** @typedef {keyof typeof defaultPorts} PortVariable */
 
-/** @type {readonly (readonly [PortVariable, string | undefined])[]} the ports, each with the address that makes it unneeded */
+/** @type {readonly (readonly [PortVariable, ...string[]])[]} the ports, each with the addresses that make it unneeded */
 const portsAndAddresses = [
   ['KAFKA_PORT', 'KAFKA_BROKERS'],
   ['REGISTRY_PORT', 'SCHEMA_REGISTRY_URL'],
-  ['POSTGRES_PORT', 'POSTGRES_URL'],
-  ['CLICKHOUSE_PORT', 'CLICKHOUSE_URL'],
-  ['INTEGRITY_PORT', undefined],
-  ['SINK_PORT', undefined],
-  ['EDGE_PORT', undefined],
+  ['POSTGRES_PORT', 'POSTGRES_URL', 'POSTGRES_URL_FILE'],
+  ['CLICKHOUSE_PORT', 'CLICKHOUSE_URL', 'CLICKHOUSE_URL_FILE'],
+  ['INTEGRITY_PORT'],
+  ['SINK_PORT'],
+  ['EDGE_PORT'],
 ]
 
 /**
@@ -39,7 +39,9 @@ export const readStartSettings = (env, root) => {
       Object.entries(defaultPorts).map(([name, fallback]) => [name, readPort(name, env[name], fallback, problems)]),
     )
   )
-  const ownPorts = portsAndAddresses.filter(([, address]) => !(address && env[address]?.trim())).map(([name]) => name)
+  const ownPorts = portsAndAddresses
+    .filter(([, ...addresses]) => !addresses.some((address) => env[address]?.trim()))
+    .map(([name]) => name)
   for (const [index, name] of ownPorts.entries()) {
     const twin = ownPorts.slice(0, index).find((other) => ports[other] === ports[name])
     if (twin) problems.push(`${twin} and ${name} are both ${ports[name]}`)

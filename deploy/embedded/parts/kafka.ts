@@ -12,8 +12,13 @@ import { jarsDir, javaCommand, javaEnvironment, javaOptions, javaProperties } fr
 import { freePorts } from './ports.js'
 
 /** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
-export const kafkaPart = (options: { dataDir: string; port: number; behind?: Behind }): ProcessDefinition => {
-  const { dataDir, port, behind } = options
+export const kafkaPart = (options: {
+  dataDir: string
+  port: number
+  behind?: Behind
+  guarded?: Guarded
+}): ProcessDefinition => {
+  const { dataDir, port, behind, guarded } = options
   const home = join(dataDir, 'kafka')
   const logDir = join(home, 'log')
   const propertiesFile = join(home, 'server.properties')
@@ -36,12 +41,19 @@ export const kafkaPart = (options: { dataDir: string; port: number; behind?: Beh
     prepare: async (signal) => {
       await mkdir(home, { recursive: true })
       const [controllerPort = 0] = await freePorts(1)
-      await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind }))
+      await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind, guarded }))
       const id = await clusterId(home)
       await fetchMisplaced(logDir, id)
       if (existsSync(join(logDir, 'meta.properties'))) return
       // With `=`, because one id in 64 begins with a hyphen and would be taken for an option.
-      const format = ['format', '--ignore-formatted', `--cluster-id=${id}`, '-c', propertiesFile]
+      const format = [
+        'format',
+        '--ignore-formatted',
+        `--cluster-id=${id}`,
+        '-c',
+        propertiesFile,
+        ...scramUsers(guarded),
+      ]
       await promisify(execFile)(java, [...classes, 'kafka.tools.StorageTool', ...format], {
         env: { ...process.env, ...javaEnvironment },
         maxBuffer: 16 << 20,
@@ -93,14 +105,52 @@ const fetchMisplaced = async (logDir: string, id: string): Promise<void> => {
  */
 export type Behind = { port: number; advertisedPort: number }
 
+/**
+ * Another such listener, as clusters of one's own have them: over TLS, for users with a password or a token, each of whom may do
+ * only what an access rule allows. For tests: whoever comes by the part's own port is let in as before, and may do anything.
+ */
+export type Guarded = Behind & {
+  /** File with the private key and the certificate (PEM). */
+  pem: string
+  passwords: Readonly<Record<string, string>>
+}
+
+const scramUsers = (guarded: Guarded | undefined): string[] =>
+  Object.entries(guarded?.passwords ?? {}).flatMap(([name, password]) =>
+    ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+      '--add-scram',
+      `${mechanism}=[name=${name},password=${password}]`,
+    ]),
+  )
+
+const guardedProperties = ({ pem, passwords }: Guarded): Record<string, string | number> => {
+  const login = (name: string, options = '') => `org.apache.kafka.common.security.${name} required ${options};`
+  const users = Object.entries(passwords).map(([name, password]) => `user_${name}="${password}"`)
+  return {
+    'listener.name.guarded.ssl.keystore.type': 'PEM',
+    'listener.name.guarded.ssl.keystore.location': pem,
+    'listener.name.guarded.sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
+    'listener.name.guarded.plain.sasl.jaas.config': login('plain.PlainLoginModule', users.join(' ')),
+    'listener.name.guarded.scram-sha-256.sasl.jaas.config': login('scram.ScramLoginModule'),
+    'listener.name.guarded.scram-sha-512.sasl.jaas.config': login('scram.ScramLoginModule'),
+    // Any token is good whose times are right, signed or not.
+    'listener.name.guarded.oauthbearer.sasl.jaas.config': login('oauthbearer.OAuthBearerLoginModule'),
+    // A session ends with its token.
+    'listener.name.guarded.oauthbearer.connections.max.reauth.ms': 3_600_000,
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users': 'User:ANONYMOUS',
+  }
+}
+
 /** server.properties of one KRaft node that is its own controller and listens on loopback only. */
 export const kafkaProperties = (options: {
   port: number
   controllerPort: number
   logDir: string
   behind?: Behind | undefined
+  guarded?: Guarded | undefined
 }): string => {
-  const { behind } = options
+  const { behind, guarded } = options
   const listen = (name: string, port: number | undefined) => (port === undefined ? [] : [`${name}://127.0.0.1:${port}`])
   const properties: Record<string, string | number | boolean> = {
     'process.roles': 'broker,controller',
@@ -110,10 +160,15 @@ export const kafkaProperties = (options: {
     listeners: [
       ...listen('BROKER', options.port),
       ...listen('BEHIND', behind?.port),
+      ...listen('GUARDED', guarded?.port),
       ...listen('CONTROLLER', options.controllerPort),
     ].join(','),
-    'advertised.listeners': [...listen('BROKER', options.port), ...listen('BEHIND', behind?.advertisedPort)].join(','),
-    'listener.security.protocol.map': 'BROKER:PLAINTEXT,BEHIND:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'advertised.listeners': [
+      ...listen('BROKER', options.port),
+      ...listen('BEHIND', behind?.advertisedPort),
+      ...listen('GUARDED', guarded?.advertisedPort),
+    ].join(','),
+    'listener.security.protocol.map': 'BROKER:PLAINTEXT,BEHIND:PLAINTEXT,GUARDED:SASL_SSL,CONTROLLER:PLAINTEXT',
     'inter.broker.listener.name': 'BROKER',
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': options.logDir,
@@ -141,6 +196,7 @@ export const kafkaProperties = (options: {
     // A submitted batch is one message; the edge bounds it far below this.
     'message.max.bytes': 32 * 1024 * 1024,
     'replica.fetch.max.bytes': 32 * 1024 * 1024,
+    ...(guarded && guardedProperties(guarded)),
   }
   return javaProperties(properties)
 }

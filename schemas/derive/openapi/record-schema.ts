@@ -60,7 +60,7 @@ const valueSchema = (field: Field): Schema & { examples: readonly unknown[]; abo
     case 'text':
       return {
         type: 'string',
-        maxLength: longestText,
+        maxLength: field.longest ?? longestText,
         ...(field.required && { minLength: 1, pattern: '\\S' }),
         examples: ['text'],
       }

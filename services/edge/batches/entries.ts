@@ -1,11 +1,23 @@
 import type { Validate } from '#schemas/derive/validator.js'
 import type { Refusal } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
+import { createPauses } from '../limits/turns.js'
 
 /**
  * One record of a request after validation: its values, or why it was refused. `size` is about how many bytes it takes.
  */
 export type Entry = { size: number; keyedSha256?: Buffer } & ({ values: Values } | { refusal: Omit<Refusal, 'index'> })
+
+/** The records of a request, validated. */
+export const toEntries = async (validate: Validate, records: readonly unknown[]): Promise<Entry[]> => {
+  const pause = createPauses()
+  const entries: Entry[] = []
+  for (const given of records) {
+    entries.push(toEntry(validate, given))
+    await pause()
+  }
+  return entries
+}
 
 export const toEntry = (validate: Validate, given: unknown): Entry => {
   const result = validate(given)
@@ -36,20 +48,63 @@ const tooDeep: StoredRecord = { record: `(nested more than ${mostLevels} levels 
 
 /** A refused record as its rejection keeps it: as JSON, at most 64 KiB of it. */
 export const toStoredRecord = (given: unknown): StoredRecord => {
-  // JSON.stringify walks by recursion: a few thousand levels end it with a RangeError.
-  if (isDeeperThan(mostLevels, given)) return tooDeep
-  const text = JSON.stringify(given)
+  const length = lengthOf(given)
+  if (length === undefined) return tooDeep
+  const text = length > mostBytes ? writeBeginning(given, mostBytes) : JSON.stringify(given)
   if (text.length * 3 <= mostBytes) return { record: text, truncated: false }
   // encodeInto stops before a character that does not fit, so the text is never cut within one.
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(mostBytes))
   return { record: text.slice(0, read), truncated: read < text.length }
 }
 
-const isDeeperThan = (most: number, given: unknown): boolean => {
+/**
+ * The JSON of a value, or a text longer than `enough` that begins as it does: JSON.stringify would write all of a record of
+ * 16 MiB, of which only the beginning is kept.
+ */
+const writeBeginning = (given: unknown, enough: number): string => {
+  let text = ''
+  const write = (value: unknown): void => {
+    if (text.length > enough) return
+    if (typeof value === 'string') text += JSON.stringify(value.length > enough ? value.slice(0, enough) : value)
+    else if (typeof value !== 'object' || value === null) text += JSON.stringify(value)
+    else if (Array.isArray(value)) writeAll('[', value, ']', write)
+    else
+      writeAll('{', Object.keys(value), '}', (name) => {
+        write(name)
+        text += ':'
+        write((value as Record<string, unknown>)[name])
+      })
+  }
+  const writeAll = <T>(open: string, items: readonly T[], close: string, writeOne: (item: T) => void): void => {
+    text += open
+    for (const [i, item] of items.entries()) {
+      if (i > 0) text += ','
+      writeOne(item)
+      if (text.length > enough) return
+    }
+    text += close
+  }
+  write(given)
+  return text
+}
+
+/**
+ * About how long a value's JSON is; undefined where it is nested too deep: writing walks by recursion, and a few thousand
+ * levels would end it with a RangeError.
+ */
+const lengthOf = (given: unknown): number | undefined => {
+  let length = 0
   let level: unknown[] = [given]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > most) return true
-    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+    if (depth > mostLevels) return undefined
+    const next: unknown[] = []
+    for (const value of level) {
+      if (typeof value === 'string') length += value.length
+      if (typeof value !== 'object' || value === null) continue
+      for (const name of Array.isArray(value) ? [] : Object.keys(value)) length += name.length
+      for (const inner of Object.values(value)) next.push(inner)
+    }
+    level = next
   }
-  return false
+  return length
 }

@@ -1,7 +1,8 @@
-import type { FastifyInstance } from 'fastify'
-import type { Check, Readiness } from '#platform/health/health.js'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { type Check, type Readiness, shareForASecond } from '#platform/health/health.js'
 import { metricsType } from '#platform/health/metrics.js'
 import type { EdgeFigures } from '../figures.js'
+import { newId } from './ids.js'
 import { requestError, sendError } from './request-error.js'
 import { addResource } from './resource.js'
 
@@ -11,8 +12,31 @@ export type HealthDeps = {
   metricsText: () => Promise<string>
 }
 
-/** /healthz, /readyz and /metrics: for operators and their machines, without a key. */
-export const addHealth = (app: FastifyInstance, { readiness, metricsText }: HealthDeps): void => {
+/** The same, asked at most once a second, however many ask. */
+export const shareHealth = ({ readiness, metricsText }: HealthDeps): HealthDeps => ({
+  readiness: { everything: shareForASecond(readiness.everything), uploads: shareForASecond(readiness.uploads) },
+  metricsText: shareForASecond(metricsText),
+})
+
+/** The port for operators alone (OPERATIONS_PORT): the same pages, with all that they say. */
+export const createOperationsApp = (deps: HealthDeps): FastifyInstance => {
+  const app = Fastify({ genReqId: newId })
+  addHealth(app, deps)
+  app.setNotFoundHandler((_request, reply) =>
+    sendError(reply, requestError(404, 'try /healthz, /readyz, /readyz?for=uploads or /metrics')),
+  )
+  return app
+}
+
+/**
+ * /healthz, /readyz and /metrics: for operators and their machines, without a key. Where operators have a port of their own,
+ * the public one only tells whether the edge is ready.
+ */
+export const addHealth = (
+  app: FastifyInstance,
+  { readiness, metricsText }: HealthDeps,
+  { isPublicOnly = false } = {},
+): void => {
   addResource(app, '/healthz', { GET: { handler: async () => ({ status: 'ok' }) } })
   addResource(app, '/readyz', {
     GET: {
@@ -21,12 +45,18 @@ export const addHealth = (app: FastifyInstance, { readiness, metricsText }: Heal
         if (wanted !== 'everything' && wanted !== 'uploads')
           return sendError(reply, requestError(400, 'for must be uploads'))
         const state = await readiness[wanted]()
-        return reply.code(state.status === 'ready' ? 200 : 503).send(state)
+        const shown = isPublicOnly ? { status: state.status } : state
+        return reply.code(state.status === 'ready' ? 200 : 503).send(shown)
       },
     },
   })
   addResource(app, '/metrics', {
-    GET: { handler: async (_request, reply) => reply.type(metricsType).send(await metricsText()) },
+    GET: {
+      handler: async (_request, reply) =>
+        isPublicOnly
+          ? sendError(reply, requestError(404, 'the metrics are on the port for operators, OPERATIONS_PORT'))
+          : reply.type(metricsType).send(await metricsText()),
+    },
   })
 }
 

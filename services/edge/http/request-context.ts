@@ -25,6 +25,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** A body that this route takes, for those who sent something else. */
     form?: string
+    /** What to do about a body that is larger than the route takes. */
+    tooLarge?: string
     /** What a key must allow. */
     scope?: string
     /** The organisation that a request without a key belongs to; without this the route needs a key. */

@@ -5,7 +5,7 @@ import { nearest } from '#schemas/derive/nearest-name.js'
 import { type RequestError, requestError, sendError } from './request-error.js'
 
 export type Method = 'GET' | 'POST'
-type Route = Pick<RouteOptions, 'handler' | 'onRequest' | 'config'>
+type Route = Pick<RouteOptions, 'handler' | 'onRequest' | 'config' | 'bodyLimit'>
 
 // CONNECT never reaches Fastify: Node treats it apart.
 const allMethods = METHODS.filter((method) => method !== 'CONNECT')

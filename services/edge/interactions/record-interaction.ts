@@ -87,9 +87,13 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
   }
 
   const form = JSON.stringify(shortExampleOf(interaction))
-  const config = { scope: writeScope(interaction.type), openOrg: deps.openOrg, form }
-  return { config, onRequest: takeIdempotencyKey, handler }
+  const tooLarge = 'an interaction with every field filled takes a few kB; send one in each request'
+  const config = { scope: writeScope(interaction.type), openOrg: deps.openOrg, form, tooLarge }
+  return { config, bodyLimit: mostBytes, onRequest: takeIdempotencyKey, handler }
 }
+
+// One interaction is far smaller. Where INTERACTIONS_REQUIRE_KEY is false, anybody may send here.
+const mostBytes = 64 * 1024
 
 /** Recording takes no query string; a client that asks for a dry run here must not record in earnest. */
 const refuseQuery = (given: unknown): RequestError | undefined => {

@@ -21,14 +21,14 @@ const message = 'there is too much to do at the moment; try again in a few secon
 export const overloaded: RequestError = { status: 503, message: `${message}; retrying is safe`, headers: retryLater }
 
 /** Lets a body in only where there is room for it. One that does not fit is answered 503, at once or while it grows. */
-export const addAdmission = (app: FastifyInstance, { load, bodyLimit }: { load: Load; bodyLimit: number }): void => {
+export const addAdmission = (app: FastifyInstance, { load }: { load: Load }): void => {
   app.decorateRequest('hold', null)
 
   app.addHook('onRequest', async (request, reply) => {
     // A body without a declared size counts as it arrives.
     const declared = Number(request.headers['content-length'] ?? 0)
     // A body that is too large is answered 413, and never kept.
-    if (request.method !== 'POST' || declared > bodyLimit) return undefined
+    if (request.method !== 'POST' || declared > request.routeOptions.bodyLimit) return undefined
     // The client left while its key was looked up: no further event would come on which to release the share.
     if (reply.raw.closed) return undefined
     const hold = load.hold(callerOf(request).orgId, declared)

@@ -21,15 +21,23 @@ export const rateVariables = {
     default: 100_000,
     description: 'most records of one key in a second, unless its organisation has a limit of its own; 0: no limit',
   },
+  RATE_BYTES_PER_SECOND: {
+    type: 'integer',
+    minimum: 0,
+    // About a third of what one core can read. 100 000 records in a second are rarely more than 20 MB.
+    default: 33_554_432,
+    description: 'most bytes of bodies of one key in a second, after decompression; 0: no limit',
+  },
 } as const satisfies ConfigSchema['properties']
 
 /** How much a key may send in a second; 0: as much as it likes. */
-export type Rates = { requests: number; records: number }
+export type Rates = { requests: number; records: number; bytes: number }
 type Limit = keyof Rates
 
 export const ratesOf = (config: ValuesOf<typeof rateVariables>): Rates => ({
   requests: config.RATE_REQUESTS_PER_SECOND,
   records: config.RATE_RECORDS_PER_SECOND,
+  bytes: config.RATE_BYTES_PER_SECOND,
 })
 
 export type RateLimits = {
@@ -37,6 +45,8 @@ export type RateLimits = {
   takeRequest: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>
   /** Why a request with this many records is not taken, if it is not. */
   takeRecords: (request: FastifyRequest, count: number) => RequestError | undefined
+  /** Why a body of this size, after decompression, is not read, if it is not. */
+  takeBytes: (request: FastifyRequest, bytes: number) => RequestError | undefined
 }
 
 /** Counts what each key sends to this process: two edges together allow twice as much. */
@@ -45,7 +55,7 @@ export const createRateLimits = (deps: {
   figures: Pick<EdgeFigures, 'rateLimited'>
   now: () => number
 }): RateLimits => {
-  const buckets = { requests: createBuckets(), records: createBuckets() }
+  const buckets = { requests: createBuckets(), records: createBuckets(), bytes: createBuckets() }
 
   const takeFor = (limit: Limit, caller: Caller, cost: number): { rate: Rate; taken: Taken } | undefined => {
     const rate = rateOf(limit, deps.defaults, caller.rates)
@@ -57,6 +67,11 @@ export const createRateLimits = (deps: {
     return { rate, taken }
   }
 
+  const takeMany = (limit: Limit) => (request: FastifyRequest, count: number) => {
+    const result = takeFor(limit, callerOf(request), count)
+    return !result || result.taken.allowed ? undefined : refusal(limit, result.rate, result.taken)
+  }
+
   return {
     takeRequest: async (request, reply) => {
       const result = takeFor('requests', callerOf(request), 1)
@@ -64,10 +79,8 @@ export const createRateLimits = (deps: {
       reply.headers(headersOf(result.rate, result.taken))
       return result.taken.allowed ? undefined : sendError(reply, refusal('requests', result.rate, result.taken))
     },
-    takeRecords: (request, count) => {
-      const result = takeFor('records', callerOf(request), count)
-      return !result || result.taken.allowed ? undefined : refusal('records', result.rate, result.taken)
-    },
+    takeRecords: takeMany('records'),
+    takeBytes: takeMany('bytes'),
   }
 }
 
@@ -98,7 +111,7 @@ const fullUpload = 5000
 
 /** The rate that holds for a key; undefined where none does. */
 export const rateOf = (limit: Limit, defaults: Rates, own: OrgRates | undefined): Rate | undefined => {
-  const perSecond = own?.[limit] ?? defaults[limit]
+  const perSecond = (limit === 'bytes' ? undefined : own?.[limit]) ?? defaults[limit]
   const least = limit === 'records' ? fullUpload : 1
   return perSecond > 0 ? { perSecond, burst: Math.max(perSecond * burstSeconds, least) } : undefined
 }

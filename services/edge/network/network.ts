@@ -16,6 +16,11 @@ export const networkVariables = {
     default: '',
     description: 'addresses of the proxies whose forwarded headers count, like 10.0.0.5,10.1.0.0/16',
   },
+  PLAIN_HTTP_FROM: {
+    type: 'string',
+    default: '',
+    description: 'addresses that may speak plain HTTP to the edge besides loopback and TRUST_PROXY, like 10.1.0.0/16',
+  },
   CORS_ORIGINS: {
     type: 'string',
     default: '',
@@ -43,6 +48,8 @@ export type Network = {
   /** Absent where the edge speaks plain HTTP: on loopback, or to a proxy that speaks TLS for it. */
   certificate: CertificateFiles | undefined
   isTrustedProxy: Includes
+  /** Whether a client at this address is served: over TLS everybody is, in the clear only those whom the operator named. */
+  isServed: Includes
   /** The origins of web pages that may call the edge. */
   origins: ReadonlySet<string>
   headersTimeout: number
@@ -73,19 +80,25 @@ export const readNetwork = (config: NetworkConfig): Network => {
   const { EDGE_HOST: host, TLS_CERT: cert, TLS_KEY: key } = config
   const proxies = listOf(config.TRUST_PROXY)
   const { includes, unreadable } = readAddresses(proxies)
+  const inTheClearFrom = listOf(config.PLAIN_HTTP_FROM)
+  const named = readAddresses([...loopbackAddresses, ...proxies, ...inTheClearFrom])
+  const isAnybodyNamed = proxies.length > 0 || inTheClearFrom.length > 0
   const origins = listOf(config.CORS_ORIGINS)
   const problems = [
     ...(Boolean(cert) === Boolean(key)
       ? []
       : [`TLS_CERT and TLS_KEY go together; ${cert ? 'TLS_KEY' : 'TLS_CERT'} is not set`]),
     ...unreadable.map((entry) => `TRUST_PROXY takes addresses and ranges like 10.1.0.0/16, not ${entry}`),
+    ...readAddresses(inTheClearFrom).unreadable.map(
+      (entry) => `PLAIN_HTTP_FROM takes addresses and ranges like 10.1.0.0/16, not ${entry}`,
+    ),
     ...origins
       .filter((origin) => !isOrigin(origin))
       .map((origin) => `CORS_ORIGINS takes origins like https://app.example.com, not ${origin}`),
     ...(config.HEADERS_TIMEOUT_MS > config.REQUEST_TIMEOUT_MS
       ? ['HEADERS_TIMEOUT_MS must not exceed REQUEST_TIMEOUT_MS']
       : []),
-    ...(isLoopback(host) || cert || key || proxies.length > 0 ? [] : [inTheClear(host)]),
+    ...(isLoopback(host) || cert || key || isAnybodyNamed ? [] : [inTheClear(host)]),
   ]
   if (problems.length > 0) throw new Error(`the edge cannot start: ${problems.join('; ')}`)
   return {
@@ -93,6 +106,7 @@ export const readNetwork = (config: NetworkConfig): Network => {
     host: cert && host === 'localhost' ? '127.0.0.1' : host,
     certificate: cert ? { cert, key } : undefined,
     isTrustedProxy: includes,
+    isServed: isAnybodyNamed && !cert ? named.includes : () => true,
     origins: new Set(origins),
     headersTimeout: config.HEADERS_TIMEOUT_MS,
     requestTimeout: config.REQUEST_TIMEOUT_MS,
@@ -143,4 +157,5 @@ const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 /** Whether an edge that listens on this host is reached from this machine alone. */
 export const isLoopback = (host: string): boolean => host.toLowerCase() === 'localhost' || loopback.includes(host)
 
-const loopback = readAddresses(['127.0.0.0/8', '::1'])
+const loopbackAddresses = ['127.0.0.0/8', '::1']
+const loopback = readAddresses(loopbackAddresses)

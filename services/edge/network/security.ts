@@ -3,10 +3,14 @@ import { requestError, sendError } from '../http/request-error.js'
 import type { Includes, Network } from './network.js'
 
 /** The first hook of every request: how a request came here decides whether it is answered, and with which headers. */
-export const addNetwork = (app: FastifyInstance, network: Pick<Network, 'isTrustedProxy' | 'origins'>): void => {
+export const addNetwork = (
+  app: FastifyInstance,
+  network: Pick<Network, 'isTrustedProxy' | 'isServed' | 'origins'>,
+): void => {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders(request.protocol === 'https'))
     if (cameInTheClear(request, network.isTrustedProxy)) return sendError(reply, useHttps)
+    if (!network.isServed(request.socket.remoteAddress) && !isProbe(request)) return sendError(reply, useProxy)
     return answerOrigin(request, reply, network.origins)
   })
 }
@@ -27,9 +31,10 @@ const withHsts = { ...always, 'strict-transport-security': 'max-age=31536000; in
 
 /** Whether a proxy passed this on from a client that spoke plain HTTP, or does not say that the client spoke TLS. */
 const cameInTheClear = (request: FastifyRequest, isTrustedProxy: Includes): boolean =>
-  isTrustedProxy(request.socket.remoteAddress) && !probed.has(request.routeOptions.url) && !saysHttps(request)
+  isTrustedProxy(request.socket.remoteAddress) && !isProbe(request) && !saysHttps(request)
 
 // Probes come from inside the network, often through the same proxy, and carry no key.
+const isProbe = ({ routeOptions }: FastifyRequest): boolean => probed.has(routeOptions.url)
 const probed: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', '/metrics'])
 
 // Proxies in a row each add a word to the header, and one stretch of plain HTTP is enough for others to read the key.
@@ -42,6 +47,12 @@ const saysHttps = (request: FastifyRequest): boolean =>
 
 // Not a redirect: the key has crossed the network in the clear already, and a redirected client would never learn that.
 const useHttps = requestError(403, 'this came over plain HTTP; use https, and replace the API key if one was sent')
+
+// A client beside the proxy would have sent its key in the clear, and a network that lets it come here does so for others too.
+const useProxy = requestError(
+  403,
+  'this came over plain HTTP and not through a proxy that the edge knows; use the https address, and replace the API key if one was sent (operators: TRUST_PROXY and PLAIN_HTTP_FROM name who is served)',
+)
 
 /**
  * CORS: lets pages of the configured origins read the answer. Pages of all other origins get no header, so their browser

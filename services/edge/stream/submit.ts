@@ -1,3 +1,4 @@
+import type { SubmittedBatch } from '#schemas/events.js'
 import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
 import type { PublishBatches } from './publisher.js'
@@ -9,15 +10,20 @@ export const createSubmit =
     /** Milliseconds within which the batches are written, or never: less than verdicts are waited for. */
     publishWithin: number
     verdicts: Verdicts
+    /** Counts a batch against what may be in flight, until the function that it returns is called. */
+    count: (batch: SubmittedBatch) => () => void
     figures: EdgeFigures
     now: () => number
   }): Submit =>
   async (type, batches, { patience, onWritten } = {}) => {
     const { publish, verdicts, figures, now } = deps
     const since = now()
-    const expected = batches.map((batch) => verdicts.expect(batch.batch_id))
+    const expected = batches.map((batch) => verdicts.expect(batch, type, deps.count(batch)))
     const abandonFrom = (first: number) => {
       for (const { abandon } of expected.slice(first)) abandon()
+    }
+    const leaveAll = () => {
+      for (const { leave } of expected) leave()
     }
     const outcomeOf = async ({ verdict }: Expected, i: number): Promise<BatchOutcome> => {
       const found = await verdict
@@ -35,7 +41,7 @@ export const createSubmit =
       onWritten?.(count)
       abandonFrom(count)
       if (patience === undefined || isOver) return
-      leaving = setTimeout(abandonFrom, Math.max(0, since + patience - now()), 0)
+      leaving = setTimeout(leaveAll, Math.max(0, since + patience - now()))
     }
     figures.batchesInFlight.inc(batches.length)
     const publishing = publish(type, batches, deps.publishWithin).then(settle, (error: Error) => {

@@ -5,15 +5,24 @@ import type { Crash } from '#platform/process/lifecycle.js'
 import type { Registry } from '#platform/registry.js'
 import { verdictSchema } from '#schemas/derive/avro.js'
 import { subjectOf, verdictsTopic } from '#schemas/derive/names.js'
-import type { VerdictEvent } from '#schemas/events.js'
+import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 
 /** The verdict that one batch waits for; undefined once the edge has given up on it. */
-export type Expected = { verdict: Promise<VerdictEvent | undefined>; abandon: () => void }
+export type Expected = {
+  verdict: Promise<VerdictEvent | undefined>
+  /** Nobody waits for it any more, but it will come: Kafka has the batch. */
+  leave: () => void
+  /** It will not come: Kafka is not known to have the batch. */
+  abandon: () => void
+}
 
 export type Verdicts = {
-  /** To be called before the batch is published: its verdict may be back before the publishing call returns. */
-  expect: (batchId: string) => Expected
+  /**
+   * To be called before the batch is published: its verdict may be back before the publishing call returns. `onGone` is called
+   * when the batch is decided, or will never be; that may be long after its request was answered.
+   */
+  expect: (batch: Pick<SubmittedBatch, 'batch_id' | 'org_id'>, type: string, onGone?: () => void) => Expected
   /** Hands a verdict to every request that waits for it. */
   settle: (verdict: VerdictEvent) => void
   /** Gives up on verdicts that did not come in time, and looks in Postgres for those that the topic did not bring. */
@@ -22,13 +31,31 @@ export type Verdicts = {
   giveUpAt: (time: number) => void
   /** How many verdicts are being waited for. */
   waiting: () => number
+  /**
+   * How many milliseconds the oldest batch of an organisation's type has been without a verdict, also if its request was
+   * answered long ago; 0 where all are decided.
+   */
+  lagOf: (type: string, orgId: string) => number
 }
 
-type Waiter = { batchId: string; since: number; resolve: (verdict: VerdictEvent | undefined) => void }
+type Waiter = {
+  batchId: string
+  /** The batches of one type and organisation, which are decided one after another. */
+  queue: string
+  since: number
+  /** Nobody waits for it any more. */
+  isLeft: boolean
+  onGone: () => void
+  resolve: (verdict: VerdictEvent | undefined) => void
+}
 
 // Verdicts usually come well within this time. While Kafka's consumer group rebalances they do not come at all, and a
 // client should not have to wait until that is over.
 const askAfter = 1_000
+// In one question. Those that somebody waits for come first.
+const mostAsked = 1_000
+// A batch that has no verdict by then may never get one: somebody emptied the topic, or it could not be read.
+const forgetAfter = 10 * 60_000
 
 export const createVerdicts = (deps: {
   store: Pick<VerdictStore, 'ofBatches'>
@@ -39,15 +66,22 @@ export const createVerdicts = (deps: {
   const { store, timeout, now, log } = deps
   // A set for each batch: two requests with one Idempotency-Key wait for the same batches.
   const waiters = new Map<string, Set<Waiter>>()
+  /** The same by queue, the oldest first. */
+  const queues = new Map<string, Set<Waiter>>()
   let end = Number.POSITIVE_INFINITY
   let asking = false
   let lastAsked = 0
 
   const remove = (waiter: Waiter, verdict: VerdictEvent | undefined): void => {
-    const same = waiters.get(waiter.batchId)
-    same?.delete(waiter)
-    if (same?.size === 0) waiters.delete(waiter.batchId)
+    if (!removeFrom(waiters, waiter.batchId, waiter)) return
+    removeFrom(queues, waiter.queue, waiter)
+    waiter.onGone()
     waiter.resolve(verdict)
+  }
+
+  const leave = (waiter: Waiter): void => {
+    waiter.isLeft = true
+    waiter.resolve(undefined)
   }
 
   const settle = (verdict: VerdictEvent): void => {
@@ -60,7 +94,9 @@ export const createVerdicts = (deps: {
   }
 
   const ask = async (): Promise<void> => {
-    const overdue = new Set(waitedFor(askAfter).map((waiter) => waiter.batchId))
+    const all = waitedFor(askAfter)
+    const inOrder = [...all.filter(({ isLeft }) => !isLeft), ...all.filter(({ isLeft }) => isLeft)]
+    const overdue = new Set(inOrder.slice(0, mostAsked).map((waiter) => waiter.batchId))
     if (overdue.size === 0 || asking || now() - lastAsked < askAfter) return
     asking = true
     lastAsked = now()
@@ -74,23 +110,42 @@ export const createVerdicts = (deps: {
   }
 
   return {
-    expect: (batchId) => {
+    expect: ({ batch_id: batchId, org_id: orgId }, type, onGone = () => {}) => {
       const { promise, resolve } = withResolvers<VerdictEvent | undefined>()
-      const waiter: Waiter = { batchId, since: now(), resolve }
-      const same = waiters.get(batchId) ?? new Set()
-      waiters.set(batchId, same.add(waiter))
-      return { verdict: promise, abandon: () => remove(waiter, undefined) }
+      const waiter: Waiter = { batchId, queue: queueOf(type, orgId), since: now(), isLeft: false, onGone, resolve }
+      addTo(waiters, batchId, waiter)
+      addTo(queues, waiter.queue, waiter)
+      return { verdict: promise, leave: () => leave(waiter), abandon: () => remove(waiter, undefined) }
     },
     settle,
     tick: async () => {
-      for (const waiter of waitedFor(now() < end ? timeout : 0)) remove(waiter, undefined)
+      for (const waiter of waitedFor(now() < end ? timeout : 0)) leave(waiter)
+      for (const waiter of waitedFor(forgetAfter)) remove(waiter, undefined)
       await ask()
     },
     giveUpAt: (time) => {
       end = time
     },
-    waiting: () => [...waiters.values()].reduce((sum, same) => sum + same.size, 0),
+    waiting: () => waitedFor(0).filter(({ isLeft }) => !isLeft).length,
+    lagOf: (type, orgId) => {
+      const [oldest] = queues.get(queueOf(type, orgId)) ?? []
+      return oldest ? now() - oldest.since : 0
+    },
   }
+}
+
+const queueOf = (type: string, orgId: string): string => `${type}/${orgId}`
+
+const addTo = (sets: Map<string, Set<Waiter>>, name: string, waiter: Waiter): void => {
+  sets.set(name, (sets.get(name) ?? new Set()).add(waiter))
+}
+
+/** Whether it was there. */
+const removeFrom = (sets: Map<string, Set<Waiter>>, name: string, waiter: Waiter): boolean => {
+  const same = sets.get(name)
+  const wasThere = same?.delete(waiter) ?? false
+  if (same?.size === 0) sets.delete(name)
+  return wasThere
 }
 
 // Promise.withResolvers came with Node 22.

@@ -31,8 +31,9 @@ export const createDryRun = (
     )
     // Asked even where there are no references: while Postgres is away the upload would not be decided either.
     const isKnown = await deps.findKnown(upload.orgId, references)
-    // Only interactions are keyed one by one, and they have no dry run.
-    const world = { isKnown, takenBefore: () => undefined }
+    // Only interactions are keyed one by one, and they have no dry run. What was decided under the request's key is looked up
+    // above.
+    const world = { isKnown, takenBefore: () => undefined, bodyOf: () => undefined }
     return {
       results: upload.batches.map((batch) => ({
         batch: batch.batch,

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { writeScope } from '#schemas/derive/scopes.js'
 import { createValidator } from '#schemas/derive/validator.js'
@@ -6,13 +6,13 @@ import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
-import { toEntry } from '../batches/entries.js'
+import { toEntries } from '../batches/entries.js'
 import type { Submit } from '../batches/outcome.js'
 import { bodyOf } from '../body/body.js'
 import type { EdgeFigures } from '../figures.js'
 import { takeIdempotencyKey } from '../http/ids.js'
 import { callerOf } from '../http/request-context.js'
-import { retryLater, sendError } from '../http/request-error.js'
+import { type RequestError, retryLater, sendError } from '../http/request-error.js'
 import { addResource } from '../http/resource.js'
 import type { RateLimits } from '../limits/rates.js'
 import { type Answer, answerOf, overallStatus } from '../requests/answer.js'
@@ -44,41 +44,43 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
   const upload = createUploader(deps)
   const dryRun = createDryRun(type, deps)
 
+  const readUpload = async (request: FastifyRequest): Promise<Upload | { error: RequestError }> => {
+    const body = bodyOf(request)
+    // The body is not needed any more once its records are read, and a request may wait for long.
+    request.body = undefined
+    if ('error' in body) return body
+    const envelope = readRecords(body.json, type)
+    if ('error' in envelope) return envelope
+    request.recordCount = envelope.records.length
+    const tooMany = deps.rateLimits.takeRecords(request, envelope.records.length)
+    if (tooMany) return { error: tooMany }
+    const facts = {
+      orgId: callerOf(request).orgId,
+      requestId: request.id,
+      bodySha256: body.sha256,
+      submittedAt: deps.now(),
+    }
+    const batches = toBatches(cut(await toEntries(validate, envelope.records), deps.batchLimits), facts)
+    return { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
+  }
+
   addResource(app, `/v1/data/${type.type}`, {
     POST: {
-      config: { scope: writeScope(type.type), form: formOf(type) },
+      config: { scope: writeScope(type.type), form: formOf(type), tooLarge: 'send fewer records in each request' },
       onRequest: takeIdempotencyKey,
       handler: async (request, reply) => {
         const query = readUploadQuery(request.query)
         if ('error' in query) return sendError(reply, query.error)
         if (query.dryRun) reply.header('weir-dry-run', 'true')
-        const body = bodyOf(request)
-        if ('error' in body) return sendError(reply, body.error)
-        const envelope = readRecords(body.json, type)
-        if ('error' in envelope) return sendError(reply, envelope.error)
-        request.recordCount = envelope.records.length
-        const tooMany = deps.rateLimits.takeRecords(request, envelope.records.length)
-        if (tooMany) return sendError(reply, tooMany)
-
-        const facts = {
-          orgId: callerOf(request).orgId,
-          requestId: request.id,
-          bodySha256: body.sha256,
-          submittedAt: deps.now(),
-        }
-        const slices = cut(
-          envelope.records.map((given) => toEntry(validate, given)),
-          deps.batchLimits,
-        )
-        const batches = toBatches(slices, facts)
-        const given: Upload = { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
+        const given = await readUpload(request)
+        if ('error' in given) return sendError(reply, given.error)
         const prefer = readPrefer(request.headers.prefer)
         const patience = prefer.respondAsync ? (prefer.wait ?? 0) * 1000 : undefined
         const answered = await (query.dryRun ? dryRun(given) : upload(given, patience))
         if ('error' in answered) return sendError(reply, answered.error)
 
         answered.results.forEach(({ outcome }, i) => {
-          const batch = batches[i]
+          const batch = given.batches[i]
           if (batch) deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, recordsIn(batch))
         })
         const answer = answerOf(given, answered.results)

@@ -100,7 +100,11 @@ const isSame = ({ verdicts, noted }: StoredRequest, upload: Upload): boolean =>
 const isOf =
   (upload: Upload) =>
   (verdict: VerdictEvent): boolean =>
-    verdict.body_sha256.equals(upload.bodySha256)
+    verdict.body_sha256.equals(upload.bodySha256) && !isConflict(verdict)
+
+// Another body came first under this key, and was cut differently: then the ids of the batches tell nothing.
+const isConflict = ({ refused }: VerdictEvent): boolean =>
+  refused.some(({ problems }) => problems.some(({ code }) => code === 'idempotency_conflict'))
 
 const outcomeOf = (
   stored: VerdictEvent | undefined,

@@ -1,4 +1,5 @@
 import { reasonOf } from '#platform/health/health.js'
+import { AccessRefused } from '#platform/process/access.js'
 import { within } from '#platform/process/within.js'
 import { OperatorError } from './operator-error.js'
 import { type Pace, until } from './until.js'
@@ -29,6 +30,8 @@ export const waitForParts = async (parts: readonly Part[], wait?: number): Promi
     parts.map(async (part) => {
       const failure = await failureOf(part, wait ?? silentFor, { every: 250, within: wait ?? refusedFor })
       if (failure === undefined) return []
+      const refused = refusedLine(failure, [part])
+      if (refused !== undefined) return refused
       if (wait === undefined) return part.lineFor?.(failure, part) ?? awayLine(part, reasonOf(failure))
       return (
         `${part.name} does not answer at ${part.address} after ${wait / 1000} s (${reasonOf(failure)}): ` +
@@ -44,7 +47,14 @@ const answerWithin = 3_000
 /** Asks a part once: undefined where it answers, and otherwise the line that says that it is away. */
 export const askOnce = async (part: Part, ms = answerWithin): Promise<string | undefined> => {
   const failure = await failureOf(part, ms, { every: 0, tries: 1 })
-  return failure === undefined ? undefined : awayLine(part, reasonOf(failure))
+  return failure === undefined ? undefined : (refusedLine(failure, [part]) ?? awayLine(part, reasonOf(failure)))
+}
+
+/** The line for a part that does not let us in, with its address; undefined for any other error. */
+export const refusedLine = (error: unknown, parts: readonly Part[]): string | undefined => {
+  if (!(error instanceof AccessRefused)) return undefined
+  const part = parts.find(({ name }) => error.message.startsWith(name))
+  return part ? error.message.replace(part.name, `${part.name} at ${part.address}`) : error.message
 }
 
 /** The line for a part that does not answer. */

@@ -1,7 +1,8 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import { type Registry, Undecodable } from '#platform/registry.js'
+import { NewerSchema, type Registry, Undecodable } from '#platform/registry.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import type { RecordType } from '#schemas/record.js'
+import { OperatorError } from './operator-error.js'
 import { persist } from './until.js'
 
 /** Undefined: a message that nobody can read. */
@@ -12,8 +13,9 @@ export type Decoders = Pick<Registry, 'decoder'>
 
 const messagesInOneBreath = 500
 
-export const createDecoder = <T>(registry: Decoders, schema: unknown): Decode<T> => {
-  const decode = registry.decoder<T>(schema)
+/** `whole` as the registry means it: an event that has more than this version knows fails, instead of losing it. */
+export const createDecoder = <T>(registry: Decoders, schema: unknown, options: { whole?: boolean } = {}): Decode<T> => {
+  const decode = registry.decoder<T>(schema, options)
   let decoded = 0
   return async (message) => {
     // Without a pause, a full fetch would hold the event loop for seconds, and with it heartbeats and the registry's answer.
@@ -22,6 +24,7 @@ export const createDecoder = <T>(registry: Decoders, schema: unknown): Decode<T>
       return await patiently(() => decode(message))
     } catch (error) {
       if (error instanceof Undecodable) return undefined
+      if (error instanceof NewerSchema) throw new OperatorError(`an event was ${error.message}: upgrade this command`)
       throw error
     }
   }
@@ -49,4 +52,6 @@ export const patiently = <T>(work: () => Promise<T>): Promise<T> =>
 
 /** Whether a failure is what a server answered, and not that it could not be reached. ClickHouse gives its errors a type. */
 export const isAnswer = (error: unknown): boolean =>
-  error instanceof Undecodable || (typeof error === 'object' && error !== null && 'type' in error)
+  error instanceof Undecodable ||
+  error instanceof NewerSchema ||
+  (typeof error === 'object' && error !== null && 'type' in error)

@@ -2,10 +2,12 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
-import { createPool, type Pool, ping } from '#platform/postgres/postgres.js'
+import { createPool, orRefused, type Pool, ping } from '#platform/postgres/postgres.js'
+import { readAccess } from '#platform/process/access.js'
+import type { PartsConfig } from '#platform/process/part-variables.js'
 import type { Registry } from '#platform/registry.js'
 import { nowhere, type OperatorConfig } from '../config.js'
-import { addressOf, askOnce, awayLine, type Part, waitForParts } from './ask-parts.js'
+import { addressOf, askOnce, awayLine, type Part, refusedLine, waitForParts } from './ask-parts.js'
 import { OperatorError } from './operator-error.js'
 
 /** The parts that Weir runs on, each as a client of it. */
@@ -66,6 +68,8 @@ export const requireAddresses = <Name extends string>(
 /** One line for the operator; the error itself where that says more. */
 const explain = async (error: unknown, opened: readonly Opened[]): Promise<unknown> => {
   if (error instanceof OperatorError) return error
+  const refused = refusedLine(error, opened)
+  if (refused !== undefined) return new OperatorError(refused)
   for (const part of opened) {
     const line = part.lineFor?.(error, part)
     if (line !== undefined) return new OperatorError(line)
@@ -88,7 +92,7 @@ const variableOf = {
   clickhouse: 'CLICKHOUSE_URL',
 } as const satisfies Record<PartName, keyof OperatorConfig>
 
-type Addresses = Pick<OperatorConfig, (typeof variableOf)[PartName] | 'NO_SYSTEM_IN'>
+type Addresses = Pick<OperatorConfig, (typeof variableOf)[PartName] | 'NO_SYSTEM_IN'> & PartsConfig
 
 type Opened<Client = unknown> = Part & {
   client: Client
@@ -99,41 +103,49 @@ type Opened<Client = unknown> = Part & {
 const openers: {
   [Name in PartName]: (config: Addresses, log: Log, options: PartsOptions) => Promise<Opened<Parts[Name]>>
 } = {
-  pool: async ({ POSTGRES_URL: url }, log) => {
-    const pool = createPool(url, log, 2)
+  pool: async (config, log) => {
+    const pool = createPool(readAccess(config, ['postgres']).postgres, log, 2)
     return {
-      ...{ name: 'Postgres', address: addressOf(url), variable: 'POSTGRES_URL', check: () => ping(pool) },
+      ...{
+        name: 'Postgres',
+        address: addressOf(config.POSTGRES_URL),
+        variable: 'POSTGRES_URL',
+        check: () => ping(pool),
+      },
       client: pool,
       lineFor: postgresLine,
       close: () => pool.end(),
     }
   },
-  kafka: async ({ KAFKA_BROKERS: brokers }, log) => {
+  kafka: async (config, log) => {
     const { createKafka } = await import('#platform/kafka/kafka.js')
-    const kafka = createKafka({ brokers, clientId: 'weir-operator', log })
+    const { kafka: access } = readAccess(config, ['kafka'])
+    const kafka = createKafka({ ...access, clientId: 'weir-operator', log })
     // Without retries of its own: whoever asks says how long.
-    const asked = createKafka({ brokers, clientId: 'weir-operator', log, retries: 0 })
+    const asked = createKafka({ ...access, clientId: 'weir-operator', log, retries: 0 })
     const check = () => asked.withAdmin((admin) => admin.describeCluster())
     return {
-      ...{ name: 'Kafka', address: brokers, variable: 'KAFKA_BROKERS', check },
+      ...{ name: 'Kafka', address: access.brokers, variable: 'KAFKA_BROKERS', check },
       client: kafka,
       lineFor: kafkaLine,
     }
   },
-  registry: async ({ SCHEMA_REGISTRY_URL: url }) => {
+  registry: async (config) => {
     const { createRegistry } = await import('#platform/registry.js')
-    const registry = createRegistry(url)
+    const { registry: access } = readAccess(config, ['registry'])
+    const registry = createRegistry(access.url, access)
     return {
-      ...{ name: 'the schema registry', address: addressOf(url), variable: 'SCHEMA_REGISTRY_URL' },
+      ...{ name: 'the schema registry', address: addressOf(access.url), variable: 'SCHEMA_REGISTRY_URL' },
       check: registry.ping,
       client: registry,
     }
   },
-  clickhouse: async ({ CLICKHOUSE_URL: url }, _, { requestTimeout = 300_000, words = {} }) => {
+  clickhouse: async (config, _, { requestTimeout = 300_000, words = {} }) => {
     const { createClickHouse } = await import('#platform/clickhouse.js')
-    const clickhouse = createClickHouse(url, { requestTimeout })
+    const { clickhouse: access } = readAccess(config, ['clickhouse'])
+    const clickhouse = createClickHouse(access.url, { ...access, requestTimeout })
     return {
-      ...{ name: 'ClickHouse', address: addressOf(url), variable: 'CLICKHOUSE_URL', check: clickhouse.ping },
+      ...{ name: 'ClickHouse', address: addressOf(access.url), variable: 'CLICKHOUSE_URL', check: clickhouse.ping },
       away: words.AWAY,
       client: clickhouse,
       lineFor: (error, { address }) => clickHouseLine(error, address, words),
@@ -144,6 +156,8 @@ const openers: {
 
 const postgresLine = (error: unknown, part: Part): string | undefined => {
   const { address } = part
+  const refused = refusedLine(orRefused(error), [part])
+  if (refused !== undefined) return refused
   const reason = reasonOf(error)
   // A connection that was not made in time has no code, only these words.
   if (/connection t(imeout|erminated)|timeout exceeded when trying to connect/i.test(reason))
@@ -152,9 +166,6 @@ const postgresLine = (error: unknown, part: Part): string | undefined => {
     case '57P01':
     case '57P03':
       return awayLine(part, reason)
-    case '28P01':
-    case '28000':
-      return `Postgres at ${address} refuses the login (${reason}): check the user and password in POSTGRES_URL`
     case '3D000':
       return `Postgres at ${address} has no such database (${reason}): check POSTGRES_URL or create it`
     case '42P01':

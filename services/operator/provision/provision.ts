@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
 import type { Log } from '#platform/health/log.js'
+import { readAccess } from '#platform/process/access.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { acceptedTopic } from '#schemas/derive/names.js'
 import type { OperatorConfig } from '../config.js'
 import { readDuration } from '../desk/arguments.js'
 import { withParts } from '../desk/parts.js'
 import { examples, type Session } from '../desk/session.js'
 import { type DemoKeyProvisioned, provisionDemoKey } from './demo-key.js'
-import { provisionSubjects } from './subjects.js'
+import { compareSubjects, provisionSubjects } from './subjects.js'
 import { provisionTables, type TablesProvisioned } from './tables.js'
 import { provisionTopics } from './topics.js'
 
@@ -60,11 +62,16 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
         reportStep(sentence(await work()), started)
       }
 
-      let later: string[] = []
+      const later: string[] = []
       reportStep('all parts answer', begun)
+      // First of all: what may not change is refused before anything else has changed.
+      const olderTopics = await compareSubjects(registry, catalogue)
+      const newer = new Set([...catalogue.all.keys()].filter((type) => olderTopics.has(acceptedTopic(type))))
+      if (newer.size > 0)
+        later.push(`a newer Weir was provisioned here: its tables of ${[...newer].join(', ')} are kept`)
       await step(
         // Loaded only here: every other command starts sooner.
-        async () => (await import('#ledger/migrate.js')).migrate(config.POSTGRES_URL),
+        async () => (await import('#ledger/migrate.js')).migrate(readAccess(config, ['postgres']).postgres),
         ({ run }) => `Postgres: ${run} migrations run`,
       )
       await step(
@@ -72,15 +79,16 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
         ({ topics, created, altered }) => `Kafka: ${topics} topics, ${created} created, ${altered} altered`,
       )
       await step(
-        () => provisionSubjects(registry, catalogue),
-        ({ subjects }) => `registry: ${subjects} subjects`,
-      )
-      await step(
-        () => provisionTables(clickhouse, catalogue),
+        () => provisionTables(clickhouse, catalogue, newer),
         ({ statements, ...rest }) => {
-          later = adviceOf(rest)
+          later.push(...adviceOf(rest))
           return `ClickHouse: ${statements} statements`
         },
+      )
+      // After the tables: nobody can write an event with a new field before its subject has it, and by then it has its column.
+      await step(
+        () => provisionSubjects(registry, catalogue),
+        ({ subjects }) => `registry: ${subjects} subjects`,
       )
       if (demoKeyFile !== undefined || config.WEIR_DEMO_KEY !== undefined)
         await step(() => provisionDemoKey(pool, { key: config.WEIR_DEMO_KEY, file: demoKeyFile }), toSentence)

@@ -1,5 +1,6 @@
 import { reasonOf } from '#platform/health/health.js'
 import type { Compatibility, Registry } from '#platform/registry.js'
+import { fieldsOf } from '#platform/schema-fields.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { subjectOf } from '#schemas/derive/names.js'
@@ -21,25 +22,78 @@ const compatibility: Compatibility = 'FULL_TRANSITIVE'
  * refused. A subject that was made with a weaker rule gets this one.
  */
 export const provisionSubjects = async (registry: Registry, catalogue: Catalogue): Promise<SubjectsProvisioned> => {
-  const schemas = [...schemasByTopic(catalogue.all.values())]
-  const left = schemas.values()
-  const work = async () => {
-    for (const [topic, schema] of left) await register(registry, subjectOf(topic), schema)
+  const subjects = subjectsOf(catalogue)
+  await forEach(subjects, ({ subject, schema }) => register(registry, subject, schema))
+  return { subjects: subjects.length }
+}
+
+/**
+ * Compares every topic's schema with the newest one in the registry, before anything is changed anywhere. Throws, naming the
+ * fields, where a schema is new and would lose, change or demand a field. Resolves to the topics of which the registry has a
+ * newer schema and this one as an earlier one: this Weir is older than the one that was provisioned last.
+ */
+export const compareSubjects = async (
+  registry: Pick<Registry, 'findLatest' | 'isRegistered'>,
+  catalogue: Catalogue,
+): Promise<Set<string>> => {
+  const older = new Set<string>()
+  await forEach(subjectsOf(catalogue), async ({ topic, subject, schema }) => {
+    const latest = await insist(() => registry.findLatest(subject))
+    const breaks = latest === undefined ? [] : breaksOf(JSON.parse(latest), schema)
+    if (breaks.length === 0) return
+    if (await insist(() => registry.isRegistered(subject, schema))) older.add(topic)
+    else throw new OperatorError(`the schema of ${subject} cannot change so: ${breaks.join('; ')}. ${rule}`)
+  })
+  return older
+}
+
+const rule = `Old and new readers rely on this subject (${compatibility}): leave its fields as they are, and add only optional ones`
+
+const breaksOf = (before: unknown, now: unknown): string[] => {
+  const [old, fresh] = [fieldsOf(before), fieldsOf(now)]
+  return [
+    ...[...old].flatMap(([path, { kinds }]) => {
+      const same = fresh.get(path)
+      if (!same) return [`${path} is gone`]
+      const change = `${kinds.join(' or ')} becomes ${same.kinds.join(' or ')}`
+      return isSame(kinds, same.kinds) ? [] : [`${path}: ${change}`]
+    }),
+    ...[...fresh].flatMap(([path, { hasDefault }]) =>
+      old.has(path) || hasDefault || isWithinNew(path, old) ? [] : [`${path} is new and required`],
+    ),
+  ]
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((kind) => b.includes(kind))
+
+// The fields inside of a new field may be required: they are absent together with it.
+const isWithinNew = (path: string, old: ReadonlyMap<string, unknown>): boolean => {
+  const parent = path.slice(0, Math.max(0, path.lastIndexOf('.')))
+  return parent !== '' && !old.has(parent)
+}
+
+type SubjectOfTopic = { topic: string; subject: string; schema: unknown }
+
+const subjectsOf = (catalogue: Catalogue): SubjectOfTopic[] =>
+  [...schemasByTopic(catalogue.all.values())].map(([topic, schema]) => ({ topic, subject: subjectOf(topic), schema }))
+
+const forEach = async (subjects: SubjectOfTopic[], work: (one: SubjectOfTopic) => Promise<void>): Promise<void> => {
+  const left = subjects.values()
+  const worker = async () => {
+    for (const one of left) await work(one)
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
-  return { subjects: schemas.length }
+  await Promise.all(Array.from({ length: atOnce }, worker))
 }
 
 // Of two operators who register the same new subject at the same time, one is answered 409: only a refusal that stays counts.
 const register = async (registry: Registry, subject: string, schema: unknown): Promise<void> => {
-  await persist(
-    () => registry.register(subject, schema, compatibility),
-    () => true,
-    { every: 400, tries: 4 },
-  ).catch((error: unknown) => {
+  await insist(() => registry.register(subject, schema, compatibility)).catch((error: unknown) => {
     throw explain(error, subject)
   })
 }
+
+const insist = <T>(work: () => Promise<T>): Promise<T> => persist(work, () => true, { every: 400, tries: 4 })
 
 const explain = (error: unknown, subject: string): OperatorError => {
   const { status, name } = error as { status?: number; name?: string }
@@ -51,9 +105,5 @@ const explain = (error: unknown, subject: string): OperatorError => {
     .replace(/\.+$/, '')
   const isRefusal = status === 409 || status === 422 || name === 'ConfluentSchemaRegistryCompatibilityError'
   if (!isRefusal) return new OperatorError(`the registry cannot take the schema of ${subject}: ${reason}`)
-  return new OperatorError(
-    `the registry refuses the schema of ${subject}: ${reason}. ` +
-      `Old and new readers rely on this subject (${compatibility}): leave its required fields as they are, and add only ` +
-      'optional ones',
-  )
+  return new OperatorError(`the registry refuses the schema of ${subject}: ${reason}. ${rule}`)
 }

@@ -2,8 +2,9 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { tablesSql, viewsSql } from '#schemas/derive/clickhouse.js'
-import { database, logTableOf } from '#schemas/derive/names.js'
-import { hasVersions } from '#schemas/record.js'
+import { tableColumns } from '#schemas/derive/clickhouse-columns.js'
+import { currentTableOf, database, logTableOf } from '#schemas/derive/names.js'
+import { hasVersions, type RecordType } from '#schemas/record.js'
 import { updateAnalysts } from '../access/analysts.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { persist } from '../desk/until.js'
@@ -16,13 +17,55 @@ export type TablesProvisioned = {
   outdated: string[]
 }
 
-/** Makes the tables, lets the analysts read them, and makes the views, which may read from a table that is new. */
-export const provisionTables = async (clickhouse: ClickHouse, catalogue: Catalogue): Promise<TablesProvisioned> => {
-  const [tables, views] = [tablesSql(catalogue), viewsSql(catalogue)]
+/**
+ * Makes the tables, lets the analysts read them, and makes the views, which may read from a table that is new. A column whose
+ * declaration has changed is altered, or the change is refused before anything else is done. What belongs to the types `newer`
+ * is left as it is: a newer Weir made it, and its feeds carry fields that this one does not know.
+ */
+export const provisionTables = async (
+  clickhouse: ClickHouse,
+  catalogue: Catalogue,
+  newer: ReadonlySet<string> = new Set(),
+): Promise<TablesProvisioned> => {
+  const types = [...catalogue.all.values()].filter(({ type }) => !newer.has(type))
+  const own = { ...catalogue, all: new Map(types.map((type) => [type.type, type])) }
+  const tables = [...(await alterationsOf(clickhouse, types)), ...tablesSql(own)]
+  const views = viewsSql(own)
   for (const statement of tables) await run(clickhouse, statement)
   const analysts = await updateAnalysts(clickhouse, catalogue)
   for (const statement of views) await run(clickhouse, statement)
   return { statements: tables.length + views.length, analysts, outdated: await findOutdated(clickhouse, catalogue) }
+}
+
+/** Statements for the columns that are there and are declared otherwise now; throws where a column cannot become that. */
+const alterationsOf = async (clickhouse: ClickHouse, types: readonly RecordType[]): Promise<string[]> => {
+  const declared = new Map(
+    types.flatMap((type) =>
+      [logTableOf(type.type), ...(hasVersions(type) ? [currentTableOf(type.type)] : [])].flatMap((table) =>
+        tableColumns(type).map((column) => [`${table}.${column.name}`, column.type] as const),
+      ),
+    ),
+  )
+  const found = await clickhouse.query<{ table: string; name: string; type: string }>(
+    'select table, name, type from system.columns where database = {database:String} order by table, position',
+    { database },
+  )
+  return found.flatMap(({ table, name, type }) => {
+    const wanted = declared.get(`${table}.${name}`) ?? type
+    if (wanted === type) return []
+    if (holdsAllOf(wanted, type)) return [`alter table ${database}.${table} modify column \`${name}\` ${wanted}`]
+    throw new OperatorError(
+      `the column ${name} of ${database}.${table} is ${type} and cannot become ${wanted}: ` +
+        `leave the field ${name} as it was, and add a new field beside it`,
+    )
+  })
+}
+
+/** Whether a column of this type takes every value of that one as it is. */
+const holdsAllOf = (wanted: string, type: string): boolean => {
+  const valuesOf = (text: string): string =>
+    text.replace(/^LowCardinality\((.*)\)$/, '$1').replace(/^Nullable\((.*)\)$/, '$1')
+  return valuesOf(wanted) === valuesOf(type) && (wanted.includes('Nullable(') || !type.includes('Nullable('))
 }
 
 // The order of a table's rows cannot be altered.

@@ -2,7 +2,7 @@ import { reasonOf } from '#platform/health/health.js'
 import { isPassing } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { type Topic, topicsOf } from '#schemas/derive/topics.js'
+import { inSyncOf, type Topic, topicsOf } from '#schemas/derive/topics.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { until } from '../desk/until.js'
 
@@ -11,6 +11,7 @@ export type TopicsProvisioned = { topics: number; created: number; altered: numb
 type Admin = Parameters<Parameters<Kafka['withAdmin']>[0]>[0]
 
 const leadersWithin = 30_000
+const inSync = 'min.insync.replicas'
 
 /** Creates the topics that are missing, and gives the others their declared settings. Partition counts never change. */
 export const provisionTopics = (kafka: Kafka, catalogue: Catalogue, replication: number): Promise<TopicsProvisioned> =>
@@ -22,8 +23,10 @@ export const provisionTopics = (kafka: Kafka, catalogue: Catalogue, replication:
     // Before anything is made: a refusal leaves all as it was.
     refuseOtherCounts(present, await partitionsOf(admin, present))
     await create(admin, missing, replication)
-    refuseOtherCounts(declared, await waitForLeaders(admin, declared))
-    return { topics: declared.length, created: missing.length, altered: await alterTopicConfigs(admin, present) }
+    const found = await waitForLeaders(admin, declared)
+    refuseOtherCounts(declared, countPartitions(found))
+    const altered = await alterTopicConfigs(admin, present, fewestCopies(found))
+    return { topics: declared.length, created: missing.length, altered }
   })
 
 const create = async (admin: Admin, topics: readonly Topic[], replication: number): Promise<void> => {
@@ -37,7 +40,10 @@ const create = async (admin: Admin, topics: readonly Topic[], replication: numbe
         topic: name,
         numPartitions: partitions,
         replicationFactor: replication,
-        configEntries: Object.entries(config).map(([key, value]) => ({ name: key, value })),
+        configEntries: Object.entries({ ...config, [inSync]: String(inSyncOf(replication)) }).map(([key, value]) => ({
+          name: key,
+          value,
+        })),
       })),
     })
   } catch (error) {
@@ -69,7 +75,13 @@ const metadataOf = (admin: Admin, topics: readonly Topic[]) =>
 const countPartitions = (metadata: Metadata): Map<string, number> =>
   new Map(metadata.map(({ name, partitions }) => [name, partitions.length]))
 
-const waitForLeaders = async (admin: Admin, topics: readonly Topic[]): Promise<Map<string, number>> => {
+/** The copies that each topic has; those of its partition with the fewest, while an operator is adding some. */
+const fewestCopies = (metadata: Metadata): Map<string, number> =>
+  new Map(
+    metadata.map(({ name, partitions }) => [name, Math.min(...partitions.map(({ replicas }) => replicas.length))]),
+  )
+
+const waitForLeaders = async (admin: Admin, topics: readonly Topic[]): Promise<Metadata> => {
   let found: Metadata = []
   const isLed = ({ partitions }: Metadata[number]): boolean =>
     partitions.length > 0 && partitions.every(({ leader }) => leader >= 0)
@@ -85,7 +97,7 @@ const waitForLeaders = async (admin: Admin, topics: readonly Topic[]): Promise<M
   }
   if (!(await until(look, { every: 200, within: leadersWithin })))
     throw new OperatorError('Kafka found no leaders for its topics: are all brokers running?')
-  return countPartitions(found)
+  return found
 }
 
 // Kafka's own numbers: a resource that is a topic, and a setting that was made for that topic.
@@ -93,19 +105,29 @@ const topicResource = 2
 const topicSetting = 1
 
 /** Gives topics their declared settings; resolves to how many had others. */
-const alterTopicConfigs = async (admin: Admin, topics: readonly Topic[]): Promise<number> => {
+const alterTopicConfigs = async (
+  admin: Admin,
+  topics: readonly Topic[],
+  copies: ReadonlyMap<string, number>,
+): Promise<number> => {
   if (topics.length === 0) return 0
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
     resources: topics.map(({ name }) => ({ type: topicResource, name })),
   })
   const found = new Map(resources.map(({ resourceName, configEntries }) => [resourceName, configEntries]))
-  const changes = topics.flatMap(({ name, config }) => {
+  const changes = topics.flatMap(({ name, config: declared }) => {
     const entries = found.get(name) ?? []
-    const current = new Map(entries.map(({ configName, configValue }) => [configName, configValue]))
+    const own = entries.filter(({ configSource }) => configSource === topicSetting)
+    // By the copies that are there, not by KAFKA_REPLICATION, which somebody may leave out the next time. A cluster that asks
+    // for more of them in sync keeps that, but never for more than there are: nothing could be written then.
+    const there = copies.get(name) ?? 1
+    const asked = Number(entries.find(({ configName }) => configName === inSync)?.configValue) || 0
+    const config = { ...declared, [inSync]: String(Math.min(there, Math.max(inSyncOf(there), asked))) }
+    // What only happens to be the broker's default is set too: a default can change.
+    const current = new Map(own.map(({ configName, configValue }) => [configName, configValue]))
     if (Object.entries(config).every(([key, value]) => current.get(key) === value)) return []
     // This request replaces all settings of the topic: those that an operator made beside ours must be in it again.
-    const own = entries.filter(({ configSource }) => configSource === topicSetting)
     const kept = own.map(({ configName, configValue }): [string, string] => [configName, configValue])
     const merged = Object.entries({ ...Object.fromEntries(kept), ...config })
     return [{ type: topicResource, name, configEntries: merged.map(([key, value]) => ({ name: key, value })) }]

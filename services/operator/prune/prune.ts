@@ -3,6 +3,7 @@ import {
   type Cutoffs,
   createRetention,
   historyBefore,
+  interactionVerdictsBefore,
   type PrunedCounts,
   rejectionsBefore,
   retriesBefore,
@@ -41,8 +42,8 @@ export const addPrune = (program: Command, session: Session): void => {
     .addHelpText(
       'after',
       `
-With one of the three options only that is pruned, with none of them all. A verdict stays until it was published. Once it is
-pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404. A replaced version leaves the type's history (weir.shops_history), the
+With one of the three options only that is pruned, with none of them all. A verdict stays until it was published, and one on
+interactions for no longer than a day. Once it is pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404. A replaced version leaves the type's history (weir.shops_history), the
 current one never does.`,
     )
     .action((options: Options) => run(options, session))
@@ -86,10 +87,12 @@ const readCutoffs = (options: Options, { config, catalogue }: Session, now: numb
     days === undefined
       ? undefined
       : rejectionsBefore(now, { REJECTION_RETENTION_DAYS: readAge('--rejections', days) / day })
+  const lastUsed = verdicts === undefined ? undefined : new Date(now - readAge('--verdicts', verdicts))
   const configured = isAll ? config.HISTORY_DAYS : undefined
   const historyDays = options.history === undefined ? configured : readAge('--history', options.history) / day
   return {
-    verdicts: verdicts === undefined ? undefined : new Date(now - readAge('--verdicts', verdicts)),
+    verdicts: lastUsed,
+    interactionVerdicts: lastUsed && interactionVerdictsBefore(now, lastUsed),
     rejections,
     history: historyBefore(now, { HISTORY_DAYS: historyDays }),
     retries: rejections && retriesBefore(rejections, now, retentionOf(catalogue, rejectedTopic)),

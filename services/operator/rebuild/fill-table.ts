@@ -2,7 +2,7 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Kafka, Received } from '#platform/kafka/kafka.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import type { Registry } from '#platform/registry.js'
-import { createCloseLook, createSort } from '../../sink/readable.js'
+import { createCloseLook, createFindColumns, createSort } from '../../sink/readable.js'
 import { createTableWriter } from '../../sink/table-writer.js'
 import { isAnswer, patiently } from '../desk/decoder.js'
 import { readLog } from './read-log.js'
@@ -32,8 +32,9 @@ export const fillTable = async (deps: {
 }): Promise<Filled> => {
   const { table, registry } = deps
   const filled: Filled = { events: 0, skipped: 0, firstRead: new Map() }
-  const sort = createSort(registry, `${table.schema.namespace}.${table.schema.name}`)
-  const lookClosely = createCloseLook(registry.decoder(table.schema))
+  const findColumns = createFindColumns(deps.clickhouse, [deps.into])
+  const sort = createSort(registry, `${table.schema.namespace}.${table.schema.name}`, findColumns)
+  const lookClosely = createCloseLook(registry.decoder(table.schema, { whole: true }))
   const writer = createTableWriter({
     table: deps.into,
     writerSchema: (id) => patiently(() => registry.writerSchema(id)),

@@ -81,7 +81,7 @@ const readDecidedBatches = async (
 ): Promise<Map<string, DecidedBatch>> => {
   const topic = submittedTopic(type.type)
   const wanted = new Set(places.map(({ partition, offset }) => `${partition}/${offset}`))
-  const decode = createDecoder<SubmittedBatch>(registry, submittedSchema(type))
+  const decode = createDecoder<SubmittedBatch>(registry, submittedSchema(type), { whole: true })
   const found = new Map<string, DecidedBatch>()
   await topics.read(spansOf(topic, places), async ({ partition, messages }) => {
     const batches = new Map<number, SubmittedBatch>()

@@ -1,4 +1,4 @@
-import { isForgotten, type Submitted } from '#ledger/fence.js'
+import { isAcceptedLoss, isForgotten, type Submitted } from '#ledger/fence.js'
 import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
@@ -22,7 +22,7 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
   const readers = new Map(
     [...types.values()].map((one) => [
       submittedTopic(one.type.type),
-      { one, decode: createDecoder<SubmittedBatch>(registry, submittedSchema(one.type)) },
+      { one, decode: createDecoder<SubmittedBatch>(registry, submittedSchema(one.type), { whole: true }) },
     ]),
   )
   await topics.read(stretches, async ({ topic, partition, messages }) => {
@@ -42,12 +42,14 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
     // Asked after the verdicts were read: a verdict that was pruned in between does not count as missing.
     const isShort = decided.some(({ batch }) => !verdicts.has(batch.batch_id))
     const prunedBefore = isShort ? await decisions.prunedBefore(topic, partition) : undefined
+    const losses = isShort ? await decisions.acceptedLosses(topic, partition) : []
+    const isLost = (each: Submitted) => !verdicts.has(each.batch.batch_id) && isAcceptedLoss(each, losses)
     for (const each of found) {
       const { counts } = reader.one
       counts.batches++
       counts.records += recordsIn(each.batch)
       if (each.offset >= cursor) counts.waiting += recordsIn(each.batch)
-      else if (isForgotten(each, verdicts, prunedBefore)) counts.forgotten++
+      else if (isForgotten(each, verdicts, prunedBefore) || isLost(each)) counts.forgotten++
       else note(subject, reader.one, { topic, partition }, each, verdicts, published.get(place) ?? 0)
     }
     progress.advance(messages.length)

@@ -1,3 +1,4 @@
+import type { AcceptedLoss } from '#ledger/fence.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { Group } from '#platform/kafka/committed-offsets.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
@@ -47,6 +48,8 @@ export type StoredDecisions = {
   verdicts: (batchIds: readonly string[]) => Promise<ReadonlyMap<string, StoredVerdict>>
   /** The moment before which verdicts of a partition may have been pruned. */
   prunedBefore: (topic: string, partition: number) => Promise<number | undefined>
+  /** The losses that operators have accepted in a partition. */
+  acceptedLosses: (topic: string, partition: number) => Promise<readonly AcceptedLoss[]>
 }
 
 /** From this moment on, and up to but without that one, in milliseconds; up to now where there is no `until`. */

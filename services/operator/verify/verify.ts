@@ -1,4 +1,4 @@
-import { findCursors, findPrunedBefore } from '#ledger/cursors.js'
+import { findAcceptedLosses, findCursors, findPrunedBefore } from '#ledger/cursors.js'
 import { findVerdicts } from '#ledger/verdicts.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
@@ -37,6 +37,7 @@ export const verify = async (
     cursors: () => findCursors(pool),
     verdicts: (batchIds: readonly string[]) => findVerdicts(pool, batchIds),
     prunedBefore: (topic: string, partition: number) => findPrunedBefore(pool, topic, partition),
+    acceptedLosses: (topic: string, partition: number) => findAcceptedLosses(pool, topic, partition),
   }
   const types = new Map(
     wanted.map((type) => {

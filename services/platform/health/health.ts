@@ -27,6 +27,28 @@ export const createReadiness =
     }
   }
 
+/**
+ * The same answer for everybody who asks while it is made, and for a second from when it was begun: however many probes ask,
+ * each part is asked once.
+ */
+export const shareForASecond = <T>(
+  ask: () => Promise<T>,
+  now: () => number = () => performance.now(),
+): (() => Promise<T>) => {
+  let answer: Promise<T> | undefined
+  let begunAt = 0
+  let isBeingMade = false
+  return () => {
+    if (answer && (isBeingMade || now() - begunAt < 1_000)) return answer
+    begunAt = now()
+    isBeingMade = true
+    answer = ask().finally(() => {
+      isBeingMade = false
+    })
+    return answer
+  }
+}
+
 const stateOf = async (check: Check, bound: number): Promise<PartState> => {
   try {
     // Through `then`: a check that throws at once is down like one that rejects.
@@ -55,6 +77,8 @@ export const startHealthServer = async (deps: {
   readiness: () => Promise<Readiness>
   metrics: Metrics
 }): Promise<{ close: () => Promise<void> }> => {
+  const readiness = shareForASecond(deps.readiness)
+  const metricsText = shareForASecond(deps.metrics.text)
   const server = createServer((request, response) => {
     const answer = (status: number, type: string, body: string) =>
       response.writeHead(status, { 'content-type': type }).end(body)
@@ -65,9 +89,9 @@ export const startHealthServer = async (deps: {
       case '/healthz':
         return json(200, { status: 'ok' })
       case '/readyz':
-        return deps.readiness().then((state) => json(state.status === 'ready' ? 200 : 503, state), failed)
+        return readiness().then((state) => json(state.status === 'ready' ? 200 : 503, state), failed)
       case '/metrics':
-        return deps.metrics.text().then((text) => answer(200, metricsType, text), failed)
+        return metricsText().then((text) => answer(200, metricsType, text), failed)
       default:
         return json(404, { error: 'Not Found', message: 'try /healthz, /readyz or /metrics' })
     }

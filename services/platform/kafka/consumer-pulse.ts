@@ -2,8 +2,11 @@ import type { Crash } from '../process/lifecycle.js'
 
 /** Whether a consumer still belongs to its group and still hears from Kafka. */
 export type Pulse = {
-  /** When the group's coordinator last counted this consumer as a member. */
-  lastHeartbeat: () => number
+  /**
+   * Whether the group's coordinator still counts this consumer as a member, as far as we can know: it did so less than a session
+   * ago. By both clocks: the one that steps when somebody sets it, and the one that stands still while the machine sleeps.
+   */
+  isHeld: () => boolean
   /** Throws, saying why, when the consumer is no member of its group or has heard nothing for too long. */
   check: () => void
   stop: () => void
@@ -24,16 +27,17 @@ export const watchPulse = (
   consumer: ConsumerEvents,
   { groupId, sessionTimeout, crash }: { groupId: string; sessionTimeout: number; crash: Crash },
 ): Pulse => {
-  let lastHeartbeat = 0
-  let lastHeard = Date.now()
+  // On the clock that never steps: a machine whose time is set has not fallen silent.
+  let lastHeard = performance.now()
+  let lastHeartbeat = { at: Number.NEGATIVE_INFINITY, time: 0 }
   let isMember = false
   const heard = () => {
-    lastHeard = Date.now()
+    lastHeard = performance.now()
   }
   const accepted = () => {
     heard()
     isMember = true
-    lastHeartbeat = Date.now()
+    lastHeartbeat = { at: performance.now(), time: Date.now() }
   }
   consumer.on('consumer.group_join', accepted)
   consumer.on('consumer.heartbeat', accepted)
@@ -48,14 +52,17 @@ export const watchPulse = (
   })
   // kafkajs may never reconnect to a broker that timed out; a fresh process does.
   const timer = setInterval(() => {
-    if (Date.now() - lastHeard > silenceIsDeath) crash(new Error(`consumer ${groupId} has heard nothing for a minute`))
+    if (performance.now() - lastHeard > silenceIsDeath)
+      crash(new Error(`consumer ${groupId} has heard nothing for a minute`))
   }, 5_000)
   timer.unref()
   return {
-    lastHeartbeat: () => lastHeartbeat,
+    isHeld: () =>
+      performance.now() - lastHeartbeat.at < sessionTimeout && Date.now() - lastHeartbeat.time < sessionTimeout,
     check: () => {
       if (!isMember) throw new Error(`consumer ${groupId} has no partitions`)
-      if (Date.now() - lastHeard > sessionTimeout) throw new Error(`consumer ${groupId} hears nothing from Kafka`)
+      if (performance.now() - lastHeard > sessionTimeout)
+        throw new Error(`consumer ${groupId} hears nothing from Kafka`)
     },
     stop: () => clearInterval(timer),
   }

@@ -1,6 +1,6 @@
-import { connect, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
+import { gzip } from 'node:zlib'
 import kafkajs, {
   Kafka as Client,
   CompressionTypes,
@@ -8,15 +8,23 @@ import kafkajs, {
   type ISocketFactory,
   type logCreator,
   logLevel,
+  PartitionAssigners,
+  type SASLOptions,
 } from 'kafkajs'
 import { reasonOf } from '../health/health.js'
 import type { Log } from '../health/log.js'
+import type { KafkaAccess, KafkaLogin } from '../process/access.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
+import { adjustBrokers, unpack } from './brokers.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
+import { createLookBack } from './look-back.js'
+import { createTokenSource } from './oauth-token.js'
+import { createPartitionWork } from './partition-work.js'
 import { createProducer, FinalRefusal, type Message, type Producer, type Wire } from './producer.js'
+import { type BrokerSocket, createOpenSocket, type OpenSocket, orRefused } from './socket.js'
 
-// The only file that knows kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
+// Only this file and brokers.ts know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
 
 export type Received = { offset: number; timestamp: number; key: string | null; value: Buffer }
 
@@ -25,6 +33,8 @@ export type Fetch = {
   topic: string
   partition: number
   messages: Received[]
+  /** The message just before these, where `looksBack` asks for it and the log still has it. */
+  before?: Received
   highWatermark: number
   /** Whether the group's coordinator still counts this consumer as the partition's owner, as far as we can know. */
   holdsPartition: () => boolean
@@ -45,13 +55,17 @@ export type ConsumeOptions = {
   /** False for a reader that never continues where it stopped, such as the edge, which reads verdicts from now on. */
   commits?: boolean
   partitionsAtOnce?: number
-  /** The most that one fetch brings: of a partition, and in all. Compressed bytes, about a sixth of what they unpack to. */
-  bytesPerPartition?: number
+  /** The most that one fetch brings, unpacked; one record batch more at the most. That bounds its records too. */
   bytesPerFetch?: number
   /** The broker holds a fetch back until it has this much to give, or `gatherMs` have passed. */
   gatherBytes?: number
   gatherMs?: number
+  /** Whether the first fetch of a partition since it was assigned brings the message before it, too. */
+  looksBack?: boolean
+  /** Where it rejects, the partition waits a moment and is fetched again from there; the others go on. */
   onFetch: (fetch: Fetch) => Promise<void>
+  /** Called with all partitions that this consumer has, each time that they are assigned anew. */
+  onAssigned?: (assigned: { topic: string; partition: number }[]) => void
   crash: Crash
 }
 
@@ -65,23 +79,31 @@ export type Kafka = {
 // Also how long a killed member's partitions wait for another member.
 const sessionTimeout = 10_000
 const heartbeatInterval = 2_000
+const waitBesideOthers = 100
 
 // At zlib's fastest: the default level cost integrity 8 µs CPU a record more, of 56.
 kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
   compress: ({ buffer }: { buffer: Buffer }) => promisify(gzip)(buffer, { level: 1 }),
-  decompress: (buffer: Buffer) => promisify(gunzip)(buffer),
+  decompress: unpack,
 })
 
-export const createKafka = (deps: {
-  brokers: string
-  clientId: string
-  log: Log
-  /** How often a request is tried again before it fails. */
-  retries?: number
-  /** For tests: called when a message has been sent and is not acknowledged yet. */
-  onProduceSent?: (() => void) | undefined
-}): Kafka => {
-  const connectProducer = deps.onProduceSent ? watchProduce(deps.onProduceSent) : connectTo
+export const createKafka = (
+  deps: KafkaAccess & {
+    clientId: string
+    log: Log
+    /** How often a request is tried again before it fails. */
+    retries?: number
+    /** For tests: called when a message has been sent and is not acknowledged yet. */
+    onProduceSent?: (() => void) | undefined
+  },
+): Kafka => {
+  const open = createOpenSocket(deps.tls)
+  const openWatched: OpenSocket = (options) => {
+    const opened = open(options)
+    if (deps.onProduceSent) watchProduce(opened.socket, deps.onProduceSent)
+    return opened
+  }
+  const sasl = deps.login && toSasl(deps.login)
   const clientWith = (socketFactory: ISocketFactory, retries: number): Client =>
     new Client({
       clientId: deps.clientId,
@@ -92,30 +114,55 @@ export const createKafka = (deps: {
       logLevel: logLevel.WARN,
       logCreator: toPino(deps.log),
       socketFactory,
+      ...(sasl && { sasl }),
     })
-  const client = clientWith(connectTo, deps.retries ?? 8)
+  const client = clientWith((options) => open(options).socket, deps.retries ?? 8)
+  const explained = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw orRefused(error, sasl !== undefined)
+    })
   return {
     // Each wire is a client of its own, with connections that nobody shares: they can be cut off.
-    createProducer: () => createProducer(() => openWire(clientWith, connectProducer)),
-    consume: (options) => consume(client, deps.log, options),
-    withAdmin: async (work) => {
-      const admin = client.admin()
-      await admin.connect()
-      try {
-        return await work(admin)
-      } finally {
-        await admin.disconnect()
-      }
-    },
+    createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched))),
+    consume: (options) => explained(consume(client, deps.log, options)),
+    withAdmin: (work) => explained(withAdmin(client, work)),
+  }
+}
+
+const withAdmin = async <T>(client: Client, work: (admin: ReturnType<Client['admin']>) => Promise<T>): Promise<T> => {
+  const admin = client.admin()
+  await admin.connect()
+  try {
+    return await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+const toSasl = (login: KafkaLogin): SASLOptions => {
+  if (login.mechanism === 'OAUTHBEARER') {
+    const token = createTokenSource(login)
+    return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: await token() }) }
+  }
+  const { mechanism, username, password } = login
+  switch (mechanism) {
+    case 'PLAIN':
+      return { mechanism: 'plain', username, password }
+    case 'SCRAM-SHA-256':
+      return { mechanism: 'scram-sha-256', username, password }
+    case 'SCRAM-SHA-512':
+      return { mechanism: 'scram-sha-512', username, password }
+    default:
+      return mechanism satisfies never
   }
 }
 
 /** Connections for sending, with none of kafkajs's own tries: `createProducer` decides when to try again, and when to stop. */
 const openWire = async (
   clientWith: (sockets: ISocketFactory, retries: number) => Client,
-  open: ISocketFactory,
+  open: OpenSocket,
 ): Promise<Wire> => {
-  const sockets = new Set<Socket>()
+  const sockets = new Set<BrokerSocket>()
   let isReset = false
   let endAll = () => {}
   const ended = new Promise<never>((_, reject) => {
@@ -123,10 +170,11 @@ const openWire = async (
   })
   ended.catch(() => {})
   const client = clientWith((options) => {
-    const socket = isReset ? closedSocket() : open(options)
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-    return socket
+    if (isReset) return closedSocket()
+    const opened = open(options)
+    sockets.add(opened)
+    opened.raw.once('close', () => sockets.delete(opened))
+    return opened.socket
   }, 1)
   const producer = client.producer({
     // With `idempotent`, one lost response among concurrent sends lost a message that was acknowledged.
@@ -160,9 +208,11 @@ const openWire = async (
     reset: () => {
       isReset = true
       // Reset, not closed: what a closed socket still holds, the operating system goes on delivering.
-      for (const socket of sockets) {
-        if (socket.connecting) socket.destroy()
-        else socket.resetAndDestroy()
+      for (const { socket, raw } of sockets) {
+        if (raw.connecting) raw.destroy()
+        else raw.resetAndDestroy()
+        // kafkajs would keep every request that is under way on it, with its messages, until its own time-out.
+        socket.emit('error', new Error('this connection was given up'))
       }
       endAll()
       producer.disconnect().catch(() => {})
@@ -171,61 +221,100 @@ const openWire = async (
   }
 }
 
-const keepAliveAfter = 60_000
-
-const connectTo: ISocketFactory = ({ host, port, onConnect }) =>
-  connect({ host, port }, onConnect).setKeepAlive(true, keepAliveAfter)
-
 const closedSocket = (): Socket => {
   const socket = new Socket()
   process.nextTick(() => socket.destroy(new Error('this connection was given up')))
   return socket
 }
 
+/** A connection whose login ended in between: kafkajs closes it, and the next try begins with a new login. */
+const illegalSaslState = 34
+
 /** Whether a broker said no, as opposed to nobody being reached: kafkajs calls both final when its own tries are used up. */
 const isFinal = (error: Error): boolean => {
   if (error.cause instanceof Error) return isFinal(error.cause)
-  return 'code' in error && 'retriable' in error && error.retriable === false
+  return 'code' in error && 'retriable' in error && error.retriable === false && error.code !== illegalSaslState
 }
 
 const consume = async (client: Client, log: Log, options: ConsumeOptions): Promise<Consumer> => {
+  const bytesPerFetch = options.bytesPerFetch ?? 4 * 1024 * 1024
+  // What is fetched and stays packed is fetched again. With a quarter of the bound, that is always less than what is unpacked.
+  const maxBytes = Math.ceil(bytesPerFetch / 4)
+  const maxBytesPerPartition = Math.ceil(maxBytes / 2)
+  const gatherMs = options.gatherMs ?? 250
+  let isClosing = false
+  let heartbeat = async (): Promise<void> => {}
   const consumer = client.consumer({
     groupId: options.groupId,
     sessionTimeout,
     heartbeatInterval,
-    minBytes: options.gatherBytes ?? 1,
+    // Kafka counts no more of a partition than it would give of it.
+    minBytes: Math.min(options.gatherBytes ?? 1, maxBytesPerPartition),
     // Also how long a stop waits for the fetch under way. Half of 500 costs an idle edge, integrity and Kafka 3 ms CPU a second.
-    maxWaitTimeInMs: options.gatherMs ?? 250,
-    maxBytesPerPartition: options.bytesPerPartition ?? 1024 * 1024,
-    maxBytes: options.bytesPerFetch ?? 10 * 1024 * 1024,
+    maxWaitTimeInMs: gatherMs,
+    maxBytesPerPartition,
+    maxBytes,
     allowAutoTopicCreation: false,
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8 },
+    partitionAssigners: [
+      (config) => {
+        // Nobody else may work on a partition before the work that is under way here has ended.
+        const beforeGroupChange = () => whileBeating(heartbeat, work.ended).catch(() => {})
+        // A partition whose work ends aside is part of the fetch after the one that is under way.
+        const longestWait = () => (work.hasAside() ? waitBesideOthers : gatherMs)
+        adjustBrokers(config.cluster, { bytesPerFetch, longestWait, beforeGroupChange })
+        return PartitionAssigners.roundRobin(config)
+      },
+    ],
   })
-  let isClosing = false
+  let isInGroup = false
+  consumer.on('consumer.group_join', () => {
+    isInGroup = true
+  })
+  // kafkajs knows no pauses between a stop and its next start, and has forgotten the old ones by then.
+  consumer.on('consumer.stop', () => {
+    isInGroup = false
+  })
+  const work = createPartitionWork({
+    pause: ({ topic, partition }) => isInGroup && consumer.pause([{ topic, partitions: [partition] }]),
+    resume: ({ topic, partition }) => isInGroup && consumer.resume([{ topic, partitions: [partition] }]),
+    mostBytesAside: 2 * bytesPerFetch,
+    log,
+  })
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
+  consumer.on('consumer.group_join', ({ payload: { memberAssignment } }) =>
+    options.onAssigned?.(
+      Object.entries(memberAssignment).flatMap(([topic, partitions]) =>
+        partitions.map((partition) => ({ topic, partition })),
+      ),
+    ),
+  )
+  const lookBack = options.looksBack ? createLookBack(consumer) : undefined
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
+
+  const handle = async (payload: EachBatchPayload, fetch: Fetch): Promise<void> => {
+    await options.onFetch(fetch)
+    const { topic, partition } = fetch
+    const last = payload.batch.lastOffset()
+    payload.resolveOffset(last)
+    if (options.commits === false) return
+    await consumer.commitOffsets([{ topic, partition, offset: String(Number(last) + 1) }])
+  }
   // Not awaited: joining a group waits until Kafka has given up the group's dead members. `check` says when it is done.
   const running = consumer.run({
     eachBatchAutoResolve: false,
     autoCommit: false,
     partitionsConsumedConcurrently: options.partitionsAtOnce ?? 1,
     eachBatch: async (payload) => {
-      try {
-        await whileBeating(payload.heartbeat, () => options.onFetch(toFetch(payload, pulse)))
-      } catch (error) {
-        // The offset stays uncommitted, so the next owner does this fetch again. If this threw, kafkajs would sleep before
-        // it
-        // leaves the group.
-        if (isClosing) return
-        throw error
-      }
-      const last = payload.batch.lastOffset()
-      payload.resolveOffset(last)
-      if (options.commits !== false) {
-        const { topic, partition } = payload.batch
-        await consumer.commitOffsets([{ topic, partition, offset: String(Number(last) + 1) }])
-      }
+      // Waited for, or the same would be fetched again and again until then.
+      if (isClosing) return whileBeating(payload.heartbeat, work.ended)
+      heartbeat = payload.heartbeat
+      const fetched = toFetch(payload, pulse)
+      if (lookBack?.goesBack(fetched, fetched.messages[0]?.offset ?? 0)) return
+      const fetch = lookBack?.split(fetched) ?? fetched
+      const bytes = fetch.messages.reduce((sum, { value }) => sum + value.length, 0)
+      await whileBeating(payload.heartbeat, () => work.take(fetch, bytes, () => handle(payload, fetch)))
       // kafkajs itself sends a heartbeat only after a fetch that brought nothing.
       await payload.heartbeat()
     },
@@ -240,6 +329,9 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     close: async () => {
       isClosing = true
       pulse.stop()
+      work.stop()
+      // What is done by now is committed, and what is not the next owner does again.
+      await work.ended()
       await consumer.disconnect()
     },
   }
@@ -271,7 +363,7 @@ const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
     key: key?.toString() ?? null,
     value: value ?? Buffer.alloc(0),
   })),
-  holdsPartition: () => Date.now() - pulse.lastHeartbeat() < sessionTimeout,
+  holdsPartition: pulse.isHeld,
 })
 
 const toPino =

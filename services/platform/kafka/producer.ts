@@ -33,6 +33,8 @@ export class FinalRefusal extends Error {}
 
 // kafkajs copies the whole array for each message while it groups them: 32 000 in one call took 14 s.
 const mostMessagesInOneSend = 1000
+// Readers unpack a send as a whole, so they need room for one: large messages go in several.
+const mostBytesInOneSend = 1024 * 1024
 // A broker that has not answered for this long is not waited for: its connection may be dead without a sign.
 const answerWithin = 10_000
 const longestTry = 30_000
@@ -104,7 +106,8 @@ export const createProducer = async (open: () => Promise<Wire>, now = () => perf
     for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
       mayGoOn()
       const left = deadline - now()
-      if (left <= 0 || isOver) throw failed(last)
+      // A timer may ring a fraction of a millisecond early, and no send is done in that.
+      if (left < 1 || isOver) throw failed(last)
       try {
         await tryOnce((used) => used.send(topic, partition, piece), Math.min(left, answerWithin))
         return
@@ -121,10 +124,7 @@ export const createProducer = async (open: () => Promise<Wire>, now = () => perf
     send: async (topic, partition, messages, { deadline = now() + longestTry, mayGoOn = () => {} } = {}) => {
       pending++
       try {
-        for (let from = 0; from < messages.length; from += mostMessagesInOneSend) {
-          const piece = messages.slice(from, from + mostMessagesInOneSend)
-          await sendPiece(topic, partition, piece, deadline, mayGoOn)
-        }
+        for (const piece of piecesOf(messages)) await sendPiece(topic, partition, piece, deadline, mayGoOn)
       } finally {
         pending--
       }
@@ -142,4 +142,18 @@ export const createProducer = async (open: () => Promise<Wire>, now = () => perf
       cutOff()
     },
   }
+}
+
+function* piecesOf(messages: readonly Message[]): Generator<readonly Message[]> {
+  let from = 0
+  let bytes = 0
+  for (const [at, { value }] of messages.entries()) {
+    if (at > from && (at - from === mostMessagesInOneSend || bytes + value.length > mostBytesInOneSend)) {
+      yield messages.slice(from, at)
+      from = at
+      bytes = 0
+    }
+    bytes += value.length
+  }
+  if (from < messages.length) yield messages.slice(from)
 }

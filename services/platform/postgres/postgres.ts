@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Log } from '../health/log.js'
+import { AccessRefused } from '../process/access.js'
+import { tlsProblem } from '../process/tls-problem.js'
 
 export type Pool = pg.Pool
 export type Connection = pg.PoolClient
@@ -59,7 +61,26 @@ export const abandonAfter = (ms: number, pool: Pool): void => {
 /** Rejects where Postgres does not answer. Bounded, so that a Postgres that hangs does not use up the pool's connections. */
 export const ping = async (pool: Pool): Promise<void> => {
   const question = { text: 'select 1', query_timeout: 3_000 }
-  await pool.query(question)
+  await pool.query(question).catch((error: unknown) => {
+    throw orRefused(error)
+  })
+}
+
+/** The one line for a service that Postgres does not let in; the error itself where that is not what went wrong. */
+export const orRefused = (error: unknown): unknown => {
+  const { code, message } = error as Error & { code?: string }
+  const off = 'leave POSTGRES_CA_FILE out, and sslmode in POSTGRES_URL'
+  const on = 'set POSTGRES_CA_FILE, or sslmode=verify-full in POSTGRES_URL'
+  const problem = tlsProblem(error, { part: 'Postgres', ca: 'POSTGRES_CA_FILE', on, off })
+  if (problem) return new AccessRefused(problem)
+  // Said by the client, without a code.
+  if (message === 'The server does not support SSL connections')
+    return new AccessRefused(`Postgres does not speak TLS there: ${off}`)
+  if (code === '28000' && message.includes('no encryption'))
+    return new AccessRefused(`Postgres takes only connections over TLS (${message}): ${on}`)
+  if (code === '28P01' || code === '28000')
+    return new AccessRefused(`Postgres refuses the login (${message}): check the user and password in POSTGRES_URL`)
+  return error
 }
 
 /** One transaction: committed when the work resolves, rolled back when it throws. */

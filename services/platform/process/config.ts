@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { envSchema } from 'env-schema'
 
 /** The shape of one service's environment: name, type, default, meaning. */
@@ -47,22 +48,68 @@ export const readConfig = <const S extends ConfigSchema>(
   env: NodeJS.ProcessEnv = process.env,
 ): ConfigOf<S> => {
   // An empty variable is how a compose file or a shell says "not set".
-  const data = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const { data, problems } = withFiles(Object.keys(schema.properties), set)
+  let values: unknown
   try {
-    return Object.freeze(envSchema({ schema, data, env: false }) as ConfigOf<S>)
+    values = envSchema({ schema, data, env: false })
   } catch (error) {
-    throw new Error(`the environment is not right: ${toSentences(error as Error, schema)}`)
+    problems.push(toSentences(error as Error, schema))
   }
+  if (problems.length > 0) throw notRight(problems)
+  return Object.freeze(values as ConfigOf<S>)
 }
 
+/** What is wrong with the environment, in one line. */
+export const notRight = (problems: readonly string[]): Error =>
+  new Error(`the environment is not right: ${problems.join('; ')}`)
+
 /** For `main.ts`: the config, or one clear message and the end of the process. */
-export const readConfigOrExit = <const S extends ConfigSchema>(schema: S): ConfigOf<S> => {
+export const readConfigOrExit = <const S extends ConfigSchema>(schema: S): ConfigOf<S> =>
+  orExit(() => readConfig(schema))
+
+/** For `main.ts`: what was read, or one clear message and the end of the process. */
+export const orExit = <T>(read: () => T): T => {
   try {
-    return readConfig(schema)
+    return read()
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`)
     process.exit(1)
   }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** A variable that has a twin `…_FILE` can be given as a file that holds its value, as secrets are handed to containers. */
+export const withFiles = (
+  names: readonly string[],
+  env: Environment,
+): { data: Record<string, string | undefined>; problems: string[] } => {
+  const data = { ...env }
+  const problems: string[] = []
+  for (const name of names.filter((each) => names.includes(`${each}_FILE`))) {
+    const file = env[`${name}_FILE`]
+    if (!file) continue
+    try {
+      if (env[name]) throw new Error(`${name} and ${name}_FILE are both set: unset one of them`)
+      data[name] = readSecret(`${name}_FILE`, file)
+    } catch (error) {
+      problems.push((error as Error).message)
+    }
+  }
+  return { data, problems }
+}
+
+/** The text of a file that a variable names, without the line's end that editors and `echo` put behind it. */
+export const readSecret = (variable: string, file: string): string => {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new Error(`${variable} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+  if (!text) throw new Error(`${variable} names ${file}, which is empty`)
+  return text
 }
 
 const toSentences = (error: Error, schema: ConfigSchema): string =>
@@ -77,29 +124,3 @@ const toSentences = (error: Error, schema: ConfigSchema): string =>
       return about ? `${line} (${about})` : line
     })
     .join('; ')
-
-/** Where the parts are through which the services meet, and how much is logged. */
-export const partVariables = {
-  KAFKA_BROKERS: {
-    type: 'string',
-    default: '127.0.0.1:9092',
-    description: 'Kafka bootstrap addresses, comma-separated',
-  },
-  SCHEMA_REGISTRY_URL: {
-    type: 'string',
-    default: 'http://127.0.0.1:8081/apis/ccompat/v7',
-    description: 'base address of a Confluent-compatible schema registry',
-  },
-  POSTGRES_URL: {
-    type: 'string',
-    default: 'postgres://weir:weir@127.0.0.1:5432/weir',
-    description: 'connection string of the Postgres database',
-  },
-  CLICKHOUSE_URL: { type: 'string', default: 'http://127.0.0.1:8123', description: 'HTTP address of ClickHouse' },
-  LOG_LEVEL: {
-    type: 'string',
-    enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-    default: 'info',
-    description: 'least level that is logged',
-  },
-} as const satisfies ConfigSchema['properties']

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { ConfigSchema, ValuesOf } from './config.js'
 
 /** The rows of the crash table in docs/correctness.md: where a test can have a process killed. */
@@ -49,16 +49,12 @@ export const createFailAt = (config: FailPointConfig): FailAt => {
 
 const produceRequest = 0
 
-/** Sockets that call `onSent` when a produce request has left them: the moment between a send and its acknowledgement. */
-export const watchProduce =
-  (onSent: () => void) =>
-  ({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }): Socket => {
-    const socket = connect({ host, port }, onConnect)
-    const write = socket.write.bind(socket)
-    socket.write = (bytes: Buffer, ...rest: unknown[]) => {
-      const isProduce = Buffer.from(bytes).readInt16BE(4) === produceRequest
-      const encoding = rest[0] as BufferEncoding
-      return isProduce ? write(bytes, encoding, onSent) : write(bytes, encoding)
-    }
-    return socket
+/** Has a socket call `onSent` when a produce request has left it: the moment between a send and its acknowledgement. */
+export const watchProduce = (socket: Socket, onSent: () => void): void => {
+  const write = socket.write.bind(socket)
+  socket.write = (bytes: Buffer, ...rest: unknown[]) => {
+    const isProduce = Buffer.from(bytes).readInt16BE(4) === produceRequest
+    const encoding = rest[0] as BufferEncoding
+    return isProduce ? write(bytes, encoding, onSent) : write(bytes, encoding)
   }
+}

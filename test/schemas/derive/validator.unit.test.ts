@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { createValidator, type Validated } from '#schemas/derive/validator.js'
 import { createRecordWriter } from '#schemas/derive/written-record.js'
+import { offer } from '#schemas/records/offer.js'
 import { badValuesOf, sampleOf } from '../../support/sample.js'
 
 const problemsOf = (validated: Validated) => ('problems' in validated ? validated.problems : [])
@@ -111,4 +113,15 @@ describe('a record', () => {
       }),
     )
   })
+})
+
+it('takes as many allowed branches as one upload brings, and a usual text in every other field', () => {
+  const validate = createValidator(offer)
+  const branches = Array.from({ length: 5000 }, () => randomUUID()).join(', ')
+  expect(validate(sampleOf(offer, { allowed_branches: branches }))).toHaveProperty('values.allowed_branches', branches)
+  for (const [field, given] of [
+    ['allowed_branches', 'x'.repeat(190_001)],
+    ['allowed_days', 'x'.repeat(4097)],
+  ] as const)
+    expect(validate(sampleOf(offer, { [field]: given }))).toMatchObject({ problems: [{ field, code: 'out_of_range' }] })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readConfig } from '#platform/process/config.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { configSchema, openOrgOf, withCoursesLimit } from '../../../services/edge/config.js'
+import { configSchema, openOrgOf, operationsPortOf, withCoursesLimit } from '../../../services/edge/config.js'
 import { readPeers } from '../../../services/edge/http/health.js'
 
 it('has defaults for everything, and tells what is wrong', () => {
@@ -21,6 +21,12 @@ it('opens interactions only for an organisation that is named', () => {
   expect(openOrgOf({ INTERACTIONS_REQUIRE_KEY: true, INTERACTIONS_ORG: 'acme' })).toBeUndefined()
   expect(openOrgOf({ INTERACTIONS_REQUIRE_KEY: false, INTERACTIONS_ORG: 'acme' })).toBe('acme')
   expect(() => openOrgOf({ INTERACTIONS_REQUIRE_KEY: false, INTERACTIONS_ORG: '' })).toThrow('INTERACTIONS_ORG')
+})
+
+it('has a port for operators only where one is named, and not the public one', () => {
+  expect(operationsPortOf({ EDGE_PORT: 8080 })).toBeUndefined()
+  expect(operationsPortOf({ EDGE_PORT: 8080, OPERATIONS_PORT: 8090 })).toBe(8090)
+  expect(() => operationsPortOf({ EDGE_PORT: 8080, OPERATIONS_PORT: 8080 })).toThrow('OPERATIONS_PORT must differ')
 })
 
 it('raises the limit of courses alone', () => {

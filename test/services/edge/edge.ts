@@ -54,6 +54,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     batchLimits: { records: 500, bytes: 524_288 },
     bodyLimit: 1024 * 1024,
     load: createLoad(boundsOf(config), figures),
+    isLagging: () => false,
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: 30_000,
     openOrg: undefined,

@@ -41,7 +41,11 @@ const toAll = (sent: readonly Sent[]) =>
 
 /** A batch that was decided as the message at this offset, which is `at`: elsewhere it is a repeat. */
 const decided = (batch: SubmittedBatch, offset: number, at = offset): Decided => {
-  const verdict = createDecide(shop)(batch, { isKnown: () => true, takenBefore: () => undefined }, 77)
+  const verdict = createDecide(shop)(
+    batch,
+    { isKnown: () => true, takenBefore: () => undefined, bodyOf: () => undefined },
+    77,
+  )
   return {
     offset: at,
     timestamp: 0,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { findRequest } from '#ledger/requests.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
@@ -8,7 +9,7 @@ import type { RecordType } from '#schemas/record.js'
 import { branch } from '#schemas/records/branch.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
-import { interactionRequestId } from '#schemas/uuid.js'
+import { batchIdOf, interactionRequestId, keyedRequestId } from '#schemas/uuid.js'
 import { createEntityIndex } from '../../../services/integrity/entity-index.js'
 import { takeDecisions } from '../../../services/integrity/take-decisions.js'
 import { batchOf, refusalOf } from '../../support/batch.js'
@@ -146,6 +147,32 @@ it('takes a keyed interaction once, over batches and fetches', async () => {
   expect(later?.verdict.repeated).toEqual([0])
 })
 
+it('takes all of the first body under an Idempotency-Key and nothing of another, however both are cut', async () => {
+  const decide = newLog(shop).decideFrom()
+  const request_id = keyedRequestId('acme', '/v1/data/shops', randomUUID())
+  const slices = (fill: number, ...counts: number[]) =>
+    counts.map((count, i) => {
+      const first = counts.slice(0, i).reduce((sum, n) => sum + n, 0)
+      const records = Array.from({ length: count }, () => sampleOf(shop))
+      const place = { batch: i + 1, batches: counts.length, first_index: first }
+      const batch_id = batchIdOf(request_id, first, count)
+      return batchOf(shop, records, { request_id, batch_id, body_sha256: Buffer.alloc(32, fill), ...place })
+    })
+  const [a1, a2] = slices(1, 2, 1)
+  const [b1, b2, b3] = slices(2, 2, 2, 3)
+  if (!a1 || !a2 || !b1 || !b2 || !b3) throw new Error('no batches')
+  const outcomes = [...(await decide(0, a1, b1, b2)), ...(await decide(3, a2, b3))]
+  expect(outcomes.map(({ verdict }) => [verdict.body_sha256[0], verdict.accepted])).toEqual([
+    [1, 2],
+    [1, 2],
+    [2, 0],
+    [1, 1],
+    [2, 0],
+  ])
+  const { verdicts } = await findRequest(pool, 'acme', request_id)
+  expect(verdicts.map(({ batch_id }) => batch_id)).toEqual([a1.batch_id, a2.batch_id])
+})
+
 it('stores where the verdict on each keyed interaction is, once for each that is decided and not only repeated', async () => {
   const decide = newLog(interaction).decideFrom()
   const shopId = randomUUID()
@@ -194,4 +221,36 @@ it('keeps refusals that hold what Postgres would choke on', async () => {
   await decide(0, batch)
   const [again] = await decide(0, batch)
   expect(again?.verdict.refused[0]?.id).toBe('a\u0000b')
+})
+
+it('stops before a log that was cut and has grown again, and goes on with one that was not', async () => {
+  const partition = nextPartition++
+  const at = { topic: 'weir.submitted.test', partition, type: shop, isReferenced: true }
+  const [first, last, next] = [1, 2, 3].map(() => batchOf(shop, [sampleOf(shop)])) as [
+    SubmittedBatch,
+    SubmittedBatch,
+    SubmittedBatch,
+  ]
+  const index = createEntityIndex(10)
+  const toSubmitted = (batch: SubmittedBatch, offset: number) => ({ offset, timestamp: batch.submitted_at, batch })
+  const decide = (from: number, batches: SubmittedBatch[], before?: SubmittedBatch) =>
+    inTransaction(pool, (connection) =>
+      takeDecisions(
+        connection,
+        index,
+        { ...at, first: from, next: from + batches.length, before: before && toSubmitted(before, from - 1) },
+        batches.map((batch, i) => toSubmitted(batch, from + i)),
+        Date.UTC(2026, 5, 1),
+      ),
+    )
+  await decide(0, [first, last])
+  const refilled = batchOf(shop, [sampleOf(shop)])
+  const cut = 'offset 1 holds the batch'
+  await expect(decide(2, [next], refilled)).rejects.toThrow(cut)
+  // A request that was sent again has its verdict, but at another place.
+  await expect(decide(2, [next], first)).rejects.toThrow(cut)
+  expect((await decide(2, [next], last)).outcomes).toHaveLength(1)
+  // The last message of a log may repeat a batch: then nothing was decided at its place.
+  await decide(3, [first])
+  expect((await decide(4, [batchOf(shop, [sampleOf(shop)])], first)).outcomes).toHaveLength(1)
 })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
 import { insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import { createRetention } from '#ledger/retention.js'
+import { pruneVerdicts } from '#ledger/verdicts.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import type { SubmittedBatch } from '#schemas/events.js'
@@ -147,4 +148,52 @@ it('shares the work with another instance, while batches are decided', async () 
   await decided
   expect(pruned.reduce((sum, { verdicts }) => sum + verdicts, 0)).toBe(40)
   expect(await keptOffsets()).toEqual([40])
+})
+
+it('prunes verdicts on interactions sooner than the others, with the request ids that find them', async () => {
+  const interactions = 'weir.submitted.interactions'
+  await decide(0, [batchOn(0)], 0)
+  const { batch_id } = batchOn(0)
+  await pool.query(`insert into integrity.cursors (topic, partition, next_offset) values ($1, 0, 1)`, [interactions])
+  await pool.query(
+    `insert into integrity.verdicts
+    select $1::uuid, org_id, request_id, type, batch, batches, first_index, body_sha256, accepted, refused, repeated,
+      decided_at, $2, partition, submitted_offset
+    from integrity.verdicts`,
+    [batch_id, interactions],
+  )
+  await inTransaction(pool, (connection) =>
+    insertKeyedRequests(connection, [
+      { requestId: randomUUID(), batchId: batch_id, place: 0, isAccepted: true, decidedAt: on(0) },
+    ]),
+  )
+  const retention = createRetention({
+    pool,
+    committed: async () => [topic, interactions].map((each) => ({ topic: each, partition: 0, offset: 1 })),
+    steps: { pauseMs: 0 },
+  })
+  const before = { verdicts: date(0), interactionVerdicts: date(1) }
+  const gone = { verdicts: 1, keyed_interactions: 0, keyed_requests: 1, retries: 0 }
+  expect(await retention.count(before)).toEqual(gone)
+  expect(await retention.prune(before)).toEqual(gone)
+  expect((await pool.query('select topic from integrity.verdicts')).rows).toEqual([{ topic }])
+})
+
+it('finds what to prune by an index, without reading the table while it holds the cursor', async () => {
+  await decide(0, [batchOn(0)], 0)
+  await pool.query(
+    `insert into integrity.verdicts
+    select gen_random_uuid(), org_id, gen_random_uuid(), type, batch, batches, first_index, body_sha256, accepted, refused,
+      repeated, decided_at + n * interval '1 second', topic, n % 4, n
+    from integrity.verdicts, generate_series(1, 20000) n`,
+  )
+  await pool.query('analyze integrity.verdicts')
+  await inTransaction(pool, async (connection) => {
+    const { count } = await pruneVerdicts(connection, { topic, partition: 0, offset: 100_000 }, date(100), 1000)
+    expect(count).toBe(1000)
+    const { rows } = await connection.query(
+      `select seq_scan::integer from pg_stat_xact_user_tables where schemaname = 'integrity' and relname = 'verdicts'`,
+    )
+    expect(rows).toEqual([{ seq_scan: 0 }])
+  })
 })

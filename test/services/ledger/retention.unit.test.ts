@@ -1,11 +1,17 @@
 import { expect, it } from 'vitest'
-import { rejectionsBefore, retriesBefore, verdictsBefore } from '#ledger/retention.js'
+import { interactionVerdictsBefore, rejectionsBefore, retriesBefore, verdictsBefore } from '#ledger/retention.js'
 
 const day = 86_400_000
 const now = Date.parse('2026-03-31T13:45:00Z')
 
 it('keeps verdicts by the hour', () =>
   expect(verdictsBefore(now, { VERDICT_RETENTION_HOURS: 24 }).toISOString()).toBe('2026-03-30T13:45:00.000Z'))
+
+it('keeps verdicts on interactions for a day, or for less where all go sooner', () => {
+  const verdicts = verdictsBefore(now, { VERDICT_RETENTION_HOURS: 720 })
+  expect(interactionVerdictsBefore(now, verdicts).toISOString()).toBe('2026-03-30T13:45:00.000Z')
+  expect(interactionVerdictsBefore(now, new Date(now - 3_600_000))).toEqual(new Date(now - 3_600_000))
+})
 
 it('keeps rejections by whole days, so that a day is deleted once', () => {
   const before = rejectionsBefore(now, { REJECTION_RETENTION_DAYS: 90 })

@@ -10,15 +10,6 @@ const fetch = {
   holdsPartition: () => true,
 }
 
-it('is not ready while inserts fail, and ready again after the first that works', () => {
-  const figures = createSinkFigures(createMetrics('sink'))
-  expect(figures.check).not.toThrow()
-  figures.failed(fetch.topic, new Error('no space left'))
-  expect(figures.check).toThrow('rows of weir.rejected cannot be inserted: no space left')
-  figures.written(fetch)
-  expect(figures.check).not.toThrow()
-})
-
 it('shows how many events of a partition wait, before and after a fetch was written', async () => {
   const metrics = createMetrics('sink')
   const figures = createSinkFigures(metrics)

@@ -6,9 +6,13 @@ import { createCloseLook, createSort } from '../../../services/sink/readable.js'
 const received = (offset: number, value: Buffer): Received => ({ offset, timestamp: 0, key: null, value })
 const withSchema = (offset: number, id: number): Received => received(offset, Buffer.from([0, 0, 0, 0, id, 7]))
 
-const schemas = new Map([
-  [1, { namespace: 'weir.accepted', name: 'Shops' }],
+const shops = (...fields: unknown[]) => ({ type: 'record', namespace: 'weir.accepted', name: 'Shops', fields })
+const name = { name: 'name', type: 'string' }
+const schemas = new Map<number, unknown>([
+  [1, shops(name)],
   [2, { namespace: 'weir.accepted', name: 'Tags' }],
+  [4, shops(name, { name: 'colour', type: ['null', 'string'] })],
+  [5, shops({ name: 'name', type: ['null', 'string'] })],
 ])
 const openSort = () => {
   const asked: number[] = []
@@ -18,7 +22,9 @@ const openSort = () => {
     if (!schema) throw id === 99 ? new Error('the registry is away') : new Undecodable(`there is no schema ${id}`)
     return JSON.stringify(schema)
   }
-  return { asked, sort: createSort({ writerSchema }, 'weir.accepted.Shops') }
+  const types = new Map([['name', 'String']])
+  const sort = createSort({ writerSchema }, 'weir.accepted.Shops', async () => ({ table: 'weir.shops_log', types }))
+  return { asked, types, sort }
 }
 const offsetsOf = ({ readable, unreadable }: Awaited<ReturnType<ReturnType<typeof createSort>>>) => ({
   readable: readable.map(({ offset }) => offset),
@@ -53,6 +59,19 @@ it('asks for a schema once, and never takes an absent registry for a bad message
   await sort([withSchema(3, 1)])
   expect(asked).toEqual([1])
   await expect(sort([withSchema(4, 99)])).rejects.toThrow('the registry is away')
+})
+
+it('stops at events that the table has no column for, and goes on once it has', async () => {
+  const { sort, types } = openSort()
+  await expect(sort([withSchema(0, 1), withSchema(1, 4)])).rejects.toThrow(
+    'weir.shops_log has no column for colour, which a newer version writes: run its "weir provision"',
+  )
+  types.set('colour', 'LowCardinality(Nullable(String))')
+  expect(offsetsOf(await sort([withSchema(0, 1), withSchema(1, 4)]))).toEqual({ readable: [0, 1], unreadable: [] })
+})
+
+it('stops at events that may hold null where the column takes none', async () => {
+  await expect(openSort().sort([withSchema(0, 5)])).rejects.toThrow('weir.shops_log takes no null for name')
 })
 
 it('finds by decoding what cannot be decoded, and passes other failures on', async () => {

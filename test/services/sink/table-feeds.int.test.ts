@@ -1,13 +1,15 @@
-import { randomUUID } from 'node:crypto'
-import { pino } from 'pino'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 import { createRegistry } from '#platform/registry.js'
-import { catalogue } from '#schemas/catalogue.js'
+import { catalogue, createCatalogue } from '#schemas/catalogue.js'
 import { acceptedSchema, schemasByTopic } from '#schemas/derive/avro.js'
-import { acceptedTopic, database, subjectOf } from '#schemas/derive/names.js'
+import { acceptedTopic, database, subjectOf, viewOf } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
+import { type Field, optional, text, uuid } from '#schemas/field.js'
+import { lifecycle, record } from '#schemas/record.js'
+import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
 import { createFetchHandler } from '../../../services/sink/handle-fetch.js'
@@ -27,14 +29,12 @@ beforeAll(async () => {
     await registry.register(subjectOf(each), schema, 'FULL_TRANSITIVE')
   encode = await registry.encoder<AcceptedEvent>(subjectOf(topic), acceptedSchema(shop))
   handle = createFetchHandler({
-    feeds: await openTableFeeds(catalogue, registry, (table, container) =>
+    feeds: await openTableFeeds(catalogue, registry, clickhouse, (table, container) =>
       clickhouse.insertAvro(`${database}.${table}`, container),
     ),
     setAside: async ({ offset }) => void setAside.push(`${offset}`),
     figures: { fetched: () => {}, written: () => {}, failed: () => {} },
     failAt: () => {},
-    log: pino({ level: 'silent' }),
-    signal: AbortSignal.timeout(30_000),
   })
 })
 afterAll(() => clickhouse.close())
@@ -109,4 +109,43 @@ it('sets aside what ClickHouse cannot take, and writes all the rest of the fetch
   await handle(fetchOf([whole, Buffer.from('not Avro'), cutOff.subarray(0, cutOff.length - 20)]))
   expect(setAside).toEqual(['1', '2'])
   expect((await shownOf(org)).map(({ name }) => name)).toEqual(['whole'])
+})
+
+it('waits at an event that its tables have no column for, and writes it whole once they are provisioned', async () => {
+  const type = `things-${randomBytes(4).toString('hex')}`
+  const versionWith = (fields: Record<string, Field>) => {
+    const thing = record({
+      type,
+      id: 'thing_id',
+      about: 'A thing.',
+      fields: { thing_id: uuid(), ...fields, ...lifecycle },
+    })
+    return { thing, catalogue: createCatalogue([...catalogue.uploads.values(), thing], interaction) }
+  }
+  const [older, newer] = [versionWith({}), versionWith({ colour: optional(text()) })]
+  const things = acceptedTopic(type)
+  await provisionTables(clickhouse, older.catalogue)
+  // As no provisioning leaves it: the subject has the field, and the tables have not.
+  for (const version of [older, newer]) {
+    for (const [each, schema] of schemasByTopic([version.thing]))
+      await registry.register(subjectOf(each), schema, 'FULL_TRANSITIVE')
+  }
+  const aside: number[] = []
+  const handleThings = createFetchHandler({
+    feeds: await openTableFeeds(older.catalogue, registry, clickhouse, (table, container) =>
+      clickhouse.insertAvro(`${database}.${table}`, container),
+    ),
+    setAside: async ({ offset }) => void aside.push(offset),
+    figures: { fetched: () => {}, written: () => {}, failed: () => {} },
+    failAt: () => {},
+  })
+  const encodeThing = await registry.encoder<AcceptedEvent>(subjectOf(things), acceptedSchema(newer.thing))
+  const { shop_id, name, region, is_public, ...origin } = shopEvent('acme')
+  const event = { ...origin, thing_id: randomUUID(), colour: 'red' }
+  const fetch = { ...fetchOf([encodeThing(event)]), topic: things }
+  await expect(handleThings(fetch)).rejects.toThrow(/_log has no column for colour, which a newer version writes/)
+  await provisionTables(clickhouse, newer.catalogue)
+  await handleThings(fetch)
+  expect(await clickhouse.query(`select colour from weir.${viewOf(type)}`)).toEqual([{ colour: 'red' }])
+  expect(aside).toEqual([])
 })

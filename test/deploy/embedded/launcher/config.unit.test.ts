@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
+import { serviceEnvironment } from '../../../../deploy/embedded/launcher/services.js'
 
 describe('the launcher’s config', () => {
   it('has the documented ports and addresses when nothing is set', () => {
@@ -26,6 +30,22 @@ describe('the launcher’s config', () => {
     const config = readConfig({ KAFKA_BROKERS: 'a:9092,b:9092', POSTGRES_URL: 'postgres://u:p@db/weir' })
     expect(config.addresses.KAFKA_BROKERS).toBe('a:9092,b:9092')
     expect(config.ownPorts).toEqual(['REGISTRY_PORT', 'CLICKHOUSE_PORT', 'INTEGRITY_PORT', 'SINK_PORT', 'EDGE_PORT'])
+  })
+
+  it('reads an address with a password from a file, and hands on the address instead of the file', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-config-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'postgres-url')
+    writeFileSync(file, 'postgres://u:p@db/weir\n')
+    const config = readConfig({ POSTGRES_URL_FILE: file, CLICKHOUSE_URL: 'http://ch:8123' })
+    expect(config.ownPorts).not.toContain('POSTGRES_PORT')
+    expect(serviceEnvironment(config)).toMatchObject({ POSTGRES_URL: 'postgres://u:p@db/weir', POSTGRES_URL_FILE: '' })
+    expect(() => readConfig({ POSTGRES_URL_FILE: file, POSTGRES_URL: 'postgres://db/weir' })).toThrow(
+      'POSTGRES_URL and POSTGRES_URL_FILE are both set: unset one of them',
+    )
+    expect(() => readConfig({ CLICKHOUSE_URL_FILE: join(folder, 'none') })).toThrow(
+      `CLICKHOUSE_URL_FILE names ${join(folder, 'none')}, which cannot be read (ENOENT)`,
+    )
   })
 
   it('takes an empty variable for one that is not set', () => {

@@ -13,6 +13,9 @@ const valid = JSON.stringify({ records: [sampleOf(shop)] })
 const key = { authorization: 'Bearer acme-key' }
 const secret = 'the-secret-payload'
 
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
+const anInteraction = (bytes: number) => `{"user_id": "${'x'.repeat(bytes)}"}`
+
 describe('a request that cannot be read', () => {
   type Case = [
     string,
@@ -42,8 +45,14 @@ describe('a request that cannot be read', () => {
       JSON.stringify({ records: Array(1001).fill(sampleOf(course)) }),
       '/v1/data/courses',
     ],
-    ['more values than any upload has', 400, /more than 200000 values/, `{"records": [${'0,'.repeat(200_000)}0]}`],
-    ['nesting without end', 400, /not valid JSON/, '['.repeat(200_000)],
+    [
+      'more values than any upload has',
+      400,
+      /more than 100000 values; send fewer/,
+      `{"records": [${'0,'.repeat(100_000)}0]}`,
+    ],
+    ['nesting without end', 400, /not valid JSON/, '['.repeat(100_000)],
+    ['names without end', 400, /more than 200 different names/, `{${numbers(201).map((n) => `"x${n}":1`)}}`],
     ['invalid UTF-8', 400, /UTF-8/, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
     ['text/plain', 415, /application\/json/, valid, undefined, { 'content-type': 'text/plain' }],
     ['JSON by another name', 415, /application\/json/, valid, undefined, { 'content-type': 'application/json5' }],
@@ -58,6 +67,21 @@ describe('a request that cannot be read', () => {
       /larger/,
       gzipSync(Buffer.alloc(64 * 1024 * 1024, 32)),
       undefined,
+      { 'content-encoding': 'gzip' },
+    ],
+    [
+      'an interaction of more than 64 KiB',
+      413,
+      /65536 bytes; an interaction/,
+      anInteraction(65_536),
+      '/user-interactions',
+    ],
+    [
+      'an interaction of more than 64 KiB in a gzip',
+      413,
+      /65536 bytes once decompressed; an interaction/,
+      gzipSync(anInteraction(65_536)),
+      '/user-interactions',
       { 'content-encoding': 'gzip' },
     ],
     ['an unknown type', 404, /did you mean shops\? the types are shops, categories/, valid, '/v1/data/shopz'],

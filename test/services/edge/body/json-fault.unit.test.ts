@@ -26,14 +26,19 @@ describe('a fault', () => {
   })
 
   it('is told by line and column, and quotes nothing', () => {
-    expect(describeFault('{\n  "records": secret')).toBe(
+    expect(describeFault('{\n  "records": secret').message).toBe(
       'a value was expected at line 2, column 14 (position 15), where there is something else',
     )
   })
 
+  it.each(['a,b\n1,2', 'a=1&b=2', '{"a": 1}\n{"a": 2}', ''])('in %j is that it is another format', (text) =>
+    expect(describeFault(text).isAnotherFormat).toBe(true),
+  )
+  it.each([' [1,', '{"a" 1}'])('in %j is a mistake', (text) => expect(describeFault(text).isAnotherFormat).toBe(false))
+
   it('is found exactly where the parser finds one', () => {
     const text = fc.oneof(
-      fc.string({ unit: fc.constantFrom(...'{}[]",:0-1.e \n\\utrnlafse') }),
+      fc.string({ unit: fc.constantFrom(...'{}[]",:0-1.e \n\\utrnlafseAF\u0010') }),
       fc.tuple(fc.json(), fc.nat(60)).map(([json, end]) => json.slice(0, end)),
     )
     fc.assert(
@@ -49,7 +54,12 @@ describe('a fault', () => {
 
 it('counts values without parsing', () => {
   const count = (json: unknown) => countTokens(Buffer.from(JSON.stringify(json)))
-  expect(count({ records: [{ a: 1, b: '[,{:\\"' }, { a: 2 }] })).toEqual({ values: 6, names: 4, mayVanish: false })
+  expect(count({ records: [{ a: 1, b: '[,{:\\"' }, { a: 2 }] })).toEqual({
+    values: 6,
+    names: 4,
+    differentNames: 3,
+    mayVanish: false,
+  })
   expect(countTokens(Buffer.from('"\\')).values).toBe(0)
 })
 

@@ -71,6 +71,13 @@ export const verdictStoreContract = (open: () => Promise<VerdictStoreHarness> | 
         expect(await find({ ...request, orgId: 'other' })).toEqual({ verdicts: [], noted: undefined })
     })
 
+    it('gives only the verdicts on the body that was decided first under a key', async () => {
+      const request = requestOf()
+      const otherBody = { ...request, batchRecords: [300], bodySha256: Buffer.alloc(32, 2) }
+      await harness.decide([...verdictsOn(request), ...verdictsOn(otherBody)])
+      expect((await find(request)).verdicts).toEqual(verdictsOn(request))
+    })
+
     it('gives the verdicts of a request cut by cut, in the order of their batches', async () => {
       const request = requestOf({ batchRecords: [5, 5, 5] })
       const cutAnew = { ...request, batchRecords: [15, 1] }

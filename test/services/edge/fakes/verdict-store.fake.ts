@@ -38,9 +38,11 @@ export const createFakeVerdictStore = (): FakeVerdictStore => {
     ofBatches: async (ids) => whenThere(store.verdicts.filter(({ batch_id }) => ids.includes(batch_id))),
     ofRequest: async (orgId, requestId) => {
       const noted = store.requests.get(requestId)
+      const verdicts = store.verdicts.filter(isOwn(orgId, requestId))
       return whenThere({
-        verdicts: store.verdicts
-          .filter(isOwn(orgId, requestId))
+        // They are in the order in which they were decided: the first body is the request.
+        verdicts: verdicts
+          .filter(({ body_sha256 }) => verdicts[0]?.body_sha256.equals(body_sha256))
           .sort((a, b) => a.batches - b.batches || a.batch - b.batch),
         noted: noted?.orgId === orgId ? noted : undefined,
       })

@@ -74,13 +74,16 @@ const long = ['0', '-', 'a', ' ', '_', '\0', '\ud800', '😀', '{', '"', '2024-0
   .map((unit) => unit.repeat(Math.ceil(length / unit.length)))
   .flatMap((text) => [text, `${text}!`, ` ${text}`])
 
+// 5000 ids in one text, so 100 kB are not too long for it.
+const listOfIds = 'offers.allowed_branches'
+
 describe('100 kB', () => {
   const fields = [...catalogue.all.values()].flatMap((type) =>
     Object.entries(type.fields).map(([name, field]) => [`${type.type}.${name}`, createReader(field)] as const),
   )
-  it.each(fields)('in %s is refused without a slow path', (_, read) => {
+  it.each(fields)('in %s takes no slow path', (name, read) => {
     inTime(() => long.forEach(read))
-    for (const text of long) expect(isFault(read(text))).toBe(true)
+    if (name !== listOfIds) for (const text of long) expect(isFault(read(text))).toBe(true)
   })
 
   const shops = catalogue.uploads.get('shops')

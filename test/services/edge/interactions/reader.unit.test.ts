@@ -33,3 +33,13 @@ it('says that ClickHouse is away, not that there is nothing', async () => {
   const readInteractions = createReadInteractions({ query: () => Promise.reject(new Error('refused')) }, interaction)
   await expect(readInteractions('acme', { filters: {}, limit: 1 })).rejects.toThrow('cannot be read at the moment')
 })
+
+it('has ClickHouse itself end a read that takes too long', async () => {
+  const asked: unknown[] = []
+  const query = async (_sql: string, _values: unknown, settings: unknown) => {
+    asked.push(settings)
+    return []
+  }
+  await createReadInteractions({ query }, interaction)('acme', { filters: {}, limit: 1 })
+  expect(asked).toEqual([{ date_time_output_format: 'iso', max_execution_time: 9 }])
+})

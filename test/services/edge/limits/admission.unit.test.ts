@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
 import { shop } from '#schemas/records/shop.js'
 import type { AppDeps } from '../../../../services/edge/app.js'
+import type { Submit } from '../../../../services/edge/batches/outcome.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { createLoad } from '../../../../services/edge/limits/load.js'
 import { eventually } from '../../../support/eventually.js'
@@ -14,17 +15,19 @@ import { acme, createEdge } from '../edge.js'
 import { createFakeSubmit } from '../fakes/submit.fake.js'
 
 const kib = 1024
-const bounds = { bytes: 100 * kib, bytesOfOne: 60 * kib, batches: 3 }
+const bounds = { bytes: 100 * kib, bytesOfOne: 60 * kib, batches: 4, records: 100, recordsOfOne: 10 }
 
 const start = async (over: Partial<AppDeps> = {}) => {
   const metrics = createMetrics('edge')
   const load = createLoad(bounds, createFigures(metrics))
   const gate = { isShut: false, open: [] as (() => void)[] }
   const decideAtOnce = createFakeSubmit()
-  const submit = load.counting(async (type, batches) => {
+  const submit: Submit = async (type, batches) => {
+    const gone = batches.map(load.count)
     if (gate.isShut) await new Promise<void>((opened) => gate.open.push(opened))
+    for (const release of gone) release()
     return decideAtOnce(type, batches)
-  })
+  }
   const edge = createEdge({ load, submit, bodyLimit: 50 * kib, ...over })
   const url = await edge.app.listen({ host: '127.0.0.1', port: 0 })
   const inFlight = async () => Number(/^weir_edge_bytes_in_flight (\d+)/m.exec(await metrics.text())?.[1])

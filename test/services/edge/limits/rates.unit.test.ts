@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
@@ -25,7 +26,7 @@ const shops = (count: number) => ({ records: Array.from({ length: count }, () =>
 const somewhere = '/v1/requests/0196b3a2-0000-7000-8000-000000000000'
 
 it('counts the requests of a key, and tells how many are left', async () => {
-  const { send, clock, text } = create({ requests: 1, records: 0 })
+  const { send, clock, text } = create({ requests: 1, records: 0, bytes: 0 })
   const first = await send('GET', somewhere)
   expect(first.status).toBe(404)
   expect(first.headers).toMatchObject({
@@ -50,7 +51,7 @@ it('counts the requests of a key, and tells how many are left', async () => {
 })
 
 it('counts by the key, whatever else a request says of itself', async () => {
-  const { send } = create({ requests: 1, records: 0 })
+  const { send } = create({ requests: 1, records: 0, bytes: 0 })
   for (let i = 0; i < 5; i++) await send('GET', somewhere)
   const forged = { 'x-forwarded-for': '10.1.2.3', forwarded: 'for=10.1.2.3', 'x-real-ip': '10.1.2.3' }
   expect((await send('GET', somewhere, undefined, forged)).status).toBe(429)
@@ -59,7 +60,7 @@ it('counts by the key, whatever else a request says of itself', async () => {
 })
 
 it('counts records, and lets a full upload through however low the limit', async () => {
-  const { send, submit, clock } = create({ requests: 0, records: 100 }, { bodyLimit: 16 * 1024 * 1024 })
+  const { send, submit, clock } = create({ requests: 0, records: 100, bytes: 0 }, { bodyLimit: 16 * 1024 * 1024 })
   expect((await send('POST', '/v1/data/shops', shops(5000))).status).toBe(200)
   const { status, headers, body } = await send('POST', '/v1/data/shops', shops(150))
   expect([status, headers['retry-after'], headers['ratelimit-limit']]).toEqual([429, '2', '5000'])
@@ -69,8 +70,23 @@ it('counts records, and lets a full upload through however low the limit', async
   expect((await send('POST', '/v1/data/shops', shops(150))).status).toBe(200)
 })
 
+it('counts the bytes of a body as they are after decompression, also of one that is no JSON', async () => {
+  const { send, submit, clock } = create({ requests: 0, records: 0, bytes: 20_000 })
+  const packed = { 'content-encoding': 'gzip' }
+  const newlines = gzipSync('\n'.repeat(60_000))
+  expect(newlines.length).toBeLessThan(200)
+  expect((await send('POST', '/v1/data/shops', newlines, packed)).status).toBe(400)
+  const refused = await send('POST', '/v1/data/shops', newlines, packed)
+  expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1'])
+  expect(refused.body.message).toBe('this API key may send 20000 bytes a second; try again in 1 s')
+  expect((await send('POST', '/v1/data/shops', shops(1))).status).toBe(200)
+  clock.ms = 1500
+  expect((await send('POST', '/v1/data/shops', newlines, packed)).status).toBe(400)
+  expect(submit.submitted).toHaveLength(1)
+})
+
 it("takes an organisation's own limits before everybody's", async () => {
-  const { send, callers } = create({ requests: 1, records: 0 })
+  const { send, callers } = create({ requests: 1, records: 0, bytes: 0 })
   callers.set('acme-key', { orgId: 'acme', keyId: 'k1', scopes: null, rates: { requests: 2, records: null } })
   expect((await send('GET', somewhere)).headers['ratelimit-limit']).toBe('10')
   callers.set('acme-key', { orgId: 'acme', keyId: 'k1', scopes: null, rates: { requests: 0, records: null } })
@@ -78,14 +94,14 @@ it("takes an organisation's own limits before everybody's", async () => {
 })
 
 it('counts all who need no key as one', async () => {
-  const { app } = create({ requests: 1, records: 0 }, { openOrg: 'acme' })
+  const { app } = create({ requests: 1, records: 0, bytes: 0 }, { openOrg: 'acme' })
   const post = () => app.inject({ method: 'POST', url: '/user-interactions', payload: {} })
   for (let i = 0; i < 5; i++) expect((await post()).statusCode).toBe(400)
   expect((await post()).statusCode).toBe(429)
 })
 
 it('never counts those who look after it', async () => {
-  const { send } = create({ requests: 1, records: 1 })
+  const { send } = create({ requests: 1, records: 1, bytes: 0 })
   for (let i = 0; i < 20; i++) {
     expect((await send('GET', '/healthz')).status).toBe(200)
     expect((await send('GET', '/openapi.json')).status).toBe(200)
@@ -152,7 +168,7 @@ describe('a bucket', () => {
 })
 
 describe('a rate', () => {
-  const defaults = { requests: 10, records: 100 }
+  const defaults = { requests: 10, records: 100, bytes: 1000 }
   it("is the organisation's own, or everybody's", () => {
     expect(rateOf('requests', defaults, undefined)).toEqual({ perSecond: 10, burst: 50 })
     expect(rateOf('requests', defaults, { requests: null, records: 7 })).toEqual({ perSecond: 10, burst: 50 })
@@ -161,7 +177,7 @@ describe('a rate', () => {
   it('lets one full upload through, however low it is', () =>
     expect(rateOf('records', defaults, { requests: null, records: 1 })).toEqual({ perSecond: 1, burst: 5000 }))
   it('of 0 is none', () => {
-    expect(rateOf('records', { requests: 0, records: 0 }, undefined)).toBeUndefined()
+    expect(rateOf('records', { requests: 0, records: 0, bytes: 0 }, undefined)).toBeUndefined()
     expect(rateOf('records', defaults, { requests: null, records: 0 })).toBeUndefined()
   })
 })

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import type { Certificate } from '../../../../services/edge/network/certificate.js'
 
-/** A certificate for this machine, signed by itself. */
-export const makeCertificate = async (name: string): Promise<Certificate> => {
+/** A certificate signed by itself: for this machine, unless other names are given. */
+export const makeCertificate = async (name: string, names = 'IP:127.0.0.1,DNS:localhost'): Promise<Certificate> => {
   const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  const who = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost']
+  const who = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`]
   const { stdout } = await execa('openssl', [...request, ...who, '-keyout', '-'])
   const start = stdout.indexOf('-----BEGIN CERTIFICATE')
   return { key: stdout.slice(0, start), cert: stdout.slice(start) }

@@ -60,17 +60,46 @@ describe('from a proxy that is trusted', () => {
   })
 })
 
-it.each(['https', 'http'])('from elsewhere, forged headers (%s) change nothing', async (protocol) => {
+it.each(['https', 'http'])('from this machine, forged headers (%s) change nothing', async (protocol) => {
   const forged = {
     'x-forwarded-proto': protocol,
     'x-forwarded-for': '10.0.0.5',
     'x-forwarded-host': 'evil.example',
     forwarded: `for=10.0.0.5;proto=${protocol}`,
   }
-  for (const address of ['203.0.113.9', '127.0.0.1', '10.0.0.6']) {
+  for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
     const { answer, seen } = await upload(address, forged)
     expect(answer.statusCode).toBe(200)
     expect(seen).toEqual({ ip: address, protocol: 'http', host: 'weir' })
     expect(answer.headers['strict-transport-security']).toBeUndefined()
   }
+})
+
+it.each(['203.0.113.9', '10.0.0.6', '::ffff:10.0.0.6', '2001:db8::1'])(
+  'from elsewhere (%s), nothing is served but probes, whatever the headers say',
+  async (address) => {
+    const before = submit.submitted.length
+    const { answer } = await upload(address, { 'x-forwarded-proto': 'https', 'x-forwarded-for': '10.0.0.5' })
+    expect(answer.statusCode).toBe(403)
+    expect(answer.json()).toMatchObject({ error: 'Forbidden', message: expect.stringMatching(/https.*TRUST_PROXY/) })
+    expect(submit.submitted.length).toBe(before)
+    const get = async (url: string) => (await app.inject({ url, remoteAddress: address })).statusCode
+    expect([await get('/healthz'), await get('/openapi.json')]).toEqual([200, 403])
+  },
+)
+
+it('serves addresses that are named for plain HTTP without a word about https, but not as proxies', async () => {
+  const named = readNetwork(readConfig(configSchema, { EDGE_HOST: '0.0.0.0', PLAIN_HTTP_FROM: '10.213.57.0/24' }))
+  const edge = createEdge({ network: named })
+  const get = async (remoteAddress: string) =>
+    (await edge.app.inject({ url: '/openapi.json', remoteAddress })).statusCode
+  expect([await get('10.213.57.1'), await get('127.0.0.1'), await get('10.213.58.1')]).toEqual([200, 200, 403])
+  expect([named.isTrustedProxy('10.213.57.1'), named.isServed('10.213.57.1')]).toEqual([false, true])
+})
+
+it('serves everybody over TLS, and on loopback alone', () => {
+  const read = (env: Record<string, string>) => readNetwork(readConfig(configSchema, env))
+  expect(read({ TRUST_PROXY: '10.0.0.5', TLS_CERT: 'c', TLS_KEY: 'k' }).isServed('203.0.113.9')).toBe(true)
+  expect(read({}).isServed(undefined)).toBe(true)
+  expect(() => read({ PLAIN_HTTP_FROM: '0.0.0.0/0' })).toThrow('PLAIN_HTTP_FROM takes addresses')
 })

@@ -25,8 +25,8 @@ const save = (...requests: NotedRequest[]) => saveRequests(pool, requests)
 const decideSome = (request: NotedRequest, count: number): Promise<void> => decide(verdictsOn(request).slice(0, count))
 
 const decide = (verdicts: readonly VerdictEvent[]): Promise<void> => {
-  const place = { repeated: [], topic: 'weir.submitted.shops', partition: 0, submitted_offset: 0 }
-  const placed = verdicts.map((verdict) => ({ ...verdict, ...place }))
+  const place = { repeated: [], topic: 'weir.submitted.shops', partition: 0 }
+  const placed = verdicts.map((verdict, i) => ({ ...verdict, ...place, submitted_offset: i }))
   return inTransaction(pool, (connection) => insertVerdicts(connection, placed))
 }
 

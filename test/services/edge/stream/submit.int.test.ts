@@ -107,6 +107,7 @@ const openSubmit = async (): Promise<Submit> => {
   const ticking = setInterval(verdicts.tick, 200)
   closing.push(() => clearInterval(ticking))
   const send = createSubmit({
+    count: () => () => {},
     publish: stream.publish,
     publishWithin: 18_000,
     verdicts,

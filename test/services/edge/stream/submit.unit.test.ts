@@ -9,6 +9,13 @@ import { silent } from '../edge.js'
 import { verdictOn } from '../fakes/submit.fake.js'
 import { createFakeVerdictStore } from '../fakes/verdict-store.fake.js'
 
+/** How many batches count as in flight. */
+const inFlight = { batches: 0 }
+const count = () => {
+  inFlight.batches++
+  return () => void inFlight.batches--
+}
+
 const batches = Array.from({ length: 5 }, (_, i) => batchOf(shop, [], { batch: i + 1, batches: 5 }))
 
 it('waits for the verdicts of what was written, and leaves nobody waiting', async () => {
@@ -23,6 +30,7 @@ it('waits for the verdicts of what was written, and leaves nobody waiting', asyn
     verdicts,
     figures: createFigures(metrics),
     publishWithin: 900,
+    count,
     now: () => 0,
   })
   const outcomes = await submit('shops', batches)
@@ -33,7 +41,7 @@ it('waits for the verdicts of what was written, and leaves nobody waiting', asyn
     'not published',
     'not published',
   ])
-  expect(verdicts.waiting()).toBe(0)
+  expect([verdicts.waiting(), inFlight.batches]).toEqual([0, 0])
   expect(await metrics.text()).toContain('weir_edge_batches_in_flight 0')
 })
 
@@ -47,7 +55,7 @@ it('answers only when publishing has ended, and gives it less time than the verd
     given.push(within)
     return new Promise<number>((resolve) => (end = resolve))
   }
-  const stuck = createSubmit({ publish, publishWithin: 900, verdicts, figures, now: () => clock.ms })
+  const stuck = createSubmit({ publish, publishWithin: 900, count, verdicts, figures, now: () => clock.ms })
   let answered = false
   const outcomes = stuck('shops', batches.slice(0, 1)).finally(() => (answered = true))
   clock.ms = 1000
@@ -58,9 +66,9 @@ it('answers only when publishing has ended, and gives it less time than the verd
   expect(await outcomes).toEqual([{ unknown: 'not published' }])
 
   const publishBroken = () => Promise.reject(new Error('broken'))
-  const broken = createSubmit({ publish: publishBroken, publishWithin: 900, verdicts, figures, now: () => 0 })
+  const broken = createSubmit({ publish: publishBroken, publishWithin: 900, count, verdicts, figures, now: () => 0 })
   await expect(broken('shops', batches)).rejects.toThrow('broken')
-  expect(verdicts.waiting()).toBe(0)
+  expect([verdicts.waiting(), inFlight.batches]).toEqual([0, 0])
 })
 
 it('waits no longer than it is asked to once all is written, and leaves nobody waiting', async () => {
@@ -68,7 +76,7 @@ it('waits no longer than it is asked to once all is written, and leaves nobody w
   const figures = createFigures(createMetrics('edge'))
   let acknowledge = (_count: number): void => {}
   const publish = () => new Promise<number>((resolve) => (acknowledge = resolve))
-  const submit = createSubmit({ publish, publishWithin: 900, verdicts, figures, now: () => 0 })
+  const submit = createSubmit({ publish, publishWithin: 900, count, verdicts, figures, now: () => 0 })
   const told: number[] = []
   const onWritten = (count: number) => void told.push(count)
   const outcomes = submit('shops', batches, { patience: 0, onWritten })
@@ -85,4 +93,8 @@ it('waits no longer than it is asked to once all is written, and leaves nobody w
     'not published',
   ])
   expect([verdicts.waiting(), told]).toEqual([0, [3]])
+  // Integrity still has to decide them, whoever waits.
+  expect(inFlight.batches).toBe(2)
+  for (const batch of batches) verdicts.settle(verdictOn('shops', batch))
+  expect(inFlight.batches).toBe(0)
 })

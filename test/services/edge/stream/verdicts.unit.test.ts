@@ -4,6 +4,7 @@ import { createVerdicts } from '../../../../services/edge/stream/verdicts.js'
 import { silent } from '../edge.js'
 import { createFakeVerdictStore } from '../fakes/verdict-store.fake.js'
 
+const batch = (batch_id: string, org_id = 'acme') => ({ batch_id, org_id })
 const verdictOf = (batch_id: string) => ({ batch_id }) as VerdictEvent
 
 const create = () => {
@@ -26,7 +27,11 @@ const create = () => {
 
 it('hands a verdict to everyone who waits for it, and forgets them', async () => {
   const { verdicts } = create()
-  const waiting = [verdicts.expect('a'), verdicts.expect('a'), verdicts.expect('b')]
+  const waiting = [
+    verdicts.expect(batch('a'), 'shops'),
+    verdicts.expect(batch('a'), 'shops'),
+    verdicts.expect(batch('b'), 'shops'),
+  ]
   verdicts.settle(verdictOf('a'))
   verdicts.settle(verdictOf('unheard of'))
   expect(await waiting[0]?.verdict).toEqual({ batch_id: 'a' })
@@ -39,8 +44,8 @@ it('hands a verdict to everyone who waits for it, and forgets them', async () =>
 
 it('looks in Postgres for what the topic did not bring, once a second, in one question', async () => {
   const { verdicts, store, asked, clock } = create()
-  const a = verdicts.expect('a')
-  verdicts.expect('b')
+  const a = verdicts.expect(batch('a'), 'shops')
+  verdicts.expect(batch('b'), 'shops')
   clock.ms = 900
   await verdicts.tick()
   expect(asked).toEqual([])
@@ -60,9 +65,45 @@ it('looks in Postgres for what the topic did not bring, once a second, in one qu
 
 it('gives up after the time-out', async () => {
   const { verdicts, clock } = create()
-  const { verdict } = verdicts.expect('a')
+  const { verdict } = verdicts.expect(batch('a'), 'shops')
   clock.ms = 30_000
   await verdicts.tick()
   expect(await verdict).toBeUndefined()
   expect(verdicts.waiting()).toBe(0)
+})
+
+it('knows how long the oldest batch of a type and organisation is undecided, also after its request was answered', async () => {
+  const { verdicts, clock } = create()
+  const lags = () => [verdicts.lagOf('shops', 'acme'), verdicts.lagOf('tags', 'acme'), verdicts.lagOf('shops', 'other')]
+  expect(lags()).toEqual([0, 0, 0])
+  verdicts.expect(batch('a'), 'shops')
+  clock.ms = 1_000
+  const left = verdicts.expect(batch('b'), 'shops')
+  verdicts.expect(batch('c'), 'shops').abandon()
+  clock.ms = 31_000
+  await verdicts.tick()
+  left.leave()
+  expect(verdicts.waiting()).toBe(0)
+  expect(lags()).toEqual([31_000, 0, 0])
+  verdicts.settle(verdictOf('a'))
+  expect(lags()).toEqual([30_000, 0, 0])
+  verdicts.settle(verdictOf('b'))
+  expect(lags()).toEqual([0, 0, 0])
+})
+
+it('finds late verdicts in Postgres too, after those that somebody waits for, and forgets batches without any', async () => {
+  const { verdicts, store, asked, clock } = create()
+  for (let n = 0; n < 1_100; n++) verdicts.expect(batch(`late ${n}`), 'shops')
+  clock.ms = 30_000
+  await verdicts.tick()
+  verdicts.expect(batch('waited for'), 'shops')
+  clock.ms = 32_000
+  store.verdicts.push(verdictOf('late 0'))
+  await verdicts.tick()
+  expect(asked.at(-1)).toHaveLength(1_000)
+  expect(asked.at(-1)?.slice(0, 3)).toEqual(['waited for', 'late 0', 'late 1'])
+  expect(verdicts.lagOf('shops', 'acme')).toBe(32_000)
+  clock.ms = 10 * 60_000
+  await verdicts.tick()
+  expect(verdicts.lagOf('shops', 'acme')).toBe(10 * 60_000 - 30_000)
 })

@@ -59,7 +59,7 @@ it('foretells the verdicts that integrity gives on the same batches in the same 
       const fresh = batches.map((batch, offset) => ({ offset, timestamp: now, batch }))
       const isReferenced = catalogue.referenced.has(type.type)
       const at = { topic: 't', partition: 0, type, isReferenced, first: 0, next: fresh.length }
-      const { verdicts } = decideFetch(at, fresh, { known, takenBefore: new Map() }, now)
+      const { verdicts } = decideFetch(at, fresh, { known, takenBefore: new Map(), bodies: new Map() }, now)
 
       expect(foretold).toEqual({
         results: verdicts.map(({ topic, partition, submitted_offset, ...verdict }) => ({

@@ -14,6 +14,7 @@ const offers = (count: number, shop_id = shopId) => Array.from({ length: count }
 const world: World = {
   isKnown: ({ id }) => id === shopId,
   takenBefore: () => undefined,
+  bodyOf: () => undefined,
 }
 
 describe('a dry run', () => {

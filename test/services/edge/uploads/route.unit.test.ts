@@ -133,6 +133,12 @@ describe('an Idempotency-Key', () => {
     expect(other.body.request_id).not.toBe(first.body.request_id)
   })
 
+  it('with a body of another length is a conflict, when integrity says so', async () => {
+    const { send, submit } = createEdge()
+    submit.problemsOf = () => [{ field: null, code: 'idempotency_conflict', message: 'used with another body' }]
+    expect((await send('POST', '/v1/data/shops', { records: shops(2) }, key)).status).toBe(409)
+  })
+
   it('with another body is a conflict, before publishing and after', async () => {
     const { send, submit, store } = createEdge()
     await send('POST', '/v1/data/shops', { records: shops(1) }, key)

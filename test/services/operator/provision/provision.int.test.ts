@@ -19,7 +19,7 @@ import {
   viewOf,
 } from '#schemas/derive/names.js'
 import { topicsOf } from '#schemas/derive/topics.js'
-import { type Field, moment, number, optional, text, uuid } from '#schemas/field.js'
+import { choice, type Field, moment, number, optional, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
 import { configSchema } from '../../../../services/operator/config.js'
 import { provision } from '../../../../services/operator/provision/provision.js'
@@ -62,11 +62,20 @@ const provisionAll = async (catalogue: Catalogue): Promise<string[]> => {
   return lines
 }
 
-const settingsOf = (topic: string): Promise<Record<string, string>> =>
+const entriesOf = (topic: string) =>
   kafka.withAdmin(async (admin) => {
     const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name: topic }] })
-    return Object.fromEntries(resources[0]?.configEntries.map((entry) => [entry.configName, entry.configValue]) ?? [])
+    return resources[0]?.configEntries ?? []
   })
+
+const settingsOf = async (topic: string): Promise<Record<string, string>> =>
+  Object.fromEntries((await entriesOf(topic)).map((entry) => [entry.configName, entry.configValue]))
+
+/** Without what the topic has from its broker. */
+const ownSettingsOf = async (topic: string): Promise<Record<string, string>> => {
+  const own = (await entriesOf(topic)).filter(({ configSource }) => configSource === 1)
+  return Object.fromEntries(own.map((entry) => [entry.configName, entry.configValue]))
+}
 
 const compatibilityOf = async (topic: string): Promise<string> => {
   const answer = await fetch(`${parts.SCHEMA_REGISTRY_URL}/config/${subjectOf(topic)}`)
@@ -91,8 +100,8 @@ describe('provisioning', () => {
       'all parts answer',
       'Postgres: 0 migrations run',
       'Kafka: 6 topics, 0 created, 0 altered',
-      'registry: 6 subjects',
       expect.stringMatching(/^ClickHouse: \d+ statements$/),
+      'registry: 6 subjects',
     ])
 
     const wanted = topicsOf(catalogue)
@@ -183,6 +192,46 @@ describe('tables', () => {
   })
 })
 
+const columnsOf = (type: string) =>
+  clickhouse.query<{ name: string; type: string }>(
+    `select name, type from system.columns where database = 'weir' and table = {table:String} order by position`,
+    { table: logTableOf(type) },
+  )
+
+describe('a column', () => {
+  it('whose declaration changed and that can hold what is there is altered, in the log and beside it', async () => {
+    const { type } = newCatalogue('altered')
+    await provisionTables(clickhouse, catalogueOf(type, { size: choice(['small', 'large']) }))
+    await clickhouse.command(
+      `insert into weir.${logTableOf(type)} (org_id, thing_id, size, version) values ('acme', '${randomUUID()}', 'small', 1)`,
+    )
+    await provisionTables(clickhouse, catalogueOf(type, { size: optional(text()) }))
+    for (const table of [logTableOf(type), currentTableOf(type)]) {
+      const [column] = await clickhouse.query(
+        `select type from system.columns where database = 'weir' and table = '${table}' and name = 'size'`,
+      )
+      expect(column).toEqual({ type: 'Nullable(String)' })
+    }
+    await clickhouse.command(
+      `insert into weir.${logTableOf(type)} (org_id, thing_id, size, version) values ('acme', '${randomUUID()}', null, 2)`,
+    )
+    expect(await clickhouse.query(`select size from weir.${viewOf(type)} order by version`)).toEqual([
+      { size: 'small' },
+      { size: null },
+    ])
+  })
+
+  it('that cannot become what is declared is refused by name, and no table is touched', async () => {
+    const { catalogue, type } = newCatalogue('fixed')
+    await provisionTables(clickhouse, catalogue)
+    const before = await columnsOf(type)
+    await expect(
+      provisionTables(clickhouse, catalogueOf(type, { size: number(), colour: optional(text()) })),
+    ).rejects.toThrow('the column size of weir.')
+    expect(await columnsOf(type)).toEqual(before)
+  })
+})
+
 describe('a schema', () => {
   const colour = optional(text())
 
@@ -194,19 +243,31 @@ describe('a schema', () => {
   })
 
   it.each([
-    { what: 'changes a field', fields: { size: number() }, reason: '.*DOUBLE.*STRING' },
-    { what: 'makes a required field optional', fields: { size: optional(text()) }, reason: '' },
-    { what: 'loses a required field', fields: {}, reason: '' },
-    { what: 'gains a required field', fields: { size: text(), weight: number() }, reason: '' },
-  ])('that $what is refused', async ({ fields, reason }) => {
+    { what: 'changes a field', fields: { size: number(), colour }, reason: 'size: string becomes double' },
+    {
+      what: 'makes a required field optional',
+      fields: { size: optional(text()), colour },
+      reason: 'size: string becomes null or string',
+    },
+    { what: 'loses a required field', fields: { colour }, reason: 'size is gone' },
+    { what: 'loses an optional field', fields: { size: text(), weight: optional(number()) }, reason: 'colour is gone' },
+    {
+      what: 'gains a required field',
+      fields: { size: text(), colour, weight: number() },
+      reason: 'weight is new and required',
+    },
+  ])('that $what is refused with the field named, and nothing else has changed by then', async ({ fields, reason }) => {
     const { catalogue, type } = newCatalogue('typed')
     await provisionSubjects(registry, catalogue)
-    await provisionSubjects(registry, catalogueOf(type, { size: text(), colour }))
-    await expect(provisionSubjects(registry, catalogueOf(type, fields))).rejects.toThrow(
-      new RegExp(`the registry refuses the schema of weir\\.(accepted|submitted)\\.${type}-value: ${reason}`),
+    await provisionAll(catalogueOf(type, { size: text(), colour }))
+    const changed = catalogueOf(type, fields)
+    const columnsBefore = await columnsOf(type)
+    await expect(provisionAll(changed)).rejects.toThrow(
+      new RegExp(`the schema of weir\\.(accepted|submitted)\\.${type}-value cannot change so: (records\\.)?${reason}`),
     )
     const versions = await fetch(`${parts.SCHEMA_REGISTRY_URL}/subjects/${subjectOf(acceptedTopic(type))}/versions`)
     expect(await versions.json()).toEqual([1, 2])
+    expect(await columnsOf(type)).toEqual(columnsBefore)
   })
 
   it('of submitted batches is taken beside those of earlier releases, which lacked the fields at its end', async () => {
@@ -231,6 +292,22 @@ describe('a schema', () => {
     expect(await compatibilityOf(topic)).toBe('FULL_TRANSITIVE')
     expect(await registry.register(subjectOf(topic), schema, 'FULL_TRANSITIVE')).toBe(id)
     await expect(provisionSubjects(registry, catalogueOf(type, {}))).rejects.toThrow('the registry refuses the schema')
+  })
+})
+
+describe('an older Weir', () => {
+  it('that is provisioned again leaves the tables of a newer one as they are, and says so', async () => {
+    const { catalogue, type } = newCatalogue('rolled-back')
+    await provisionAll(catalogue)
+    await provisionAll(catalogueOf(type, { size: text(), colour: optional(text()) }))
+    expect((await provisionAll(catalogue)).at(-1)).toBe(
+      `a newer Weir was provisioned here: its tables of ${type} are kept`,
+    )
+    await clickhouse.command(
+      `insert into weir.${logTableOf(type)} (org_id, thing_id, size, version, colour)
+      values ('acme', '${randomUUID()}', 'small', 1, 'red')`,
+    )
+    expect(await clickhouse.query(`select colour from weir.${viewOf(type)}`)).toEqual([{ colour: 'red' }])
   })
 })
 
@@ -263,6 +340,23 @@ describe('topics', () => {
     expect(await provisionTopics(kafka, catalogue, 1)).toMatchObject({ created: 0, altered: 1 })
     const wanted = { 'cleanup.policy': 'compact', 'segment.ms': '70000000' }
     await eventually(async () => expect(await settingsOf(topic)).toMatchObject(wanted), 10_000)
+  })
+
+  it('never depend on what the brokers do by default to keep what was acknowledged', async () => {
+    const { catalogue, type } = newCatalogue('durable')
+    await provisionTopics(kafka, catalogue, 1)
+    const durable = { 'min.insync.replicas': '1', 'unclean.leader.election.enable': 'false' }
+    for (const { name } of topicsOf(catalogue)) expect(await ownSettingsOf(name)).toMatchObject(durable)
+
+    // As an earlier Weir left them: to the brokers. And with more copies asked for than the one broker can keep.
+    const topic = submittedTopic(type)
+    const configEntries = [{ name: 'min.insync.replicas', value: '2' }]
+    await kafka.withAdmin((admin) =>
+      admin.alterConfigs({ validateOnly: false, resources: [{ type: 2, name: topic, configEntries }] }),
+    )
+    await eventually(async () => expect(await ownSettingsOf(topic)).toEqual({ 'min.insync.replicas': '2' }), 10_000)
+    expect(await provisionTopics(kafka, catalogue, 1)).toMatchObject({ created: 0, altered: 1 })
+    await eventually(async () => expect(await ownSettingsOf(topic)).toMatchObject(durable), 10_000)
   })
 
   it('say what Kafka has against them', async () => {

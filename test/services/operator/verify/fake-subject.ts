@@ -113,6 +113,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string }
       cursors: async () => cursors,
       verdicts: async (ids) => new Map([...verdicts].filter(([id]) => ids.includes(id))),
       prunedBefore: async () => undefined,
+      acceptedLosses: async () => [],
     },
     rows: {
       since: (_, { org }) => rowsOf(rows.recent, (key) => org === undefined || orgOf(key) === org),

@@ -97,3 +97,18 @@ it('closes quietly when nothing is under way, and cuts off what is', async () =>
   await sent
   expect(busy.done).toEqual(['send on 1', 'reset 1'])
 })
+
+it('sends at most 1000 messages or a megabyte at once, and a larger message by itself', async () => {
+  const sent: number[] = []
+  const send: Wire['send'] = async (_topic, _partition, messages) => void sent.push(messages.length)
+  const producer = await createProducer(async () => ({ send, reset: () => {}, close: async () => {} }))
+  const ofSize = (bytes: number) => ({ key: 'k', value: Buffer.alloc(bytes) })
+  await producer.send('t', 0, Array(2500).fill(message))
+  expect(sent.splice(0)).toEqual([1000, 1000, 500])
+  await producer.send('t', 0, Array(5).fill(ofSize(400_000)))
+  expect(sent.splice(0)).toEqual([2, 2, 1])
+  await producer.send('t', 0, [message, ofSize(3_000_000), message])
+  expect(sent.splice(0)).toEqual([1, 1, 1])
+  await producer.send('t', 0, [])
+  expect(sent).toEqual([])
+})

@@ -1,0 +1,47 @@
+import type { FastifyInstance } from 'fastify'
+import type { ConfigSchema } from '#platform/process/config.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import type { EdgeFigures } from '../figures.js'
+import { callerOf } from '../http/request-context.js'
+import { type RequestError, retryLater, sendError } from '../http/request-error.js'
+
+export const lagVariables = {
+  MAX_LAG_MS: {
+    type: 'integer',
+    minimum: 100,
+    // A sixth of VERDICT_TIMEOUT_MS: what five times the capacity brings in this time is decided before its requests time out.
+    default: 5_000,
+    description: "how long an organisation's oldest batch of a type may be undecided before no more of it is taken in",
+  },
+} as const satisfies ConfigSchema['properties']
+
+const lagging: RequestError = {
+  status: 503,
+  message: 'what was sent before is still to be decided; try again in a few seconds; retrying is safe',
+  headers: retryLater,
+}
+
+/**
+ * Takes nothing in for a type of an organisation while integrity is far behind with it. Batches count until they are decided,
+ * also when their requests were answered "outcome unknown": else each retry would add to what integrity cannot keep up with.
+ * Every edge sees the same lag, however many edges there are, and other types and organisations go on.
+ */
+export const addLagShedding = (
+  app: FastifyInstance,
+  deps: {
+    catalogue: Catalogue
+    isLagging: (type: string, orgId: string) => boolean
+    figures: Pick<EdgeFigures, 'shed'>
+  },
+): void => {
+  const { catalogue } = deps
+  const typeAt = new Map([...catalogue.uploads.keys()].map((type) => [`/v1/data/${type}`, type]))
+  typeAt.set('/user-interactions', catalogue.interaction.type)
+
+  app.addHook('onRequest', async (request, reply) => {
+    const type = request.method === 'POST' ? typeAt.get(request.routeOptions.url ?? '') : undefined
+    if (type === undefined || !deps.isLagging(type, callerOf(request).orgId)) return undefined
+    deps.figures.shed.inc({ reason: 'lag' })
+    return sendError(reply, lagging)
+  })
+}

@@ -1,0 +1,83 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
+
+// One process serves everybody, and reading a large body keeps it busy for up to 50 ms. So large bodies are read one after
+// another, the organisations by turns, and whoever has something small to ask is served in between.
+
+export type Turns = {
+  /** Does the work when its organisation's turn comes; undefined where that did not happen in time. */
+  take: <T>(orgId: string, work: () => Promise<T>) => Promise<T | undefined>
+  /** To be called when an organisation that had to wait may go on. */
+  wake: () => void
+}
+
+type Waiter = { begin: (inTime: boolean) => void }
+
+/** `mayBegin` tells whether an organisation's next body may be read now; `patience` is how many milliseconds one waits. */
+export const createTurns = (mayBegin: (orgId: string) => boolean, patience: number): Turns => {
+  // The organisation whose turn was longest ago comes first.
+  const waiting = new Map<string, Set<Waiter>>()
+  let isBusy = false
+
+  const leave = (orgId: string, waiter: Waiter): void => {
+    const own = waiting.get(orgId)
+    own?.delete(waiter)
+    if (own?.size === 0) waiting.delete(orgId)
+  }
+
+  const next = (): void => {
+    if (isBusy) return
+    for (const [orgId, own] of waiting) {
+      const [first] = own
+      if (!first || !mayBegin(orgId)) continue
+      waiting.delete(orgId)
+      waiting.set(orgId, own)
+      leave(orgId, first)
+      isBusy = true
+      first.begin(true)
+      return
+    }
+  }
+
+  return {
+    take: async (orgId, work) => {
+      const inTime = await new Promise<boolean>((begin) => {
+        const waiter: Waiter = {
+          begin: (started) => {
+            clearTimeout(timer)
+            begin(started)
+          },
+        }
+        const timer = setTimeout(() => {
+          leave(orgId, waiter)
+          begin(false)
+        }, patience)
+        waiting.set(orgId, (waiting.get(orgId) ?? new Set()).add(waiter))
+        next()
+      })
+      if (!inTime) return undefined
+      try {
+        return await work()
+      } finally {
+        // Only in the next round: by then this body's batches are counted, and requests that came meanwhile are served.
+        setImmediate(() => {
+          isBusy = false
+          next()
+        })
+      }
+    },
+    wake: next,
+  }
+}
+
+const longestStretch = 20
+
+/** For long loops: called in each round, it lets others be served whenever the loop has kept them waiting for 20 ms. */
+export const createPauses = (now: () => number = () => performance.now()): (() => Promise<void> | undefined) => {
+  let since = now()
+  return () => {
+    if (now() - since < longestStretch) return undefined
+    return nextRound().then(() => {
+      since = now()
+    })
+  }
+}

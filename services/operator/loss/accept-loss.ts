@@ -1,0 +1,153 @@
+import type { Command } from 'commander'
+import { insertAcceptedLoss, lockCursor } from '#ledger/cursors.js'
+import type { DecidedBatchAt } from '#ledger/verdicts.js'
+import { placeOf } from '#platform/kafka/partitions.js'
+import { stretchesOf } from '#platform/kafka/read-topics.js'
+import { inTransaction } from '#platform/postgres/postgres.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { schemasByTopic } from '#schemas/derive/avro.js'
+import { subjectOf } from '#schemas/derive/names.js'
+import type { SubmittedBatch } from '#schemas/events.js'
+import { derivedId } from '#schemas/uuid.js'
+import { alone } from '../desk/alone.js'
+import { OperatorError } from '../desk/operator-error.js'
+import type { Parts } from '../desk/parts.js'
+import { examples, type Session } from '../desk/session.js'
+import type { Loss } from './find-losses.js'
+
+type Options = { yes?: boolean; json?: boolean }
+type Deps = Pick<Parts, 'pool' | 'kafka' | 'registry'> & { catalogue: Catalogue }
+
+export const addAcceptLoss = (program: Command, session: Session): void => {
+  program
+    .command('accept-loss')
+    .description('say what Kafka or Postgres has lost for good, and with --yes let integrity go on without it')
+    .option('--yes', 'accept it; without this nothing is changed')
+    .option('--json', 'one line of JSON: accepted, losses[]')
+    .addHelpText('after', examples('accept-loss', 'accept-loss --yes'))
+    .addHelpText(
+      'after',
+      `
+For partitions at which integrity stands still because the submitted log and
+Postgres no longer fit together. Restore what was lost from a copy if you can:
+this command is for when there is none. "When a part forgets" in
+docs/operations.md says what is lost, and what comes before --yes.`,
+    )
+    .action((options: Options) => run(options, session))
+}
+
+const run = async ({ yes = false, json = false }: Options, session: Session): Promise<void> => {
+  const { catalogue } = session
+  // Loaded only here, with the Avro library: every other command starts sooner.
+  const { findLosses } = await import('./find-losses.js')
+  const losses = await session.withParts(['pool', 'kafka', 'registry'], (parts) =>
+    alone(parts.pool, 'accept-loss', async () => {
+      const found = await findLosses({ ...parts, catalogue })
+      if (yes) for (const loss of found) await accept({ ...parts, catalogue }, loss)
+      return found
+    }),
+  )
+  if (json) session.print(JSON.stringify({ accepted: yes, losses }))
+  else session.print(losses.length === 0 ? 'Nothing is lost: log and Postgres fit together.' : toText(losses))
+  if (losses.length > 0 && !json)
+    session.note(
+      yes ? 'Accepted: integrity goes on.' : 'Nothing was changed. To go on without it: "weir accept-loss --yes"',
+    )
+}
+
+const mostNamed = 20
+
+const toText = (losses: readonly Loss[]): string => losses.map(describe).join('\n\n')
+
+const describe = (loss: Loss): string => {
+  const offsets = `${placeOf(loss)}: offsets ${loss.from} to ${loss.until - 1}`
+  if (loss.by === 'Postgres')
+    return `${offsets} were decided and published, and Postgres knows nothing of them. They are decided again.`
+  const lines = [`${offsets} were decided, and Kafka has lost them. What was accepted of them and published stays.`]
+  lines.push(...named('lost after they were decided', loss.decided))
+  lines.push(
+    ...named(
+      'came to these offsets since and are never decided: their senders have to send them again',
+      loss.undecided,
+    ),
+  )
+  return lines.join('\n')
+}
+
+const named = (what: string, batches: readonly DecidedBatchAt[]): string[] => {
+  if (batches.length === 0) return []
+  const shown = batches
+    .slice(0, mostNamed)
+    .map(
+      ({ org_id, request_id, batch_id, records }) =>
+        `    ${org_id}: request ${request_id}, batch ${batch_id}, ${records} records`,
+    )
+  const more = batches.length > mostNamed ? [`    and ${batches.length - mostNamed} more: --json names all`] : []
+  return [`  ${batches.length} batches ${what}:`, ...shown, ...more]
+}
+
+const accept = (deps: Deps, loss: Loss): Promise<void> =>
+  loss.by === 'Kafka' ? acceptCut(deps, loss) : decideAgain(deps, loss)
+
+/**
+ * Versions are offsets. A batch that gets an offset for the second time would lose against what was published of the first one,
+ * so the log is filled up to the cursor with batches that hold nothing, and what lies there is passed over.
+ */
+const acceptCut = async ({ pool, kafka, registry, catalogue }: Deps, loss: Loss): Promise<void> => {
+  const { topic, partition, until } = loss
+  await inTransaction(pool, async (connection) => {
+    if ((await lockCursor(connection, topic, partition)) !== until)
+      throw new OperatorError(
+        `integrity has decided more of ${placeOf(loss)} meanwhile: look again, "weir accept-loss"`,
+      )
+    await insertAcceptedLoss(connection, topic, partition, loss)
+  })
+  const encode = await registry.encoder<SubmittedBatch>(
+    subjectOf(topic),
+    schemasByTopic(catalogue.all.values()).get(topic),
+  )
+  const producer = await kafka.createProducer()
+  try {
+    for (let end = await endOf(kafka, loss); end < until; end = await endOf(kafka, loss)) {
+      const messages = Array.from({ length: Math.min(until - end, 1000) }, (_, i) => ({
+        key: 'weir',
+        value: encode(emptyBatch(placeOf(loss), end + i)),
+      }))
+      await producer.send(topic, partition, messages)
+    }
+  } finally {
+    await producer.close()
+  }
+}
+
+const endOf = async (kafka: Parts['kafka'], loss: Loss): Promise<number> =>
+  (await stretchesOf(kafka, [loss.topic])).find(({ partition }) => partition === loss.partition)?.until ?? loss.until
+
+const emptyBatch = (place: string, offset: number): SubmittedBatch => {
+  const id = derivedId('accepted loss', place, String(offset))
+  return {
+    org_id: 'weir',
+    request_id: id,
+    batch_id: id,
+    batch: 1,
+    batches: 1,
+    first_index: 0,
+    submitted_at: Date.now(),
+    body_sha256: Buffer.alloc(0),
+    records: [],
+    refusals: [],
+    gathered: false,
+    keyed_requests: [],
+  }
+}
+
+/** Integrity's group goes back to where Postgres is. Only a group without members can be moved. */
+const decideAgain = async ({ kafka }: Deps, { topic, partition, groupId, from }: Loss): Promise<void> => {
+  const partitions = [{ partition, offset: String(from) }]
+  await kafka
+    .withAdmin((admin) => admin.setOffsets({ groupId, topic, partitions }))
+    .catch((error: Error) => {
+      if (!error.message.includes('must have no running instances')) throw error
+      throw new OperatorError('integrity runs: stop every instance of it, then "weir accept-loss --yes" again')
+    })
+}

@@ -1,0 +1,30 @@
+import type { Metrics } from '../health/metrics.js'
+import { placeOf } from './partitions.js'
+
+type Place = { topic: string; partition: number }
+
+export type LagGauge = {
+  set: (at: Place, messages: number) => void
+  /** Takes away what is shown of these topics' partitions, except for those that this process still has. */
+  keepOnly: (topics: readonly string[], assigned: readonly Place[]) => void
+}
+
+/** How many messages wait in each partition. One that moved to another process would otherwise be shown as it was, for ever. */
+export const createLagGauge = (metrics: Metrics, help: string): LagGauge => {
+  const gauge = metrics.gauge('consumer_lag', help, ['topic', 'partition'])
+  const shown = new Map<string, Place>()
+  return {
+    set: ({ topic, partition }, messages) => {
+      shown.set(placeOf({ topic, partition }), { topic, partition })
+      gauge.set({ topic, partition }, messages)
+    },
+    keepOnly: (topics, assigned) => {
+      const kept = new Set(assigned.map(placeOf))
+      for (const [place, { topic, partition }] of shown) {
+        if (!topics.includes(topic) || kept.has(place)) continue
+        gauge.remove({ topic, partition })
+        shown.delete(place)
+      }
+    },
+  }
+}

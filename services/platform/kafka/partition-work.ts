@@ -1,0 +1,102 @@
+import { reasonOf } from '../health/health.js'
+import type { Log } from '../health/log.js'
+import { placeOf } from './partitions.js'
+
+type Partition = { topic: string; partition: number }
+
+export type PartitionWork = {
+  /**
+   * Does the work on what a fetch brought of a partition. Resolves as soon as other partitions may be fetched again: the work
+   * is done, or it has failed and its partition waits, or it takes so long that it goes on aside. Never rejects.
+   */
+  take: (at: Partition, bytes: number, work: () => Promise<void>) => Promise<void>
+  /** Whether some work goes on aside: its partition is not fetched until it is done. */
+  hasAside: () => boolean
+  /** Resolves once no work is under way. */
+  ended: () => Promise<void>
+  /** From now on work that fails is left: nobody is going to fetch it again here. */
+  stop: () => void
+}
+
+// kafkajs fetches again only when every partition of the last fetch is done. Work that takes longer than this does not hold up
+// the others any more.
+const asideAfter = 500
+const firstPause = 250
+const longestPause = 5_000
+
+/**
+ * Keeps the partitions of one consumer apart: one that fails or hangs holds up no other, and the consumer stays in its group.
+ * A partition whose work failed is paused, and fetched anew after a while from where it stopped; until then nothing of it is
+ * kept in memory.
+ */
+export const createPartitionWork = (deps: {
+  /** Leaves a partition out of the fetches from now on. */
+  pause: (at: Partition) => unknown
+  /** Takes it in again, from the first message whose work was not done. */
+  resume: (at: Partition) => unknown
+  /** How many unpacked bytes may be worked on aside: with more, the next fetch has to wait. */
+  mostBytesAside: number
+  log: Log
+}): PartitionWork => {
+  /** How often in a row a partition's work has failed. */
+  const failures = new Map<string, number>()
+  const underWay = new Set<Promise<boolean>>()
+  let aside = 0
+  let bytesAside = 0
+  let isStopped = false
+
+  /** Whether the work was done; where it was not, its partition is paused for a while. */
+  const attempt = async (at: Partition, work: () => Promise<void>): Promise<boolean> => {
+    const place = placeOf(at)
+    try {
+      await work()
+      failures.delete(place)
+      return true
+    } catch (error) {
+      if (isStopped) return false
+      const count = failures.get(place) ?? 0
+      failures.set(place, count + 1)
+      const pause = Math.min(firstPause * 2 ** count, longestPause)
+      deps.log.error({ err: error, ...at, reason: reasonOf(error), pause }, 'partition failed, trying again')
+      deps.pause(at)
+      setTimeout(deps.resume, pause, at).unref()
+      return false
+    }
+  }
+
+  return {
+    take: async (at, bytes, work) => {
+      // One that failed last time is not waited for at all.
+      const patience = failures.has(placeOf(at)) ? 0 : asideAfter
+      const running: Promise<boolean> = attempt(at, work).finally(() => underWay.delete(running))
+      underWay.add(running)
+      if (await endsWithin(running, patience)) return
+      while (bytesAside + bytes > deps.mostBytesAside && underWay.has(running)) await Promise.race(underWay)
+      if (!underWay.has(running)) return
+      aside++
+      bytesAside += bytes
+      deps.pause(at)
+      void running.then((isDone) => {
+        aside--
+        bytesAside -= bytes
+        if (isDone) deps.resume(at)
+      })
+    },
+    hasAside: () => aside > 0,
+    ended: async () => {
+      await Promise.all(underWay)
+    },
+    stop: () => {
+      isStopped = true
+    },
+  }
+}
+
+const endsWithin = (running: Promise<unknown>, ms: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, false)
+    void running.then(() => {
+      clearTimeout(timer)
+      resolve(true)
+    })
+  })

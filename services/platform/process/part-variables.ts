@@ -1,0 +1,89 @@
+import type { ConfigSchema, ValuesOf } from './config.js'
+
+// Where the parts are through which the services meet, and what a service needs to get in. A variable with a twin `…_FILE` can
+// be given as a file instead.
+
+type Variables = ConfigSchema['properties']
+
+const secretFile = (name: string) =>
+  ({ type: 'string', description: `file that holds ${name}, instead of it` }) as const
+const caFile = (part: string) =>
+  ({
+    type: 'string',
+    description: `file with the certificate (PEM) of the authority that signed that of ${part}, where the public ones did not`,
+  }) as const
+
+export const kafkaVariables = {
+  KAFKA_BROKERS: {
+    type: 'string',
+    default: '127.0.0.1:9092',
+    description: 'Kafka bootstrap addresses, comma-separated',
+  },
+  KAFKA_TLS: { type: 'boolean', default: false, description: 'whether the brokers are reached over TLS' },
+  KAFKA_CA_FILE: caFile('the brokers, or of the token endpoint'),
+  KAFKA_SASL_MECHANISM: {
+    type: 'string',
+    enum: ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'],
+    description: 'how the service logs in: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER; without it, it does not',
+  },
+  KAFKA_USERNAME: { type: 'string', description: 'who the service logs in as' },
+  KAFKA_PASSWORD: { type: 'string', description: 'the password of KAFKA_USERNAME' },
+  KAFKA_PASSWORD_FILE: secretFile('KAFKA_PASSWORD'),
+  KAFKA_OAUTH_TOKEN_URL: {
+    type: 'string',
+    description: 'with OAUTHBEARER: where a token is had for client credentials',
+  },
+  KAFKA_OAUTH_CLIENT_ID: { type: 'string', description: 'the client that the token is for' },
+  KAFKA_OAUTH_CLIENT_SECRET: { type: 'string', description: 'the secret of KAFKA_OAUTH_CLIENT_ID' },
+  KAFKA_OAUTH_CLIENT_SECRET_FILE: secretFile('KAFKA_OAUTH_CLIENT_SECRET'),
+  KAFKA_OAUTH_SCOPE: { type: 'string', description: 'the scope that is asked for, if the token endpoint wants one' },
+} as const satisfies Variables
+
+export const registryVariables = {
+  SCHEMA_REGISTRY_URL: {
+    type: 'string',
+    default: 'http://127.0.0.1:8081/apis/ccompat/v7',
+    description: 'base address of a Confluent-compatible schema registry',
+  },
+  SCHEMA_REGISTRY_CA_FILE: caFile('the schema registry'),
+  SCHEMA_REGISTRY_USERNAME: { type: 'string', description: 'who the service logs in as at the schema registry' },
+  SCHEMA_REGISTRY_PASSWORD: { type: 'string', description: 'the password of SCHEMA_REGISTRY_USERNAME' },
+  SCHEMA_REGISTRY_PASSWORD_FILE: secretFile('SCHEMA_REGISTRY_PASSWORD'),
+  SCHEMA_REGISTRY_TOKEN: { type: 'string', description: 'a bearer token for the schema registry, instead of a user' },
+  SCHEMA_REGISTRY_TOKEN_FILE: secretFile('SCHEMA_REGISTRY_TOKEN'),
+} as const satisfies Variables
+
+export const postgresVariables = {
+  POSTGRES_URL: {
+    type: 'string',
+    default: 'postgres://weir:weir@127.0.0.1:5432/weir',
+    description: 'connection string of the Postgres database',
+  },
+  POSTGRES_URL_FILE: secretFile('POSTGRES_URL'),
+  POSTGRES_CA_FILE: caFile('Postgres'),
+} as const satisfies Variables
+
+export const clickhouseVariables = {
+  CLICKHOUSE_URL: { type: 'string', default: 'http://127.0.0.1:8123', description: 'HTTP address of ClickHouse' },
+  CLICKHOUSE_URL_FILE: secretFile('CLICKHOUSE_URL'),
+  CLICKHOUSE_CA_FILE: caFile('ClickHouse'),
+} as const satisfies Variables
+
+export const logVariables = {
+  LOG_LEVEL: {
+    type: 'string',
+    enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    default: 'info',
+    description: 'least level that is logged',
+  },
+} as const satisfies Variables
+
+export const partVariables = {
+  ...kafkaVariables,
+  ...registryVariables,
+  ...postgresVariables,
+  ...clickhouseVariables,
+} as const
+
+/** Of a service that uses only some of the parts, the variables of the others are not there. */
+export type PartsConfig = Partial<ValuesOf<typeof partVariables>>

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { execa } from 'execa'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { offer } from '#schemas/records/offer.js'
+import { shop } from '#schemas/records/shop.js'
+import { freePorts } from '../../deploy/embedded/parts/ports.js'
+import { eventually } from '../support/eventually.js'
+import { createFreshDatabase } from '../support/fresh-database.js'
+import { type GuardedKafka, startGuardedKafka, type User } from '../support/guarded-kafka.js'
+import { sampleOf } from '../support/sample.js'
+import { startService } from '../support/system/another-service.js'
+import { analyst, system } from '../support/system/system.js'
+import { createUploader } from '../support/system/uploader.js'
+
+// All of Weir on a Kafka as companies run it: over TLS, each service with a login of its own and only the rights that
+// deploy/kafka-acls.sh gives it. The other parts are the shared system's; Postgres with a database of its own.
+let kafka: GuardedKafka
+let database: Awaited<ReturnType<typeof createFreshDatabase>>
+const closing: (() => Promise<unknown>)[] = []
+let edgeUrl = ''
+const org = `guarded-${randomUUID().slice(0, 8)}`
+
+const variablesOf = (user: User) => ({ ...kafka.variablesOf(user), POSTGRES_URL: database.url })
+const weir = async (...words: string[]): Promise<string> => {
+  const env = { ...system.env, ...variablesOf('weir-operator') }
+  return (await execa(process.execPath, ['dist/services/operator/main.js', ...words], { env })).stdout
+}
+
+beforeAll(async () => {
+  kafka = await startGuardedKafka()
+  closing.push(kafka.stop)
+  database = await createFreshDatabase(system.env.POSTGRES_URL)
+  closing.push(database.drop)
+  await weir('provision')
+  const sink = await startService('sink', variablesOf('weir-sink'))
+  closing.push(sink.stop)
+  const integrity = await startService('integrity', variablesOf('weir-integrity'))
+  closing.push(integrity.stop)
+  const PEERS = `integrity=${integrity.url},sink=${sink.url}`
+  const edge = await startService('edge', { ...variablesOf('weir-edge'), PEERS })
+  closing.push(edge.stop)
+  edgeUrl = edge.url
+}, 360_000)
+afterAll(async () => {
+  for (const close of closing.reverse()) await close()
+}, 120_000)
+
+it('records come from the uploader to the analyst, and the operator finds nothing amiss', async () => {
+  const { key } = JSON.parse(await weir('keys', 'issue', '--org', org, '--json'))
+  const { upload, interact } = createUploader(edgeUrl, key)
+  const shopId = randomUUID()
+  expect((await upload('shops', [sampleOf(shop, { shop_id: shopId, is_deleted: false })])).status).toBe(200)
+  const offers = [sampleOf(offer, { shop_id: shopId, is_deleted: false }), sampleOf(offer)]
+  expect((await upload('offers', offers)).status).toBe(207)
+  const seen = { interaction_type: 'PAGE_VIEW', item_type: 'SHOP', item_id: shopId, platform: 'WEB' }
+  expect((await interact({ ...seen, event_timestamp: new Date().toISOString() })).status).toBe(201)
+
+  const count = async (view: string) => {
+    const rows = await analyst.query<{ n: number }>(
+      `select toUInt32(count()) as n from weir.${view} where org_id = {org:String}`,
+      { org },
+    )
+    return rows[0]?.n
+  }
+  for (const view of ['shops', 'offers', 'rejections', 'interactions'])
+    await eventually(async () => expect(await count(view), view).toBe(1))
+  await eventually(async () =>
+    expect(JSON.parse(await weir('verify', '--org', org, '--json'))).toMatchObject({ is_clean: true }),
+  )
+})
+
+it('whoever Kafka does not let in says what to change', async () => {
+  const wrong = { KAFKA_PASSWORD: 'wrong' }
+  const line = /refuses the login \(.*\): check KAFKA_SASL_MECHANISM and the credentials beside it/
+  const operator = await execa(process.execPath, ['dist/services/operator/main.js', 'verify'], {
+    env: { ...system.env, ...variablesOf('weir-operator'), ...wrong },
+    reject: false,
+  })
+  expect(operator.stderr).toMatch(line)
+  expect(operator.stderr.trim().split('\n')).toHaveLength(1)
+
+  const [port = 0] = await freePorts(1)
+  const sink = execa(process.execPath, ['dist/services/sink/main.js'], {
+    env: { ...system.env, ...variablesOf('weir-sink'), ...wrong, SINK_PORT: String(port) },
+    reject: false,
+  })
+  onTestFinished(async () => {
+    sink.kill('SIGTERM')
+    await sink
+  })
+  await eventually(async () => {
+    const { parts } = (await (await fetch(`http://127.0.0.1:${port}/readyz`)).json()) as {
+      parts: Record<string, { problem?: string }>
+    }
+    expect(parts.kafka?.problem).toMatch(line)
+  })
+})

@@ -1,0 +1,82 @@
+import { pino } from 'pino'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { createPool } from '#platform/postgres/postgres.js'
+import { viewOf } from '#schemas/derive/names.js'
+import type { RecordType } from '#schemas/record.js'
+import { shop } from '#schemas/records/shop.js'
+import { tag } from '#schemas/records/tag.js'
+import { eventually } from '../support/eventually.js'
+import { sampleOf } from '../support/sample.js'
+import { membersOf } from '../support/system/groups.js'
+import { readyzOf } from '../support/system/readiness.js'
+import { analyst, newOrganisation, system } from '../support/system/system.js'
+
+// One table or one partition that cannot go on: everything else goes on beside it.
+const { uploader } = await newOrganisation('stuck')
+const pool = createPool(system.env.POSTGRES_URL, pino({ level: 'silent' }), 2)
+afterAll(() => pool.end())
+
+const isInView = (type: RecordType, id: unknown, within: number) =>
+  eventually(async () => {
+    const rows = await analyst.query(
+      `select 1 from weir.${viewOf(type.type)} where toString(${type.id}) = {id:String}`,
+      { id },
+    )
+    expect(rows).toHaveLength(1)
+  }, within)
+const upload = async (type: RecordType, record = sampleOf(type, { is_deleted: false })) => {
+  const since = Date.now()
+  const { status } = await uploader.upload(type.type, [record])
+  return { status, id: record[type.id], took: Date.now() - since }
+}
+const membersOfSink = () => membersOf(system.env.KAFKA_BROKERS, ['weir-sink', 'weir-sink-interactions'])
+
+it('a table that takes no rows keeps no other table waiting, and is filled when it takes them again', async () => {
+  await upload(shop)
+  const members = await membersOfSink()
+  await analyst.command('alter table weir.tags_log add constraint stuck check tag_id is null')
+  const mend = () => analyst.command('alter table weir.tags_log drop constraint if exists stuck')
+  onTestFinished(mend)
+  const { status, id: stuckId } = await upload(tag)
+  expect(status).toBe(200)
+  await eventually(async () => {
+    const { parts } = await readyzOf(`http://127.0.0.1:${system.env.SINK_PORT}`)
+    expect(parts.inserts).toMatchObject({
+      ok: false,
+      problem: expect.stringMatching(/^rows of weir\.accepted\.tags\/\d cannot be inserted: /),
+    })
+  })
+  for (let n = 0; n < 10; n++) {
+    const { id } = await upload(shop)
+    await isInView(shop, id, 10_000)
+  }
+  await mend()
+  await isInView(tag, stuckId, 15_000)
+  expect(await membersOfSink()).toEqual(members)
+}, 120_000)
+
+it('a partition whose batches cannot be decided keeps no other partition waiting', async () => {
+  await upload(tag)
+  await upload(shop)
+  const connection = await pool.connect()
+  try {
+    await connection.query('begin')
+    await connection.query(`select from integrity.cursors where topic = 'weir.submitted.tags' for update`)
+    const stuck = upload(tag)
+    const took: number[] = []
+    for (const end = Date.now() + 25_000; Date.now() < end; ) {
+      const answer = await upload(shop)
+      expect(answer.status).toBe(200)
+      took.push(answer.took)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+    // Postgres ends the wait for a lock after 15 s; who had to wait behind it would wait for as long.
+    expect(Math.max(...took)).toBeLessThan(8_000)
+    expect(took.filter((ms) => ms > 4_000).length).toBeLessThan(3)
+    await connection.query('rollback')
+    expect((await stuck).status).toBe(200)
+  } finally {
+    await connection.query('rollback')
+    connection.release()
+  }
+}, 120_000)

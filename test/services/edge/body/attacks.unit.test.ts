@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { createMetrics } from '#platform/health/metrics.js'
+import { shop } from '#schemas/records/shop.js'
+import { createFigures } from '../../../../services/edge/figures.js'
+import { createRateLimits } from '../../../../services/edge/limits/rates.js'
+import { sampleOf } from '../../../support/sample.js'
+import { createEdge } from '../edge.js'
+
+// Bodies that are cheap to send and look for what is dear to read. While one is read, everybody else waits.
+
+const full = 16 * 1024 * 1024
+const longest = 100
+
+const unlimited = createRateLimits({
+  defaults: { requests: 0, records: 0, bytes: 0 },
+  figures: createFigures(createMetrics('edge')),
+  now: Date.now,
+})
+const { send } = createEdge({ bodyLimit: full, rateLimits: unlimited })
+
+const shops = (count: number, name: string) => ({
+  records: Array.from({ length: count }, () => sampleOf(shop, { name })),
+})
+const named = (inQuotes: string) => `{"records": [{"shop_id": 1, "name": "${inQuotes}"}]}`
+const manyOf = (unit: string, bytes = full) => unit.repeat(Math.floor((bytes - 100) / Buffer.byteLength(unit)))
+
+/** The processor time of this thread so far, in milliseconds. */
+const worked = (): number => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6
+
+/**
+ * The most that the event loop had to do in one round while this body was answered, in milliseconds of processor time: as
+ * long as it would stand still if it had a processor to itself, however busy this machine is.
+ */
+const stillFor = async (body: Buffer): Promise<{ ms: number; status: number }> => {
+  let isOver = false
+  const answer = send('POST', '/v1/data/shops', body, { 'content-encoding': 'gzip' }).finally(() => {
+    isOver = true
+  })
+  let ms = 0
+  for (let before = worked(); !isOver; ) {
+    await nextRound()
+    const now = worked()
+    ms = Math.max(ms, now - before)
+    before = now
+  }
+  return { ms, status: (await answer).status }
+}
+
+it.each<[string, string, number]>([
+  ['newlines and an x', `${'\n'.repeat(full - 1)}x`, 400],
+  ['spaces', `{"records": [${' '.repeat(full - 100)}]}`, 400],
+  ['one word', 'x'.repeat(full), 400],
+  ['one number', `[${'1'.repeat(full - 2)}]`, 400],
+  ['one number that is nearly zero', `{"records": [0.${'0'.repeat(full - 100)}1]}`, 400],
+  ['escapes', named(manyOf('\\n')), 400],
+  ['escapes and a mistake', named(manyOf('\\n')).slice(0, -1), 400],
+  ['escapes by number', named(manyOf('\\u00e9')), 400],
+  ['a long string', named(manyOf('x')), 400],
+  ['a long string in Chinese', named(manyOf('漢')), 400],
+  ['a long name', `{"records": [{"${manyOf('x')}": 1}]}`, 400],
+  ['brackets', '['.repeat(90_000), 400],
+  ['names without end', `{${Array.from({ length: 90_000 }, (_, n) => `"x${n}":1`)}}`, 400],
+  ['a name twice at the end', `{${manyOf('\n')}"a": 1, "a": 2}`, 400],
+  ['as much text as is taken', JSON.stringify(shops(4800, 'x'.repeat(3000))), 200],
+  ['as much text as is not taken', JSON.stringify(shops(3000, 'x'.repeat(5000))), 400],
+])(
+  'a body of %s holds up nobody for long',
+  async (_, text, expected) => {
+    const body = gzipSync(text, { level: 1 })
+    // A collection of all garbage may fall into one try.
+    let shortest = Number.POSITIVE_INFINITY
+    for (let tries = 0; tries < 3 && shortest >= longest; tries++) {
+      const { ms, status } = await stillFor(body)
+      expect(status).toBe(expected)
+      shortest = Math.min(shortest, ms)
+    }
+    expect(shortest).toBeLessThan(longest)
+  },
+  60_000,
+)

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto'
+import { Command } from 'commander'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { committedByPlace } from '#platform/kafka/committed-offsets.js'
+import { createKafka } from '#platform/kafka/kafka.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
+import { stretchesOf } from '#platform/kafka/read-topics.js'
+import { inTransaction } from '#platform/postgres/postgres.js'
+import { createRegistry } from '#platform/registry.js'
+import { createCatalogue } from '#schemas/catalogue.js'
+import { submittedSchema } from '#schemas/derive/avro.js'
+import { versionOf } from '#schemas/derive/decided-events.js'
+import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { groupsOf } from '#schemas/derive/topics.js'
+import type { SubmittedBatch } from '#schemas/events.js'
+import { moment, text, uuid } from '#schemas/field.js'
+import { lifecycle, record } from '#schemas/record.js'
+import { createEntityIndex } from '../../../../services/integrity/entity-index.js'
+import { takeDecisions } from '../../../../services/integrity/take-decisions.js'
+import type { Session } from '../../../../services/operator/desk/session.js'
+import { addAcceptLoss } from '../../../../services/operator/loss/accept-loss.js'
+import type { Loss } from '../../../../services/operator/loss/find-losses.js'
+import { provisionSubjects } from '../../../../services/operator/provision/subjects.js'
+import { provisionTopics } from '../../../../services/operator/provision/topics.js'
+import { batchOf } from '../../../support/batch.js'
+import { eventually } from '../../../support/eventually.js'
+import { openMigratedDatabase } from '../../../support/migrated-database.js'
+import { sampleOf } from '../../../support/sample.js'
+
+const parts = inject('parts')
+const log = pino({ level: 'silent' })
+const kafka = createKafka({ brokers: parts.KAFKA_BROKERS, clientId: 'loss-test', log })
+const registry = createRegistry(parts.SCHEMA_REGISTRY_URL)
+const { pool } = await openMigratedDatabase()
+let producer: Awaited<ReturnType<typeof kafka.createProducer>>
+beforeAll(async () => {
+  producer = await kafka.createProducer()
+})
+afterAll(() => producer.close())
+
+/** A type that no other test knows, with its part of the log and an integrity that decides what lies there. */
+const newType = async () => {
+  const stem = `lost-${randomBytes(4).toString('hex')}`
+  const thing = record({
+    type: stem,
+    id: 'thing_id',
+    about: 'A thing.',
+    fields: { thing_id: uuid(), size: text(), ...lifecycle },
+  })
+  const look = record({
+    type: `${stem}-seen`,
+    id: 'seen_id',
+    about: 'A look.',
+    assigned: { seen_id: uuid() },
+    fields: { at: moment() },
+  })
+  const catalogue = createCatalogue([thing], look)
+  const topic = submittedTopic(thing.type)
+  await provisionTopics(kafka, catalogue, 1)
+  await provisionSubjects(registry, catalogue)
+  const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(thing))
+  const partition = partitionOf('acme', 4)
+  const at = { topic, partition, type: thing, isReferenced: false }
+
+  const newBatch = () => batchOf(thing, [sampleOf(thing)], { gathered: false, keyed_requests: [] })
+  const submit = async (...batches: SubmittedBatch[]) => {
+    for (const batch of batches) await producer.send(topic, partition, [{ key: 'acme', value: encode(batch) }])
+  }
+  const decide = (first: number, ...batches: SubmittedBatch[]) => {
+    const submitted = batches.map((batch, i) => ({ offset: first + i, timestamp: Date.now(), batch }))
+    const span = { ...at, first, next: first + batches.length }
+    return inTransaction(pool, (connection) =>
+      takeDecisions(connection, createEntityIndex(10), span, submitted, Date.now()),
+    )
+  }
+  const endOfLog = async () =>
+    (await stretchesOf(kafka, [topic])).find((stretch) => stretch.partition === partition)?.until
+  /** As after a machine died that had not flushed: the log ends earlier than it did. */
+  const cutTo = async (...kept: SubmittedBatch[]) => {
+    await kafka.withAdmin((admin) => admin.deleteTopics({ topics: [topic] }))
+    await eventually(async () => {
+      await provisionTopics(kafka, catalogue, 1)
+      expect(await endOfLog()).toBe(0)
+    })
+    await submit(...kept)
+  }
+  const printed: string[] = []
+  const session = {
+    catalogue,
+    withParts: (_: unknown, work: (open: unknown) => Promise<unknown>) => work({ pool, kafka, registry }),
+    print: (line: string) => void printed.push(line),
+    note: (line: string) => void printed.push(line),
+  } as unknown as Session
+  const acceptLoss = async (...words: string[]): Promise<string> => {
+    printed.length = 0
+    const program = new Command()
+    addAcceptLoss(program, session)
+    await program.parseAsync(['accept-loss', ...words], { from: 'user' })
+    return printed.join('\n')
+  }
+  return { catalogue, topic, partition, newBatch, submit, decide, cutTo, endOfLog, acceptLoss }
+}
+
+it('names what Kafka lost, changes nothing without --yes, and then lets the partition go on with higher versions', async () => {
+  const { topic, partition, newBatch, submit, decide, cutTo, endOfLog, acceptLoss } = await newType()
+  const [a, b, c, d, stranger, later] = Array.from({ length: 6 }, newBatch) as [
+    SubmittedBatch,
+    SubmittedBatch,
+    SubmittedBatch,
+    SubmittedBatch,
+    SubmittedBatch,
+    SubmittedBatch,
+  ]
+  await submit(a, b, c, d)
+  await decide(0, a, b, c, d)
+  expect(await acceptLoss()).toBe('Nothing is lost: log and Postgres fit together.')
+
+  await cutTo(a, b)
+  await submit(stranger)
+  const told = await acceptLoss()
+  expect(told).toContain(`${topic}/${partition}: offsets 2 to 3 were decided, and Kafka has lost them.`)
+  for (const { batch_id } of [c, d, stranger]) expect(told).toContain(batch_id)
+  for (const { batch_id } of [a, b]) expect(told).not.toContain(batch_id)
+  expect(told).toContain('Nothing was changed.')
+  expect(await endOfLog()).toBe(3)
+  await expect(decide(2, stranger)).rejects.toThrow('lies below the cursor, but has no verdict')
+
+  const { accepted, losses } = JSON.parse(await acceptLoss('--yes', '--json')) as { accepted: boolean; losses: Loss[] }
+  expect(accepted).toBe(true)
+  expect(losses).toMatchObject([
+    {
+      by: 'Kafka',
+      from: 2,
+      until: 4,
+      decided: [{ batch_id: c.batch_id }, { batch_id: d.batch_id }],
+      undecided: [{ batch_id: stranger.batch_id, org_id: 'acme', records: 1 }],
+    },
+  ])
+  // The next batch gets an offset that no batch had before: its versions are higher than those of what was lost.
+  expect(await endOfLog()).toBe(4)
+  expect((await decide(2, stranger, newBatch())).forgotten).toHaveLength(2)
+  await submit(later)
+  const [outcome] = (await decide(4, later)).outcomes
+  expect(outcome?.verdict).toMatchObject({ accepted: 1, submitted_offset: 4 })
+  expect(versionOf(4, 0)).toBeGreaterThan(versionOf(3, 8191))
+  expect(await acceptLoss()).toBe('Nothing is lost: log and Postgres fit together.')
+})
+
+it('finds a log that was cut and has grown past the cursor again', async () => {
+  const { newBatch, submit, decide, cutTo, acceptLoss } = await newType()
+  const [a, b, c] = Array.from({ length: 3 }, newBatch) as [SubmittedBatch, SubmittedBatch, SubmittedBatch]
+  await submit(a, b, c)
+  await decide(0, a, b, c)
+  await cutTo(a)
+  await submit(...Array.from({ length: 5 }, newBatch))
+  const { losses } = JSON.parse(await acceptLoss('--json')) as { losses: Loss[] }
+  expect(losses).toMatchObject([{ by: 'Kafka', from: 1, until: 3, decided: [{}, {}], undecided: [{}, {}] }])
+})
+
+it('lets integrity decide again what a Postgres that went back knows nothing of', async () => {
+  const { catalogue, topic, partition, newBatch, submit, decide, acceptLoss } = await newType()
+  const [a, b] = [newBatch(), newBatch()]
+  await submit(a, b)
+  await decide(0, a)
+  const { groupId } = groupsOf(catalogue).uploads
+  const committed = async () =>
+    (await committedByPlace(kafka, [{ groupId, topics: [topic] }])).get(`${topic}/${partition}`)
+  await kafka.withAdmin((admin) => admin.setOffsets({ groupId, topic, partitions: [{ partition, offset: '2' }] }))
+  expect(await acceptLoss()).toContain(
+    `${topic}/${partition}: offsets 1 to 1 were decided and published, and Postgres knows nothing of them.`,
+  )
+  expect(await committed()).toBe(2)
+  await acceptLoss('--yes')
+  expect(await committed()).toBe(1)
+  expect(await acceptLoss()).toBe('Nothing is lost: log and Postgres fit together.')
+})

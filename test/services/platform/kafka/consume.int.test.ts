@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { committedOffsets } from '#platform/kafka/committed-offsets.js'
+import { type ConsumeOptions, type Consumer, createKafka, type Fetch } from '#platform/kafka/kafka.js'
+import type { Producer } from '#platform/kafka/producer.js'
+import { eventually } from '../../../support/eventually.js'
+
+const kafka = createKafka({
+  brokers: inject('parts').KAFKA_BROKERS,
+  clientId: 'consume-test',
+  log: pino({ level: 'silent' }),
+})
+let groupId = ''
+let producer: Producer
+const opened: Consumer[] = []
+const crashes: Error[] = []
+
+beforeEach(async () => {
+  groupId = `consume-${randomUUID()}`
+  producer = await kafka.createProducer()
+})
+afterEach(async () => {
+  for (const consumer of opened.splice(0)) await consumer.close()
+  await producer.close()
+  expect(crashes).toEqual([])
+})
+
+const newTopic = async (numPartitions: number): Promise<string> => {
+  const topic = `consume-${randomUUID()}`
+  await kafka.withAdmin((admin) => admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions }] }))
+  return topic
+}
+const consume = async (
+  topics: string[],
+  onFetch: (fetch: Fetch) => Promise<void>,
+  options: Partial<ConsumeOptions> = {},
+): Promise<Consumer> => {
+  const crash = (error: Error) => crashes.push(error)
+  const consumer = await kafka.consume({ groupId, topics, fromBeginning: true, onFetch, crash, ...options })
+  opened.push(consumer)
+  return consumer
+}
+const send = (topic: string, partition: number, ...texts: string[]) =>
+  producer.send(
+    topic,
+    partition,
+    texts.map((text) => ({ key: text, value: Buffer.from(text) })),
+  )
+/** Texts that are packed to a hundredth and less, in record batches of 400 KB. */
+const pileUp = async (topic: string, batches: number) => {
+  const value = Buffer.alloc(400, 'x')
+  for (let n = 0; n < batches; n++)
+    await producer.send(
+      topic,
+      0,
+      Array.from({ length: 1000 }, () => ({ key: 'k', value })),
+    )
+}
+const membersOf = () =>
+  kafka.withAdmin(async (admin) => {
+    const { groups } = await admin.describeGroups([groupId])
+    return groups.flatMap(({ members }) => members.map(({ memberId }) => memberId)).sort()
+  })
+
+it('hands over only so much at once, however well it is packed, and all of it once and in order', async () => {
+  const topic = await newTopic(1)
+  await pileUp(topic, 40)
+  const offsets: number[] = []
+  const sizes: number[] = []
+  const onFetch = async ({ messages }: Fetch) => {
+    offsets.push(...messages.map(({ offset }) => offset))
+    sizes.push(messages.reduce((sum, { value }) => sum + value.length, 0))
+  }
+  await consume([topic], onFetch, { bytesPerFetch: 1_000_000 })
+  await eventually(() => expect(offsets).toHaveLength(40_000), 60_000)
+  expect(offsets).toEqual(Array.from({ length: 40_000 }, (_, i) => i))
+  // Three record batches: the third exceeds the bound.
+  expect(Math.max(...sizes)).toBe(1_200_000)
+}, 90_000)
+
+it('lets topics take turns while one of them catches up', async () => {
+  const [large, small] = [await newTopic(1), await newTopic(1)]
+  await pileUp(large, 40)
+  await send(small, 0, 'a')
+  const order: string[] = []
+  const onFetch = async ({ topic }: Fetch) => {
+    order.push(topic)
+  }
+  await consume([large, small], onFetch, { bytesPerFetch: 1_000_000 })
+  await eventually(() => expect(order.filter((topic) => topic === large).length).toBeGreaterThan(12), 60_000)
+  expect(order.indexOf(small)).toBeGreaterThanOrEqual(0)
+  expect(order.indexOf(small)).toBeLessThan(order.lastIndexOf(large))
+}, 90_000)
+
+it('tries a partition that fails again by itself, from where it stopped, while the others go on', async () => {
+  const topic = await newTopic(2)
+  const seen: string[][] = [[], []]
+  let isBroken = true
+  let tries = 0
+  await consume([topic], async ({ partition, messages }) => {
+    if (partition === 0) tries++
+    if (partition === 0 && isBroken) throw new TypeError('the table is gone')
+    seen[partition]?.push(...messages.map(({ value }) => value.toString()))
+  })
+  await send(topic, 0, 'a', 'b')
+  await eventually(() => expect(tries).toBeGreaterThan(1), 30_000)
+  const members = await membersOf()
+  await send(topic, 0, 'c')
+  for (let n = 0; n < 20; n++) {
+    await send(topic, 1, String(n))
+    await eventually(() => expect(seen[1]?.at(-1)).toBe(String(n)), 5_000)
+    await wait(100)
+  }
+  const committed = await committedOffsets(kafka, [{ groupId, topics: [topic] }])
+  expect(committed).toMatchObject([{ partition: 1 }])
+  expect(seen[0]).toEqual([])
+  isBroken = false
+  await eventually(() => expect(seen[0]).toEqual(['a', 'b', 'c']), 15_000)
+  expect(await membersOf()).toEqual(members)
+}, 90_000)
+
+it('lets a partition that hangs hold up no other, and gives it to nobody else before its work has ended', async () => {
+  const topic = await newTopic(2)
+  const events: string[] = []
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const handler =
+    (name: string) =>
+    async ({ partition, messages }: Fetch) => {
+      for (const { value } of messages) {
+        if (value.toString() === 'hang' && name === 'first') await released
+        events.push(`${partition} ${value} ${name}`)
+      }
+    }
+  await consume([topic], handler('first'))
+  await send(topic, 0, 'hang')
+  await wait(4_000)
+  await send(topic, 0, 'after')
+  await send(topic, 1, 'a')
+  await eventually(() => expect(events).toEqual(['1 a first']), 10_000)
+
+  await consume([topic], handler('second'))
+  await wait(5_000)
+  expect(events).toEqual(['1 a first'])
+  release()
+  await eventually(() => expect(events).toHaveLength(3), 30_000)
+  expect(events.slice(1)).toEqual(['0 hang first', expect.stringContaining('0 after ')])
+  await eventually(async () => expect(await membersOf()).toHaveLength(2), 30_000)
+  await send(topic, 0, 'later')
+  await send(topic, 1, 'later')
+  await eventually(() => expect(events).toHaveLength(5), 30_000)
+  expect(new Set(events.slice(3).map((event) => event.split(' ')[2]))).toEqual(new Set(['first', 'second']))
+}, 90_000)
+
+it('closes once the work under way has ended, with its offsets committed', async () => {
+  const topic = await newTopic(1)
+  let isBusy = false
+  const consumer = await consume([topic], async () => {
+    isBusy = true
+    await wait(3_000)
+    isBusy = false
+  })
+  await send(topic, 0, 'a')
+  await eventually(() => expect(isBusy).toBe(true))
+  await wait(2_500)
+  await consumer.close()
+  expect(isBusy).toBe(false)
+  expect(await committedOffsets(kafka, [{ groupId, topics: [topic] }])).toMatchObject([{ offset: 1 }])
+}, 60_000)

@@ -1,0 +1,52 @@
+import { EventEmitter } from 'node:events'
+import { afterEach, expect, it, vi } from 'vitest'
+import { watchPulse } from '#platform/kafka/consumer-pulse.js'
+
+const hour = 3_600_000
+afterEach(() => void vi.useRealTimers())
+
+/** A consumer that has just been heard of, on a machine whose time of day can be set. */
+const openPulse = () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] })
+  const consumer = new EventEmitter()
+  const crashes: Error[] = []
+  const pulse = watchPulse(consumer as unknown as Parameters<typeof watchPulse>[0], {
+    groupId: 'group',
+    sessionTimeout: 10_000,
+    crash: (error) => crashes.push(error),
+  })
+  consumer.emit('consumer.group_join')
+  return { consumer, crashes, pulse }
+}
+
+it.each([
+  ['ahead', hour],
+  ['back', -hour],
+])('does not take a clock that is set %s for silence', (_, step) => {
+  const { crashes, pulse } = openPulse()
+  vi.setSystemTime(Date.now() + step)
+  vi.advanceTimersByTime(20_000)
+  expect(crashes).toEqual([])
+  expect(() => pulse.check()).not.toThrow()
+  pulse.stop()
+})
+
+it('does not rely on its partitions while the clock says that a session is over, until it is heard of again', () => {
+  const { consumer, pulse } = openPulse()
+  expect(pulse.isHeld()).toBe(true)
+  vi.setSystemTime(Date.now() + hour)
+  expect(pulse.isHeld()).toBe(false)
+  consumer.emit('consumer.heartbeat')
+  expect(pulse.isHeld()).toBe(true)
+  pulse.stop()
+})
+
+it('holds nothing before it has joined its group', () => {
+  const pulse = watchPulse(new EventEmitter() as unknown as Parameters<typeof watchPulse>[0], {
+    groupId: 'group',
+    sessionTimeout: 10_000,
+    crash: () => {},
+  })
+  expect(pulse.isHeld()).toBe(false)
+  pulse.stop()
+})

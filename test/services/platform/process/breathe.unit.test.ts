@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { createBreathe } from '#platform/process/breathe.js'
+
+const workFor = (ms: number) => {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+it('gives everything else its turn in the middle of a long loop, and not at every step of it', async () => {
+  let turns = 0
+  const breathe = createBreathe()
+  const timer = setInterval(() => turns++, 1)
+  for (let step = 0; step < 100; step++) {
+    await breathe()
+    workFor(1)
+  }
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(1)
+  expect(turns).toBeLessThan(100)
+})
