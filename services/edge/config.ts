@@ -32,7 +32,7 @@ export const configSchema = {
     BATCH_RECORDS: {
       type: 'integer',
       minimum: 1,
-      // A record's version is offset × 8192 + its place in the batch.
+      // The places that schemas/version.ts has for the records of a batch.
       maximum: 8192,
       default: 500,
       description: 'most records in one batch',

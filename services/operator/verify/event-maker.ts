@@ -1,11 +1,12 @@
 import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { acceptedSchema, rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
-import { createEventsOf, mostRecordsInBatch } from '#schemas/derive/decided-events.js'
+import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
+import { placeOfVersion } from '#schemas/version.js'
 import { createDecoder } from '../desk/decoder.js'
 import { type ExpectedBatch, type LogPlace, missingOf } from './expectations.js'
 import { orgOf } from './key-states.js'
@@ -55,7 +56,7 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
         key,
         version,
         partition: partitionOf(orgOf(key), logPartitions),
-        offset: Math.floor(version / mostRecordsInBatch),
+        offset: placeOfVersion(version).offset,
       }))
       const decided = await readDecidedBatches(subject, type, placed)
       return placed.flatMap(({ key, version, partition, offset }) => {
@@ -68,7 +69,7 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
 
 const only = (made: readonly Made[], indexes: readonly number[]): Made[] => {
   const wanted = new Set(indexes)
-  return made.filter(({ version }) => wanted.has(version % mostRecordsInBatch))
+  return made.filter(({ version }) => wanted.has(placeOfVersion(version).index))
 }
 
 type DecidedBatch = { batch: SubmittedBatch; verdict: StoredVerdict }

@@ -1,7 +1,8 @@
 import { partitionOf } from '#platform/kafka/partitions.js'
-import { mostRecordsInBatch, newlyAccepted, type PlacedVerdict } from '#schemas/derive/decided-events.js'
+import { newlyAccepted, type PlacedVerdict } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
+import { placeOfVersion } from '#schemas/version.js'
 
 /** What must come of a record; `…Seen` once its event was found on its topic. */
 export const fate = { none: 0, accepted: 1, acceptedSeen: 2, refused: 3, refusedSeen: 4 } as const
@@ -60,8 +61,8 @@ export const createExpectations = (partitions: number) => {
   const byPlace = new Map<string, ExpectedBatch>()
 
   const find = ({ orgId, version }: Sighting): [ExpectedBatch | undefined, number] => {
-    const offset = Math.floor(version / mostRecordsInBatch)
-    return [byPlace.get(`${partitionOf(orgId, partitions)}/${offset}`), version % mostRecordsInBatch]
+    const { offset, index } = placeOfVersion(version)
+    return [byPlace.get(`${partitionOf(orgId, partitions)}/${offset}`), index]
   }
   const see = (
     sighting: Sighting,

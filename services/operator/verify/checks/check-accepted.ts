@@ -1,8 +1,8 @@
 import type { Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
-import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
+import { placeOfVersion } from '#schemas/version.js'
 import { type AcceptedHead, createAcceptedDecoder, type Decode } from '../../desk/decoder.js'
 import { type KeyState, type KeysByPlace, newerThanLast, orgOf, seeVersion } from '../key-states.js'
 import { countOf } from '../read-submitted.js'
@@ -108,7 +108,7 @@ const noteTurnedBack = (
     const newest = newerThanLast(state)
     if (newest === undefined) continue
     // Integrity may be publishing this key again at this moment, from an older event on.
-    if (!isPublished(type, orgOf(key), Math.floor(newest / mostRecordsInBatch))) continue
+    if (!isPublished(type, orgOf(key), placeOfVersion(newest).offset)) continue
     turnedBack.push({ type, key })
     const found = `its last event has version ${state.last}, its newest ${newest}`
     differences.add({ kind: 'event_turned_back', type, where: `${place} ${key}`, found })
