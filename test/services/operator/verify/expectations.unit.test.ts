@@ -21,11 +21,17 @@ const decided = () => {
     ...{ refused: [{ index: 3, id: null, problems: [] }], repeated: [2], submitted_offset: 7 },
   }
   const place = { partition: partitionOf('acme', 4), offset: 7, isInFlight: false }
-  const expectations = createExpectations(4)
+  const expectations = createExpectations(({ orgId }) => [partitionOf(orgId, 4)])
   const expected = expectOf(place, batch, verdict, 'tag_id')
   expectations.add(expected)
   const sighting = (index: number, over = {}) => ({
-    ...{ orgId: 'acme', key: `acme/${ids[index]}`, batchId: batch.batch_id, version: versionOf(7, index) },
+    ...{
+      orgId: 'acme',
+      id: ids[index] ?? null,
+      key: `acme/${ids[index]}`,
+      batchId: batch.batch_id,
+      version: versionOf(7, index),
+    },
     ...over,
   })
   return { expectations, expected, sighting, batch, place }
