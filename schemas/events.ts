@@ -14,7 +14,7 @@ export type SubmittedBatch = {
   /** This batch's number, from 1, and how many the request was cut into. */
   batch: number
   batches: number
-  /** Where the batch begins in the request's records. */
+  /** Where in the request the first of its records is. */
   first_index: number
   submitted_at: number
   body_sha256: Buffer
@@ -33,7 +33,10 @@ export type KeyedRequest = { index: number; request_id: string }
 export const recordsIn = ({ records, refusals }: Pick<SubmittedBatch, 'records' | 'refusals'>): number =>
   records.length + refusals.length
 
-/** `index` is the place in the batch. A keyed record (an interaction with an Idempotency-Key) is taken once only. */
+/**
+ * `index` is counted in the request, from the batch's first record on: where a request is cut by lanes, a batch does not hold
+ * neighbours. A keyed record (an interaction with an Idempotency-Key) is taken once only.
+ */
 export type SubmittedRecord = { index: number; keyed_sha256: Buffer | null } & { [field: string]: Value | Buffer }
 
 export type AcceptedEvent = {

@@ -3,14 +3,11 @@ import type { AcceptedEvent, RejectedEvent, SubmittedBatch, SubmittedRecord } fr
 import type { Refused } from '../problem.js'
 import type { RecordType } from '../record.js'
 import { interactionRequestId } from '../uuid.js'
+import { versionOf } from '../version.js'
 import { createRecordWriter } from './written-record.js'
 
 /** A decision, with the offset in the submitted log of the message that was decided. */
 export type PlacedVerdict = Decision & { submitted_offset: number }
-
-// A version is a place in the submitted log, so that a second publication has the same version.
-export const mostRecordsInBatch = 8192
-export const versionOf = (offset: number, index: number): number => offset * mostRecordsInBatch + index
 
 /** The events of one decided batch, always the same from the same batch and verdict. */
 export const createEventsOf = (type: RecordType) => {

@@ -1,3 +1,4 @@
+import { layoutVariables } from '#ledger/layout/check-layout.js'
 import { retentionVariables } from '#ledger/retention.js'
 import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
@@ -13,6 +14,7 @@ export const configSchema = {
     ...postgresVariables,
     ...logVariables,
     ...failPointVariables,
+    ...layoutVariables,
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,
     PRUNE_EVERY_SECONDS,

@@ -31,6 +31,8 @@ export const createFetchHandler = (deps: {
   catalogue: Catalogue
   tools: readonly TypeTools[]
   pool: Pool
+  /** How many lanes an organisation has. */
+  lanes: number
   /** The first offset that Kafka still has of a partition. */
   logStart: (topic: string, partition: number) => Promise<number>
   index: EntityIndex
@@ -62,6 +64,7 @@ export const createFetchHandler = (deps: {
       partition,
       type,
       isReferenced: deps.catalogue.referenced.has(type.type),
+      lanes: deps.lanes,
       first,
       next,
       before: fetch.before && (await readBefore(decode, fetch.before)),

@@ -8,7 +8,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, verdictsTopic } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
+import { type Layout, partitionsOf } from '#schemas/derive/topics.js'
 import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 
@@ -20,12 +20,13 @@ export const createPublisher = async (deps: {
   type: RecordType
   producer: Pick<Producer, 'send'>
   registry: Registry
+  layout: Layout
   failAt: FailAt
 }): Promise<PublishDecisions> => {
-  const { catalogue, type, producer, registry } = deps
+  const { catalogue, type, producer, registry, layout } = deps
   const schemas = schemasByTopic(catalogue.all.values())
   const topic = acceptedTopic(type.type)
-  const partitions = new Map([topic, rejectedTopic, verdictsTopic].map((name) => [name, partitionsOf(catalogue, name)]))
+  const partitions = new Map([topic, rejectedTopic, verdictsTopic].map((name) => [name, partitionsOf(layout, name)]))
   const encoderOf = <T>(name: string) => registry.encoder<T>(subjectOf(name), schemas.get(name))
   const encodeAccepted = await encoderOf<AcceptedEvent>(topic)
   const encodeRejected = await encoderOf<RejectedEvent>(rejectedTopic)

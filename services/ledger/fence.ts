@@ -14,6 +14,8 @@ export type Span = {
   partition: number
   type: RecordType
   isReferenced: boolean
+  /** How many lanes an organisation has; one where this is not said. With more, a request's batches are in several partitions. */
+  lanes?: number
   first: number
   next: number
   /** The batch just before `first`, where the fetch is the partition's first one. */

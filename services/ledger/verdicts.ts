@@ -91,8 +91,8 @@ export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly strin
 }
 
 /**
- * SHA-256 of the body that each of these requests was first decided with, by request id. All batches of a request are in one
- * partition, so the lowest offset is the first.
+ * SHA-256 of the body that each of these requests was first decided with, by request id. For systems with one lane: all batches of
+ * a request are in one partition there, so the lowest offset is the first.
  */
 export const findFirstBodies = async (
   connection: Connection,
@@ -107,6 +107,33 @@ export const findFirstBodies = async (
       where request_id = any ($1::uuid[])
       order by request_id, submitted_offset`,
     values: [requestIds],
+  })
+  return new Map(rows.map((row) => [row.request_id, row.body_sha256]))
+}
+
+/**
+ * The same where batches of one request are decided in several partitions, maybe at this very moment: a request belongs to the body
+ * that is here first. A second one waits at the primary key until the first one's transaction has ended. In the order of the ids, so
+ * that two transactions never wait for each other.
+ */
+export const claimBodies = async (
+  connection: Connection,
+  bodies: ReadonlyMap<string, Buffer>,
+): Promise<Map<string, Buffer>> => {
+  if (bodies.size === 0) return new Map()
+  await connection.query({
+    name: 'claim-bodies',
+    text: `
+      insert into integrity.request_bodies (request_id, body_sha256)
+      select * from unnest($1::uuid[], $2::bytea[]) as claimed (request_id, body_sha256)
+      order by request_id
+      on conflict do nothing`,
+    values: [[...bodies.keys()], [...bodies.values()]],
+  })
+  const { rows } = await connection.query<{ request_id: string; body_sha256: Buffer }>({
+    name: 'find-claimed-bodies',
+    text: `select request_id, body_sha256 from integrity.request_bodies where request_id = any ($1::uuid[])`,
+    values: [[...bodies.keys()]],
   })
   return new Map(rows.map((row) => [row.request_id, row.body_sha256]))
 }
@@ -196,7 +223,14 @@ export const pruneVerdicts = async (
           order by coalesce(repeated_at, decided_at)
           limit $5
         ))
-        returning coalesce(repeated_at, decided_at) as last_used
+        returning batch_id, request_id, coalesce(repeated_at, decided_at) as last_used
+      ), unclaimed as (
+        delete from integrity.request_bodies b
+        where b.request_id = any (array(select request_id from gone)) and not exists (
+          select
+          from integrity.verdicts v
+          where v.request_id = b.request_id and v.batch_id not in (select batch_id from gone)
+        )
       )
       select count(*) as count, max(last_used) as last_used from gone`,
     values: [topic, partition, offset, before, most],

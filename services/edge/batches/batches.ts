@@ -21,32 +21,44 @@ export const cut = <E extends { size: number }>(entries: readonly E[], limits: B
   return slice.length > 0 ? [...slices, slice] : slices
 }
 
-export type RequestFacts = { orgId: string; requestId: string; bodySha256: Buffer; submittedAt: number }
+export type RequestFacts = { orgId: string; requestId: string; bodySha256: Buffer; submittedAt: number; lanes?: number }
 
-/** The batches of one request, each of them one event; numbered from 1 in the order of the records. */
-export const toBatches = (slices: readonly Entry[][], request: RequestFacts): SubmittedBatch[] => {
-  let firstIndex = 0
+/**
+ * The batches of one request, each of them one event; numbered from 1 in the order of the slices. `placeAt` tells the index in the
+ * request of the n-th record in that order: where the request was cut by lanes, a batch does not hold neighbours.
+ */
+export const toBatches = (
+  slices: readonly Entry[][],
+  request: RequestFacts,
+  placeAt: (n: number) => number = (n) => n,
+): SubmittedBatch[] => {
+  let count = 0
   return slices.map((slice, i) => {
-    const first = firstIndex
-    firstIndex += slice.length
+    const before = count
+    count += slice.length
+    const first = placeAt(before)
     return {
       org_id: request.orgId,
       request_id: request.requestId,
-      batch_id: batchIdOf(request.requestId, first, slice.length),
+      batch_id: batchIdOf(request.requestId, before, slice.length, request.lanes),
       batch: i + 1,
       batches: slices.length,
       first_index: first,
       submitted_at: request.submittedAt,
       body_sha256: request.bodySha256,
-      ...split(slice),
+      ...split(slice, (n) => placeAt(before + n) - first),
     }
   })
 }
 
-const split = (slice: readonly Entry[]): Pick<SubmittedBatch, 'records' | 'refusals'> => {
+const split = (
+  slice: readonly Entry[],
+  indexAt: (n: number) => number,
+): Pick<SubmittedBatch, 'records' | 'refusals'> => {
   const records: SubmittedBatch['records'] = []
   const refusals: SubmittedBatch['refusals'] = []
-  slice.forEach((entry, index) => {
+  slice.forEach((entry, n) => {
+    const index = indexAt(n)
     if ('values' in entry) {
       // Completed in place: copies of 5000 records cost 12 ms here, and as much again in the encoder.
       records.push(Object.assign(entry.values, { index, keyed_sha256: entry.keyedSha256 ?? null }))

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '#platform/health/log.js'
+import { laneOf } from '#platform/kafka/partitions.js'
+import type { Layout } from '#schemas/derive/topics.js'
 import type { KeyedRequest } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
+import type { RecordType } from '#schemas/record.js'
 import { gatheredRequestId, interactionRequestId } from '#schemas/uuid.js'
 import { type BatchLimits, toBatches } from '../batches/batches.js'
 import type { Entry } from '../batches/entries.js'
@@ -19,8 +22,9 @@ export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] 
 /** `outcome` resolves once the verdict is known or was given up on; it rejects where nothing can be sent at the moment. */
 export type Gathered = { requestId: string; outcome: Promise<InteractionOutcome> }
 /**
- * Collects the interactions of an organisation that arrive within a few milliseconds into one batch. Each has at once the
- * request id by which it will be known.
+ * Collects the interactions of an organisation that arrive within a few milliseconds into one batch; those with an Idempotency-Key
+ * into one for each partition, since the same interaction has to meet itself there. Each has at once the request id by which it will
+ * be known.
  */
 export type Gather = (orgId: string, interaction: Interaction) => Gathered
 
@@ -33,8 +37,10 @@ type Waiting = Interaction & {
 type Open = { requestId: string; waiting: Waiting[]; bytes: number }
 
 export const createGather = (deps: {
-  type: string
+  type: RecordType
   submit: Submit
+  /** How wide the system is; throws while that is not known yet. */
+  layout: () => Layout
   batchLimits: BatchLimits
   /** Calls `send` when it is time to send what was gathered. */
   sendLater: (send: () => void) => void
@@ -43,6 +49,7 @@ export const createGather = (deps: {
   log: Log
 }): Gather => {
   const { batchLimits, log } = deps
+  /** By what an interaction may be gathered with. */
   const openOf = new Map<string, Open>()
 
   const submit = async (orgId: string, { requestId, waiting }: Open): Promise<void> => {
@@ -53,16 +60,16 @@ export const createGather = (deps: {
       bodySha256: hashOf(waiting),
       submittedAt: deps.now(),
     }).map((batch) => ({ ...batch, gathered: true, keyed_requests: keyedRequestsOf(waiting) }))
-    const [outcome] = await deps.submit(deps.type, batches)
-    if (outcome) deps.figures.countRecords(deps.type, outcome, waiting.length)
+    const [outcome] = await deps.submit(deps.type.type, batches)
+    if (outcome) deps.figures.countRecords(deps.type.type, outcome, waiting.length)
     const outcomeAt = outcomesOf(outcome)
     for (const [index, { resolve }] of waiting.entries()) resolve(outcomeAt(index))
   }
 
-  const send = (orgId: string, open: Open): void => {
+  const send = (orgId: string, group: string, open: Open): void => {
     // Sent before its time was over, because it was full.
-    if (openOf.get(orgId) !== open) return
-    openOf.delete(orgId)
+    if (openOf.get(group) !== open) return
+    openOf.delete(group)
     submit(orgId, open).catch((error) => {
       log.error({ err: error, interactions: open.waiting.length }, 'interactions not submitted')
       for (const { entry, resolve, reject } of open.waiting) {
@@ -75,24 +82,31 @@ export const createGather = (deps: {
   }
 
   /** The batch that has room for an interaction of this size. */
-  const openFor = (orgId: string, size: number): Open => {
-    const open = openOf.get(orgId)
+  const openFor = (orgId: string, group: string, size: number): Open => {
+    const open = openOf.get(group)
     if (open && open.bytes + size <= batchLimits.bytes) return open
-    if (open) send(orgId, open)
+    if (open) send(orgId, group, open)
     const next: Open = { requestId: gatheredRequestId(newId()), waiting: [], bytes: 0 }
-    openOf.set(orgId, next)
-    deps.sendLater(() => send(orgId, next))
+    openOf.set(group, next)
+    deps.sendLater(() => send(orgId, group, next))
     return next
   }
 
+  /** No organisation's name holds a slash. */
+  const groupOf = (orgId: string, { entry }: Interaction): string => {
+    if (!('values' in entry) || entry.keyedSha256 === undefined) return orgId
+    return `${orgId}/${laneOf(String(entry.values[deps.type.id]), deps.layout().submittedPartitions)}`
+  }
+
   return (orgId, interaction) => {
-    const open = openFor(orgId, interaction.entry.size)
+    const group = groupOf(orgId, interaction)
+    const open = openFor(orgId, group, interaction.entry.size)
     const requestId = interaction.keyedRequestId ?? interactionRequestId(open.requestId, open.waiting.length)
     const outcome = new Promise<InteractionOutcome>((resolve, reject) => {
       open.waiting.push({ ...interaction, resolve, reject })
     })
     open.bytes += interaction.entry.size
-    if (open.waiting.length === batchLimits.records) send(orgId, open)
+    if (open.waiting.length === batchLimits.records) send(orgId, group, open)
     return { requestId, outcome }
   }
 }

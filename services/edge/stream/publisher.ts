@@ -1,13 +1,14 @@
 import type { Log } from '#platform/health/log.js'
-import { partitionOf } from '#platform/kafka/partitions.js'
+import { laneOf, partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
+import type { Layout } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
+import type { RecordType } from '#schemas/record.js'
 
 /**
  * Appends a request's batches in order, within so many milliseconds; resolves to how many of them, from the first on, are
@@ -15,8 +16,12 @@ import type { SubmittedBatch } from '#schemas/events.js'
  */
 export type PublishBatches = (type: string, batches: readonly SubmittedBatch[], within: number) => Promise<number>
 
-/** The topic that a type's batches go to, and how they are encoded for it. */
-export type SubmittedTopic = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
+/** The topic that a type's batches go to, the partition of each, and how they are encoded for it. */
+export type SubmittedTopic = {
+  topic: string
+  partitionFor: (batch: SubmittedBatch) => number
+  encode: (batch: SubmittedBatch) => Buffer
+}
 
 const bytesPerSend = 1024 * 1024
 
@@ -28,44 +33,65 @@ export const createPublish =
     log: Log
   }): PublishBatches =>
   async (type, batches, within) => {
-    const { topic, partitions, encode } = deps.topicOf(type)
+    const { topic, partitionFor, encode } = deps.topicOf(type)
     const deadline = performance.now() + within
-    let written = 0
-    try {
-      for (const { orgId, messages } of sends(batches, encode)) {
-        await deps.producer.send(topic, partitionOf(orgId, partitions), messages, { deadline })
-        deps.failAt('after-submit-acked')
-        written += messages.length
+    const publishLane = async (partition: number, lane: readonly SubmittedBatch[]): Promise<number> => {
+      let written = 0
+      try {
+        for (const messages of sends(lane, encode)) {
+          await deps.producer.send(topic, partition, messages, { deadline })
+          deps.failAt('after-submit-acked')
+          written += messages.length
+        }
+      } catch (error) {
+        // Kafka may have written the failed send all the same. Later batches of this partition must not overtake it, so none
+        // of them is sent.
+        const requestId = batches[0]?.request_id
+        deps.log.error(
+          { err: error, topic, partition, request_id: requestId, written, batches: lane.length },
+          'batches not published',
+        )
       }
-    } catch (error) {
-      // Kafka may have written the failed send all the same. Later batches must not overtake it, so none of them is sent.
-      const requestId = batches[0]?.request_id
-      deps.log.error(
-        { err: error, topic, request_id: requestId, written, batches: batches.length },
-        'batches not published',
-      )
+      return written
     }
-    return written
+    // One after another within a partition, which keeps the order of a record's writes; the partitions side by side.
+    const lanes = [...inOrder(batches, partitionFor)]
+    const written = await Promise.all(lanes.map(([partition, lane]) => publishLane(partition, lane)))
+    const isWritten = new Set(lanes.flatMap(([, lane], i) => lane.slice(0, written[i])))
+    const firstMissing = batches.findIndex((batch) => !isWritten.has(batch))
+    return firstMissing === -1 ? batches.length : firstMissing
   }
 
-type Send = { orgId: string; messages: Message[] }
+/** The batches of each partition, in their order. */
+const inOrder = (
+  batches: readonly SubmittedBatch[],
+  partitionFor: SubmittedTopic['partitionFor'],
+): Map<number, SubmittedBatch[]> => {
+  const found = new Map<number, SubmittedBatch[]>()
+  for (const batch of batches) {
+    const partition = partitionFor(batch)
+    const lane = found.get(partition)
+    if (lane) lane.push(batch)
+    else found.set(partition, [batch])
+  }
+  return found
+}
 
 // Each send is encoded when its turn comes: a large request is never held twice over, as records and as bytes.
-function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['encode']): Generator<Send> {
-  let send: Send | undefined
+function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['encode']): Generator<Message[]> {
+  let messages: Message[] = []
   let bytes = 0
   for (const batch of batches) {
     const value = encode(batch)
-    if (send && bytes + value.length > bytesPerSend) {
-      yield send
-      send = undefined
+    if (messages.length > 0 && bytes + value.length > bytesPerSend) {
+      yield messages
+      messages = []
       bytes = 0
     }
-    send ??= { orgId: batch.org_id, messages: [] }
-    send.messages.push({ key: batch.org_id, value })
+    messages.push({ key: batch.org_id, value })
     bytes += value.length
   }
-  if (send) yield send
+  if (messages.length > 0) yield messages
 }
 
 /**
@@ -75,12 +101,14 @@ function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['enco
 export const openSubmittedTopics = async (
   catalogue: Catalogue,
   registry: Registry,
+  layout: Layout,
 ): Promise<(type: string) => SubmittedTopic> => {
   const topics = new Map<string, SubmittedTopic>()
   for (const [name, type] of catalogue.all) {
     const topic = submittedTopic(name)
     const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(type))
-    topics.set(name, { topic, encode, partitions: partitionsOf(catalogue, topic) })
+    const partitionFor = type === catalogue.interaction ? createSpread(layout, type) : createLanes(layout, type)
+    topics.set(name, { topic, encode, partitionFor })
   }
   return (type) => {
     const topic = topics.get(type)
@@ -88,3 +116,20 @@ export const openSubmittedTopics = async (
     return topic
   }
 }
+
+/** All records of a batch are of one lane, so any of them tells it. */
+const createLanes =
+  ({ lanes, submittedPartitions }: Layout, { id }: RecordType): SubmittedTopic['partitionFor'] =>
+  ({ org_id, records: [record], refusals: [refusal] }) => {
+    const anyId = record ? String(record[id]) : (refusal?.id ?? null)
+    return partitionOfLane(org_id, laneOf(anyId, lanes), submittedPartitions)
+  }
+
+/**
+ * Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key of their own
+ * come again, and meet where they were before: they are gathered by the partition that their id says.
+ */
+const createSpread =
+  ({ submittedPartitions }: Layout, { id }: RecordType): SubmittedTopic['partitionFor'] =>
+  ({ batch_id, records: [record] }) =>
+    partitionOf(record?.keyed_sha256 ? String(record[id]) : batch_id, submittedPartitions)

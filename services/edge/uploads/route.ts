@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { writeScope } from '#schemas/derive/scopes.js'
+import type { Layout } from '#schemas/derive/topics.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
-import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
+import { type BatchLimits, toBatches } from '../batches/batches.js'
 import { toEntries } from '../batches/entries.js'
+import { cutByLane } from '../batches/lanes.js'
 import type { Submit } from '../batches/outcome.js'
 import { bodyOf } from '../body/body.js'
 import type { EdgeFigures } from '../figures.js'
@@ -28,6 +30,8 @@ export type UploadDeps = {
   store: Pick<VerdictStore, 'ofRequest'>
   notes: Pick<RequestNotes, 'open'>
   findKnown: FindKnown
+  /** How wide the system is; throws while that is not known yet. */
+  layout: () => Layout
   batchLimits: BatchLimits
   rateLimits: RateLimits
   figures: EdgeFigures
@@ -59,8 +63,11 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
       requestId: request.id,
       bodySha256: body.sha256,
       submittedAt: deps.now(),
+      lanes: deps.layout().lanes,
     }
-    const batches = toBatches(cut(await toEntries(validate, envelope.records), deps.batchLimits), facts)
+    const entries = await toEntries(validate, envelope.records)
+    const { slices, placeAt } = cutByLane(entries, deps.batchLimits, { lanes: facts.lanes, idField: type.id })
+    const batches = toBatches(slices, facts, placeAt)
     return { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
   }
 

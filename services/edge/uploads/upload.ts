@@ -14,6 +14,8 @@ export type Upload = {
   requestId: string
   bodySha256: Buffer
   submittedAt: number
+  /** How many lanes it is cut by. */
+  lanes: number
   keyed: boolean
   batches: SubmittedBatch[]
 }

@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import type { Broker, Cluster } from 'kafkajs'
+import kafkajs, { type Broker, type Cluster, type PartitionAssigner } from 'kafkajs'
+import { type Assignee, assignPartitions } from './assignment.js'
 
-// What kafkajs leaves open to nobody: how much a fetch unpacks, and what happens before a consumer joins or leaves its group.
+// What kafkajs leaves open to nobody: how much a fetch unpacks, what happens before a consumer joins or leaves its group, and who gets
+// which partition.
 // Each consumer has brokers of its own, so what is changed here holds for that consumer alone.
 
 /** kafkajs has these too; its types leave them out. */
@@ -42,6 +44,45 @@ export const adjustBrokers = (
     return broker
   }
 }
+
+/** The partitions that a consumer had until now, by topic, and since when, in milliseconds. */
+export type Had = { partitions: Readonly<Record<string, readonly number[]>>; since: number }
+
+/**
+ * An assigner for kafkajs that goes by `assignPartitions`. Each member tells what it had when it joins again; the group's leader decides.
+ */
+export const createAssigner =
+  (had: () => Had): PartitionAssigner =>
+  ({ cluster }) => ({
+    name: 'WeirAssigner',
+    version: 0,
+    protocol: ({ topics }) => ({
+      name: 'WeirAssigner',
+      metadata: MemberMetadata.encode({ version: 0, topics, userData: Buffer.from(JSON.stringify(had())) }),
+    }),
+    assign: async ({ members, topics }) => {
+      const numbersOf = (topic: string) => cluster.findTopicPartitionMetadata(topic).map((each) => each.partitionId)
+      const partitions = new Map(topics.map((topic) => [topic, numbersOf(topic)]))
+      const assignees = members.map(({ memberId, memberMetadata }) => readAssignee(memberId, memberMetadata))
+      return [...assignPartitions(partitions, assignees)].map(([memberId, places]) => {
+        const assignment: Record<string, number[]> = {}
+        for (const { topic, partition } of places) assignment[topic] = [...(assignment[topic] ?? []), partition]
+        return { memberId, memberAssignment: MemberAssignment.encode({ version: 0, assignment, userData: nothing }) }
+      })
+    },
+  })
+
+const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol
+const nothing = Buffer.alloc(0)
+
+const readAssignee = (id: string, metadata: Buffer): Assignee => {
+  const { partitions, since }: Had = JSON.parse(String(MemberMetadata.decode(metadata)?.userData))
+  return { id, since, had: placesIn(partitions) }
+}
+
+/** Partitions by topic, one by one. */
+export const placesIn = (partitions: Had['partitions']): { topic: string; partition: number }[] =>
+  Object.entries(partitions).flatMap(([topic, numbers]) => numbers.map((partition) => ({ topic, partition })))
 
 /** What the fetch that this code runs for may still unpack. */
 const unpacking = new AsyncLocalStorage<{ left: number }>()

@@ -16,7 +16,7 @@ import type { Log } from '../health/log.js'
 import type { KafkaAccess, KafkaLogin } from '../process/access.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
-import { adjustBrokers, unpack } from './brokers.js'
+import { adjustBrokers, createAssigner, type Had, placesIn, unpack } from './brokers.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
 import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
@@ -244,6 +244,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   const gatherMs = options.gatherMs ?? 250
   let isClosing = false
   let heartbeat = async (): Promise<void> => {}
+  let had: Had = { partitions: {}, since: 0 }
   const consumer = client.consumer({
     groupId: options.groupId,
     sessionTimeout,
@@ -263,8 +264,10 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
         // A partition whose work ends aside is part of the fetch after the one that is under way.
         const longestWait = () => (work.hasAside() ? waitBesideOthers : gatherMs)
         adjustBrokers(config.cluster, { bytesPerFetch, longestWait, beforeGroupChange })
-        return PartitionAssigners.roundRobin(config)
+        return createAssigner(() => had)(config)
       },
+      // For groups in which a member of an earlier version is left, which knows only this one.
+      PartitionAssigners.roundRobin,
     ],
   })
   let isInGroup = false
@@ -282,13 +285,10 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     log,
   })
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
-  consumer.on('consumer.group_join', ({ payload: { memberAssignment } }) =>
-    options.onAssigned?.(
-      Object.entries(memberAssignment).flatMap(([topic, partitions]) =>
-        partitions.map((partition) => ({ topic, partition })),
-      ),
-    ),
-  )
+  consumer.on('consumer.group_join', ({ payload: { memberAssignment } }) => {
+    had = { partitions: memberAssignment, since: Date.now() }
+    options.onAssigned?.(placesIn(memberAssignment))
+  })
   const lookBack = options.looksBack ? createLookBack(consumer) : undefined
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { createMetrics } from '#platform/health/metrics.js'
 import { readConfig } from '#platform/process/config.js'
 import { catalogue as published } from '#schemas/catalogue.js'
+import { usualLayout } from '#schemas/derive/topics.js'
 import { type AppDeps, createApp } from '../../../services/edge/app.js'
 import { configSchema } from '../../../services/edge/config.js'
 import { createFigures } from '../../../services/edge/figures.js'
@@ -51,6 +52,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
       return ({ type, id }) => known.has(`${orgId}/${type}/${id}`)
     },
     readInteractions: interactions,
+    layout: () => usualLayout,
     batchLimits: { records: 500, bytes: 524_288 },
     bodyLimit: 1024 * 1024,
     load: createLoad(boundsOf(config), figures),

@@ -5,6 +5,7 @@ import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { Registry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createDecide } from '#schemas/decide.js'
+import { usualLayout } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { shop } from '#schemas/records/shop.js'
 import { createPublisher } from '../../../services/integrity/publisher.js'
@@ -30,6 +31,7 @@ const openPublisher = async (send: (sent: Sent) => Promise<void> = async () => {
     type: shop,
     producer,
     registry: registry as unknown as Registry,
+    layout: usualLayout,
     failAt: (point) => failPoints.push(point),
   })
   return { publish, sent, failPoints }

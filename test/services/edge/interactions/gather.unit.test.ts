@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
+import { usualLayout } from '#schemas/derive/topics.js'
+import { interaction } from '#schemas/records/interaction.js'
 import { placeOfInteraction } from '#schemas/uuid.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { Unavailable } from '../../../../services/edge/http/request-error.js'
@@ -16,8 +19,9 @@ const create = (records = 3) => {
   const submit = createFakeSubmit()
   const timers: (() => void)[] = []
   const gatherOne = createGather({
-    type: 'interactions',
+    type: interaction,
     submit,
+    layout: () => usualLayout,
     batchLimits: { records, bytes: 1000 },
     sendLater: (send) => timers.push(send),
     figures: createFigures(createMetrics('edge')),
@@ -113,4 +117,25 @@ it('says so where nothing can be sent, and troubles nobody with what was refused
     { status: 'fulfilled', value: 'unknown' },
     { status: 'rejected', reason: { message: 'not yet' } },
   ])
+})
+
+it('gathers interactions with keys by the partition of their ids, and the others by their organisation', async () => {
+  const { submit, timers, gather } = create(10)
+  const ids = Array.from({ length: 8 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`)
+  const keyed = (interaction_id: string) => ({
+    entry: { values: { interaction_id }, size: 10, keyedSha256: bodySha256 },
+    bodySha256,
+    keyedRequestId: interaction_id,
+  })
+  const answers = [...ids.map((id) => gather('acme', keyed(id))), gather('acme', one('a')), gather('acme', bad)]
+  for (const send of timers) send()
+  await Promise.all(answers)
+  const gathered = submit.submitted.map(({ batch }) => batch)
+  const [unkeyed, ...others] = gathered.filter(({ records }) => !records[0]?.keyed_sha256)
+  expect([others, unkeyed?.records.length, unkeyed?.refusals.length]).toEqual([[], 1, 1])
+  const partitions = gathered
+    .filter((batch) => batch !== unkeyed)
+    .map(({ records }) => [...new Set(records.map((record) => partitionOf(String(record.interaction_id), 4)))])
+  expect(partitions.every((each) => each.length === 1)).toBe(true)
+  expect(partitions.flat().sort()).toEqual([...new Set(ids.map((id) => partitionOf(id, 4)))].sort())
 })

@@ -8,6 +8,7 @@ import { createRegistry } from '#platform/registry.js'
 import { createCatalogue } from '#schemas/catalogue.js'
 import { submittedSchema, verdictSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic, verdictsTopic } from '#schemas/derive/names.js'
+import { usualLayout } from '#schemas/derive/topics.js'
 import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import { moment, uuid } from '#schemas/field.js'
 import { record } from '#schemas/record.js'
@@ -94,6 +95,8 @@ const openSubmit = async (): Promise<Submit> => {
   const stream = openStream({
     catalogue,
     kafka: losing(kafka),
+    openLayout: async () => usualLayout,
+    checkTopics: async () => {},
     registry,
     patience: createPatience(log),
     settle: verdicts.settle,

@@ -47,7 +47,7 @@ it('foretells the verdicts that integrity gives on the same batches in the same 
   const seen = { accepted: 0, refusedByEdge: 0, refusedByIntegrity: 0, batches: 0 }
   await fc.assert(
     fc.asyncProperty(anyRequest, anyIndex, async ({ type, orgId, records, batchRecords }, index) => {
-      const facts = { orgId, requestId: 'r', bodySha256: Buffer.alloc(32), submittedAt: now }
+      const facts = { orgId, requestId: 'r', bodySha256: Buffer.alloc(32), submittedAt: now, lanes: 1 }
       const validate = validators.get(type) ?? createValidator(type)
       const entries = records.map((given) => toEntry(validate, given))
       const batches = toBatches(cut(entries, { records: batchRecords, bytes: 524_288 }), facts)
