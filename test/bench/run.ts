@@ -80,7 +80,12 @@ const measureAll = async (
     say(lineOf(measured))
     return measured
   }
-  const floorMeter = createMeter({ generator, clickhouse, pids: new Map([...pids, ['floors', floors.pid]]) })
+  const floorMeter = createMeter({
+    generator,
+    clickhouse,
+    brokers: system.env.KAFKA_BROKERS,
+    pids: new Map([...pids, ['floors', floors.pid]]),
+  })
 
   say('uploading what others refer to, and warming up …')
   for (const [type, count] of knownRecords)

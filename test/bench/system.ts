@@ -44,7 +44,7 @@ export const withSystem = async <T>(
   onStarted(stopAll)
   try {
     const pids = new Map([...pidsOf(system.dataDir), ['generator', generator.pid]])
-    const meter = createMeter({ generator, clickhouse, pids })
+    const meter = createMeter({ generator, clickhouse, brokers: system.env.KAFKA_BROKERS, pids })
     return await work({ system, generator, clickhouse, pids, meter, say })
   } finally {
     await stopAll()

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { rejectionsLog } from '#schemas/derive/names.js'
+import { untilQuiet } from '../../support/system/groups.js'
 import { logOf } from '../load/bodies.js'
 import type { Answered, LoadPlan, LoadResult } from '../load/plan.js'
 import type { Generator } from '../load/start-generator.js'
@@ -20,20 +21,24 @@ export type Meter = {
 const lookEveryMs = 100
 const peakEveryMs = 250
 const storedWithinMs = 300_000
+const quietWithinMs = 300_000
 
 export const createMeter = (deps: {
   generator: Generator
   clickhouse: ClickHouse
+  brokers: string
   /** The processes to look at, by name. */
   pids: ReadonlyMap<string, number>
 }): Meter => {
-  const { generator, clickhouse, pids } = deps
+  const { generator, clickhouse, brokers, pids } = deps
 
   const measured = async (
     name: string,
     plan: LoadPlan,
     send: (onBegan: () => void) => Promise<Sent>,
   ): Promise<Measured> => {
+    // What an earlier load left to do would count for this one.
+    await untilQuiet(brokers, quietWithinMs)
     const peaks = watchPeaks(pids)
     let before = readAll(pids)
     let began = performance.now()
