@@ -13,12 +13,13 @@ export const processes: readonly Process[] = ['edge', 'integrity', 'sink', 'kafk
 export const costOf = ({ perRecord, perRequest }: Cost, recordsPerRequest: number): number =>
   perRecord + perRequest / recordsPerRequest
 
-/** The cost that goes through two measured points. */
+/** The cost that goes through two measured points. Where large requests turned out dearer, by chance, requests cost nothing. */
 export const fitCost = (
   large: { recordsPerRequest: number; micros: number },
   small: { recordsPerRequest: number; micros: number },
 ): Cost => {
-  const perRequest = (small.micros - large.micros) / (1 / small.recordsPerRequest - 1 / large.recordsPerRequest)
+  const slope = (small.micros - large.micros) / (1 / small.recordsPerRequest - 1 / large.recordsPerRequest)
+  const perRequest = Math.max(0, slope)
   return { perRecord: large.micros - perRequest / large.recordsPerRequest, perRequest }
 }
 

@@ -40,7 +40,7 @@ describe('tables', () => {
   })
 
   it('say what else the machine did, and which requests were not taken', () => {
-    expect(headlineOf(results)).toContain('Others kept 0.2 cores busy')
+    expect(headlineOf(results)).toContain('others kept 0.2 cores busy meanwhile, load average up to 2.5')
     const refusing = sampleMeasured({
       name: 'too many',
       statuses: { 200: 3, 503: 2 },
@@ -63,6 +63,7 @@ describe('the plot', () => {
     const closed = [...plot.matchAll(/<\/([a-z]+)>/g)].map(([, tag]) => tag)
     expect(closed.sort()).toEqual(opened.sort())
     expect(plot).toContain('prefers-color-scheme: dark')
+    expect(plot).toContain('others kept 0.2 cores busy')
   })
 
   it('draws nothing outside of itself, and bars as long as they cost', () => {

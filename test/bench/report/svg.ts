@@ -1,5 +1,6 @@
 import { cpuOf, type Measured, naivePrice, type Results, services } from '../results.js'
 import { count } from './goals.js'
+import { surroundingsOf } from './tables.js'
 
 // A plot without a library: bars for each load, one part for each service. Drawn on a background of its own, so that it can be
 // read on a light and on a dark page alike; a viewer that prefers dark gets dark.
@@ -13,7 +14,7 @@ const top = 96
 
 /** The CPU of a record in each service, for each load, beside the naive price; and how many records were stored a second. */
 export const plotOf = (results: Results): string => {
-  const loads = results.workloads
+  const { at, machine, commit, workloads: loads } = results
   const naive = naivePrice(results)
   const longest = Math.max(naive, ...loads.map((each) => cpuOf(each, ...services)))
   const toX = (micros: number) => nameWidth + (micros / longest) * (width - nameWidth - figureWidth)
@@ -36,7 +37,7 @@ export const plotOf = (results: Results): string => {
     text(
       20,
       height - 16,
-      `${results.at.slice(0, 10)}, ${results.machine.cores} cores, commit ${results.commit}`,
+      `${at.slice(0, 10)}, ${machine.cores} cores; ${surroundingsOf(results)}; commit ${commit}`,
       'quiet',
     ),
     '</svg>\n',

@@ -72,14 +72,19 @@ export const tablesOf = (results: Results): Table[] => {
 }
 
 /** Where, when and on what it was measured, and what else was going on. */
-export const headlineOf = ({ at, form, commit, machine, seconds, workloads }: Results): string => {
-  const others = workloads.reduce((sum, each) => sum + each.othersCores, 0) / Math.max(1, workloads.length)
-  const load = Math.max(...workloads.map((each) => each.loadAverage))
+export const headlineOf = (results: Results): string => {
+  const { at, form, commit, machine, seconds } = results
   return (
     `The ${form} form, ${at.slice(0, 16).replace('T', ' ')} UTC, commit ${commit}, ${seconds} s. ` +
-    `${machine.cores} cores (${machine.model}), ${machine.gigabytes} GB, Node ${machine.node}. ` +
-    `Others kept ${others.toFixed(1)} cores busy meanwhile; the load average went up to ${load.toFixed(1)}.`
+    `${machine.cores} cores (${machine.model}), ${machine.gigabytes} GB, Node ${machine.node}; ${surroundingsOf(results)}.`
   )
+}
+
+/** How busy the machine was, with others and in all. */
+export const surroundingsOf = ({ workloads }: Results): string => {
+  const others = workloads.reduce((sum, each) => sum + each.othersCores, 0) / Math.max(1, workloads.length)
+  const load = Math.max(...workloads.map((each) => each.loadAverage))
+  return `others kept ${others.toFixed(1)} cores busy meanwhile, load average up to ${load.toFixed(1)}`
 }
 
 /** Requests that were not taken: figures beside them are those of a system that refused work. */
