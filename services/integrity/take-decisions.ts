@@ -46,11 +46,11 @@ export const takeDecisions = async <One extends Submitted>(
   }
   const fresh = freshOnes(submitted, cursor ?? 0, verdicts)
 
-  const known = await index.findKnown(connection, wantedOf(at.type, fresh))
+  const isKnown = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
   const requestIds = new Set(fresh.map(({ batch }) => batch.request_id).filter(mayBeKeyed))
   const bodies = await findFirstBodies(connection, [...requestIds])
-  const taken = decideFetch(at, fresh, { known, takenBefore, bodies }, now)
+  const taken = decideFetch(at, fresh, { isKnown, takenBefore, bodies }, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
 
   if (at.isReferenced) await index.add(connection, taken.entities)
