@@ -23,8 +23,8 @@ export const configSchema = {
     KNOWN_IDS: {
       type: 'integer',
       minimum: 1,
-      default: 200_000,
-      description: 'how many ids known to exist are kept in memory, about 150 bytes each',
+      default: 1_000_000,
+      description: 'how many ids known to exist are kept in memory, about 45 bytes each',
     },
   },
 } as const satisfies ConfigSchema

@@ -15,10 +15,10 @@ import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
-import { rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { rejectedSchema } from '#schemas/derive/avro.js'
+import { rejectedTopic, subjectOf } from '#schemas/derive/names.js'
 import { groupsOf, partitionsOf, topicsOf } from '#schemas/derive/topics.js'
-import type { RejectedEvent, SubmittedBatch } from '#schemas/events.js'
+import type { RejectedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createSetAsideMessage } from '#schemas/set-aside.js'
 import { configSchema } from './config.js'
@@ -26,6 +26,7 @@ import { createEntityIndex } from './entity-index.js'
 import { createIntegrityFigures } from './figures.js'
 import { createFetchHandler, type TypeTools } from './handle-fetch.js'
 import { createPublisher } from './publisher.js'
+import { createReadBatch } from './read-batch.js'
 import { startRetention } from './retention.js'
 
 const config = readConfigOrExit(configSchema)
@@ -77,10 +78,9 @@ await runService(log, async (onStop, crash) => {
   const topics = topicsOf(catalogue).map(({ name }) => name)
   await untilPartitioned(kafka, patience, layout, topics)
   const toolsFor = async (type: RecordType): Promise<TypeTools> => {
-    const schema = submittedSchema(type)
-    await registry.prepare(subjectOf(submittedTopic(type.type)), schema)
+    const read = await createReadBatch(type, registry)
     const publish = await createPublisher({ catalogue, type, producer, registry, layout, failAt })
-    return { type, decode: registry.decoder<SubmittedBatch>(schema, { whole: true }), publish }
+    return { type, read, publish }
   }
   const types = [...catalogue.all.values()]
   const tools = await patience.until('registry', () => Promise.all(types.map(toolsFor)))

@@ -29,16 +29,16 @@ import type { EntityIndex } from './entity-index.js'
  * `forgotten` are batches that were decided so long ago that their verdicts are gone, or that lie where an operator has accepted
  * a loss: nothing is published of them.
  */
-export type Decisions = { outcomes: Decided[]; entities: Entity[]; forgotten: Submitted[] }
+export type Decisions<One extends Submitted> = { outcomes: Decided<One>[]; entities: Entity[]; forgotten: One[] }
 
 /** Everything that one fetch of a partition reads and changes in Postgres. The caller's commit is the decision. */
-export const takeDecisions = async (
+export const takeDecisions = async <One extends Submitted>(
   connection: Connection,
   index: EntityIndex,
   at: Span,
-  submitted: readonly Submitted[],
+  submitted: readonly One[],
   now: number,
-): Promise<Decisions> => {
+): Promise<Decisions<One>> => {
   const cursor = await lockCursor(connection, at.topic, at.partition)
   const lossesOf = ({ topic, partition }: Span) => findAcceptedLosses(connection, topic, partition)
   const verdicts = await findVerdicts(
@@ -53,10 +53,10 @@ export const takeDecisions = async (
   }
   const fresh = freshOnes(submitted, cursor ?? 0, verdicts)
 
-  const known = await index.findKnown(connection, wantedOf(at.type, fresh))
+  const isKnown = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
   const bodies = await findBodies(connection, at, fresh)
-  const taken = decideFetch(at, fresh, { known, takenBefore, bodies }, now)
+  const taken = decideFetch(at, fresh, { isKnown, takenBefore, bodies }, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
 
   if (at.isReferenced) await index.add(connection, taken.entities)

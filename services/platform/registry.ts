@@ -8,7 +8,7 @@ import { type Asked, request } from './request.js'
 import { uncoveredBy } from './schema-fields.js'
 
 /** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
-const headerLength = 5
+export const headerLength = 5
 
 const lookUpWithin = 20_000
 
@@ -40,8 +40,8 @@ export type Registry = {
   findLatest: (subject: string) => Promise<string | undefined>
   /** Whether the subject has this schema, as its newest or as an earlier one. */
   isRegistered: (subject: string, schema: unknown) => Promise<boolean>
-  /** Looks up a registered schema, so that its events can be read later without the registry. */
-  prepare: (subject: string, schema: unknown) => Promise<void>
+  /** Looks up a registered schema, so that its events can be read later without the registry; resolves to its id. */
+  prepare: (subject: string, schema: unknown) => Promise<number>
   ping: () => Promise<void>
 }
 
@@ -145,9 +145,7 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
       (await findJson<{ schema: string }>(`${addressOf(subject)}/versions/latest`))?.schema,
     isRegistered: async (subject, schema) =>
       (await findJson(addressOf(subject), sending('POST', { schema: JSON.stringify(schema) }))) !== undefined,
-    prepare: async (subject, schema) => {
-      await idOf(subject, JSON.stringify(schema))
-    },
+    prepare: (subject, schema) => idOf(subject, JSON.stringify(schema)),
     ping: async () => void (await ping()),
   }
 }
@@ -243,6 +241,13 @@ export const schemaIdOf = (message: Buffer): number => {
   if (message.length < headerLength || message[0] !== 0)
     throw new Undecodable('not in the wire format of the schema registry')
   return message.readInt32BE(1)
+}
+
+/** What every message of a schema begins with. */
+export const headerOf = (schemaId: number): Buffer => {
+  const header = Buffer.alloc(headerLength)
+  header.writeInt32BE(schemaId, 1)
+  return header
 }
 
 export const bodyOf = (message: Buffer): Buffer => message.subarray(headerLength)

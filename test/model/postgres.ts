@@ -1,4 +1,4 @@
-import { entityName } from '#ledger/entities.js'
+import { type Entity, entityName } from '#ledger/entities.js'
 import { type Decided, type Span, type Submitted, toDecided } from '#ledger/fence.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import { placeOf } from '#platform/kafka/partitions.js'
@@ -53,8 +53,9 @@ export const createPostgres = (rules: Rules, lanes: number) => {
       rules.refuseHole(at, cursor)
       const fresh = rules.freshOnes(submitted, cursor ?? 0, found)
       const wanted = [...wantedOf(at.type, fresh)].map(entityName)
+      const known = new Set(wanted.filter((name) => cache.has(name) || entities.has(name)))
       const world = {
-        known: new Set(wanted.filter((name) => cache.has(name) || entities.has(name))),
+        isKnown: (entity: Entity) => known.has(entityName(entity)),
         takenBefore: pick(
           keyed,
           keyedOf(at.type, fresh).map(({ orgId, id }) => entityKey(orgId, id)),

@@ -1,4 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import avro from 'avsc'
+import { headerLength, headerOf } from '#platform/registry.js'
+import { submittedSchema } from '#schemas/derive/avro.js'
+import { createScanBatch, type ScannedBatch } from '#schemas/derive/splice/scan-batch.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Refusal, SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
@@ -43,3 +47,19 @@ const assignedOf = (type: RecordType): Record<string, string | number> =>
       field.kind === 'uuid' ? randomUUID() : Date.UTC(2026, 0, 1),
     ]),
   )
+
+/** The batch as a message of the submitted topic, under the id that a registry gave to this version's schema. */
+export const submittedMessage = (type: RecordType, batch: SubmittedBatch, schemaId = 7): Buffer => {
+  const written = { gathered: false, keyed_requests: [], ...batch }
+  return Buffer.concat([
+    headerOf(schemaId),
+    avro.Type.forSchema(submittedSchema(type) as avro.Schema).toBuffer(written),
+  ])
+}
+
+/** The batch as integrity reads it. */
+export const scannedBatch = (type: RecordType, batch: SubmittedBatch): ScannedBatch => {
+  const scanned = createScanBatch(type)(submittedMessage(type, batch), headerLength)
+  if (!scanned) throw new Error('a batch that was just written is not plain')
+  return scanned
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { entityName } from '#ledger/entities.js'
+import { type Entity, entityName } from '#ledger/entities.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
@@ -59,7 +59,8 @@ it('foretells the verdicts that integrity gives on the same batches in the same 
       const fresh = batches.map((batch, offset) => ({ offset, timestamp: now, batch }))
       const isReferenced = catalogue.referenced.has(type.type)
       const at = { topic: 't', partition: 0, type, isReferenced, first: 0, next: fresh.length }
-      const { verdicts } = decideFetch(at, fresh, { known, takenBefore: new Map(), bodies: new Map() }, now)
+      const isKnown = (entity: Entity) => known.has(entityName(entity))
+      const { verdicts } = decideFetch(at, fresh, { isKnown, takenBefore: new Map(), bodies: new Map() }, now)
 
       expect(foretold).toEqual({
         results: verdicts.map(({ topic, partition, submitted_offset, ...verdict }) => ({
