@@ -48,7 +48,7 @@ const longestPause = 2_000
  */
 export const createProducer = async (open: () => Promise<Wire>, now = () => performance.now()): Promise<Producer> => {
   let wire: Promise<Wire> | undefined
-  let cutOff = () => {}
+  const underWay = new Set<(error: Error) => void>()
   let isOver = false
   let pending = 0
 
@@ -70,24 +70,27 @@ export const createProducer = async (open: () => Promise<Wire>, now = () => perf
     )
   }
 
-  const over = new Promise<never>((_, reject) => {
-    cutOff = () => reject(new Error('the producer is closed'))
-  })
-  over.catch(() => {})
+  const cutOff = (): void => {
+    for (const end of underWay) end(new Error('the producer is closed'))
+  }
 
   const tryOnce = async (work: (used: Wire) => Promise<void>, within: number): Promise<void> => {
     const used = current()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        discard(used)
-        reject(new Error(`no answer within ${Math.round(within)} ms`))
-      }, within)
+    let end = (_: Error): void => {}
+    // A promise for each try: one for all would keep something of every race that it was part of, 300 bytes a send.
+    const ended = new Promise<never>((_, reject) => {
+      end = reject
+      underWay.add(end)
     })
+    const timer = setTimeout(() => {
+      discard(used)
+      end(new Error(`no answer within ${Math.round(within)} ms`))
+    }, within)
     try {
-      await Promise.race([used.then(work), late, over])
+      await Promise.race([used.then(work), ended])
     } finally {
       clearTimeout(timer)
+      underWay.delete(end)
     }
   }
 

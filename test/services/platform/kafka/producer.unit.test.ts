@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, it, vi } from 'vitest'
 import { createProducer, FinalRefusal, type Wire } from '#platform/kafka/producer.js'
 
@@ -83,6 +85,23 @@ it('ends every send when it is to give up, and takes no other', async () => {
   await ended
   await expect(producer.send('t', 0, [message])).rejects.toThrow()
   expect(done).toEqual(['send on 1', 'send on 1', 'reset 1'])
+})
+
+it('keeps nothing of a send that is over', async () => {
+  const { open } = wires()
+  const producer = await createProducer(open)
+  const sendMany = async () => {
+    for (let n = 0; n < 20_000; n++) await producer.send('t', 0, [message])
+  }
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  await sendMany()
+  collect()
+  const before = process.memoryUsage().heapUsed
+  await sendMany()
+  collect()
+  // The sends that the wires note take part of it; a hundred bytes a send would be 2 MB.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(2_000_000)
 })
 
 it('closes quietly when nothing is under way, and cuts off what is', async () => {
