@@ -3,6 +3,7 @@ import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
 import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
 import type { Field, Value } from '#schemas/field.js'
 import { columnsOf, type RecordType } from '#schemas/record.js'
+import { mostOffsets } from '#schemas/version.js'
 
 // Batches and verdicts with whatever values their schemas can hold, which is more than an edge would ever write.
 
@@ -86,7 +87,7 @@ export const anyVerdictOn = (batch: SubmittedBatch): fc.Arbitrary<PlacedVerdict>
     .record({
       fates: fc.tuple(...batch.records.map(() => fc.constantFrom('accepted', 'refused', 'repeated'))),
       decided_at: fc.nat(2 ** 42),
-      submitted_offset: fc.nat(2 ** 39),
+      submitted_offset: fc.nat(mostOffsets - 1),
     })
     .map(({ fates, decided_at, submitted_offset }) => {
       const indexesOf = (fate: string) => batch.records.filter((_, i) => fates[i] === fate).map(({ index }) => index)
