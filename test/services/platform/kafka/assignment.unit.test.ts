@@ -91,6 +91,21 @@ it('lets two members share the partitions of one number, and four members the la
       }
 })
 
+it.each([
+  [4, 0.25],
+  [8, 0.2],
+  [24, 0.14],
+])('lets members that came one by one share the lanes of any organisation, with %i partitions', (count, share) => {
+  const types = topicsOf(Array.from({ length: 14 }, () => count))
+  let assigned = new Map<string, Place[]>()
+  for (const id of ['c', 'a', 'd', 'b']) assigned = assignPartitions(types, [...after(assigned, 1), ...fresh(id)])
+  for (let first = 0; first < count; first++)
+    for (const places of assigned.values()) {
+      const own = places.filter(({ partition }) => (partition - first + count) % count < 4)
+      expect(own.length / (14 * 4)).toBeGreaterThanOrEqual(share)
+    }
+})
+
 it('believes the member that got a partition last', () => {
   const topics = topicsOf([1])
   const had = [{ topic: 'topic-0', partition: 0 }]
