@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
 import { type Floors, startFloors } from './floors/start-floors.js'
 import { measureGrowth } from './growth.js'
+import type { Stream } from './load/plan.js'
 import { latenciesOf } from './measure/figures.js'
 import { createMeter } from './measure/meter.js'
 import { bytesOnDisk } from './measure/processes.js'
@@ -66,17 +67,22 @@ export const runBench = async ({ form, growTo, say, onStarted }: RunOptions): Pr
 const measureAll = async (
   { system, generator, clickhouse, pids, meter, say }: Bench,
   floors: Floors,
-  { seconds, warmSeconds, roundTrips }: Form,
+  { seconds, leastRecords, warmSeconds, roundTrips }: Form,
 ): Promise<Pick<Results, 'floors' | 'workloads' | 'halfLoad' | 'bytesOnDisk'>> => {
   const weir = { url: system.edgeUrl, keys: [system.demoKey] }
   const bare = { url: floors.url, keys: ['none'] }
-  const measure = async ({ name, streams }: Workload, more: { perSecond?: number } = {}) => {
-    const measured = await meter.measure(name, { ...weir, streams, seconds, ...more })
+  /** Requests of a few records are many; of interactions there are never so many. */
+  const lasting = ([stream]: readonly Stream[]) => ({
+    seconds,
+    leastRecords: (stream?.recordsPerRequest ?? 0) >= 500 ? leastRecords : 0,
+  })
+  const measure = async ({ name, streams }: Workload, more: { perSecond?: number; leastRecords?: number } = {}) => {
+    const measured = await meter.measure(name, { ...weir, streams, ...lasting(streams), ...more })
     say(lineOf(measured))
     return measured
   }
   const measureFloor = async ({ name, streams }: Workload) => {
-    const measured = await floorMeter.measureFloor(name, { ...bare, streams, seconds })
+    const measured = await floorMeter.measureFloor(name, { ...bare, streams, ...lasting(streams) })
     say(lineOf(measured))
     return measured
   }
@@ -92,7 +98,8 @@ const measureAll = async (
     await generator.know({ type, count, url: system.edgeUrl, key: system.demoKey })
   for (const { streams } of Object.values(floorLoads))
     await generator.load({ ...bare, streams, seconds: warmSeconds / 2 })
-  for (const { name, streams } of warmUps) await meter.measure(name, { ...weir, streams, seconds: warmSeconds })
+  for (const { name, streams } of warmUps)
+    await meter.measure(name, { ...weir, streams, ...lasting(streams), seconds: warmSeconds })
 
   const naiveBefore = await measureFloor(floorLoads.naive)
   const floor = await measureFloor(floorLoads.floor)
@@ -104,7 +111,7 @@ const measureAll = async (
   const measured: Measured[] = []
   for (const workload of workloads) measured.push(await measure(workload))
   const full = measured.find(({ name }) => name === halfLoadOf.name)?.storedPerSecond ?? 0
-  const halfLoad = await measure({ ...halfLoadOf, name: 'half load' }, { perSecond: full / 2 })
+  const halfLoad = await measure({ ...halfLoadOf, name: 'half load' }, { perSecond: full / 2, leastRecords: 0 })
   const bytesOnDisk = diskPerRecord(diskBefore, diskOf(system.dataDir), [...measured, halfLoad])
   const naiveAfter = await measureFloor(floorLoads.naive)
   return {

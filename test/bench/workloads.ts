@@ -4,15 +4,16 @@ import type { Stream } from './load/plan.js'
 // What is sent, in which form of the bench, and for how long.
 
 export type Form = {
-  /** Of each measured load. */
+  /** Of each measured load, and the fewest records of an upload: with few of them, start-up and idling would be most of the CPU. */
   seconds: number
+  leastRecords: number
   warmSeconds: number
   roundTrips: number
 }
 
 export const forms: Record<'short' | 'full', Form> = {
-  short: { seconds: 4, warmSeconds: 1.5, roundTrips: 150 },
-  full: { seconds: 15, warmSeconds: 5, roundTrips: 1000 },
+  short: { seconds: 4, leastRecords: 40_000, warmSeconds: 1.5, roundTrips: 150 },
+  full: { seconds: 15, leastRecords: 150_000, warmSeconds: 5, roundTrips: 1000 },
 }
 
 export type Workload = { name: string; streams: readonly Stream[] }

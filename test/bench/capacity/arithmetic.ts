@@ -111,7 +111,35 @@ export const needOf = (
   }
 }
 
-/** Records a second at which one of each saturates: a process its core, Postgres and a broker all of theirs. */
+/** Which of so many of each is full first as the load grows, and at how many records a second. */
+export const firstToSaturate = (
+  has: Need,
+  recordsPerRequest: number,
+  costs: Readonly<Record<Process, Cost>>,
+  given: Assumptions = assumptions,
+): { what: string; recordsPerSecond: number } => {
+  const micros = (process: Process) => costOf(costs[process], recordsPerRequest)
+  const verdicts = given.microsPerVerdict / Math.min(recordsPerRequest, given.recordsPerBatch)
+  const ceilings = [
+    // An edge's core is full with its share of the requests and with everybody's verdicts.
+    { what: 'edges', recordsPerSecond: 1e6 / (micros('edge') / has.edges + verdicts) },
+    { what: 'integrity', recordsPerSecond: (has.integrities * 1e6) / micros('integrity') },
+    {
+      what: 'lanes of the largest organisation',
+      recordsPerSecond: (has.lanes * 1e6) / (micros('integrity') * given.largestOrganisation),
+    },
+    { what: 'sinks', recordsPerSecond: (has.sinks * 1e6) / micros('sink') },
+    { what: 'brokers', recordsPerSecond: (has.brokers * given.coresOfBroker * 1e6) / (micros('kafka') * given.copies) },
+    { what: 'Postgres', recordsPerSecond: (has.postgresCores * 1e6) / micros('postgres') },
+    {
+      what: 'ClickHouse',
+      recordsPerSecond: (has.clickhouseNodes * given.coresOfClickHouse * 1e6) / micros('clickhouse'),
+    },
+  ]
+  return ceilings.reduce((first, each) => (each.recordsPerSecond < first.recordsPerSecond ? each : first))
+}
+
+/** Records a second that one of each is planned for: a process with its core, Postgres and a broker with all of theirs. */
 export const ceilingsOf = (
   recordsPerRequest: number,
   costs: Readonly<Record<Process, Cost>>,

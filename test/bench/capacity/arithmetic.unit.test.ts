@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sampleResults } from '../sample-results.js'
-import { assumptions, type Cost, ceilingsOf, costOf, costsOf, fitCost, needOf } from './arithmetic.js'
+import { assumptions, type Cost, ceilingsOf, costOf, costsOf, firstToSaturate, fitCost, needOf } from './arithmetic.js'
 
 const costs = costsOf(sampleResults(), 'shops')
 const bytes = { kafka: 300, clickhouse: 100 }
@@ -70,6 +70,18 @@ describe('what a load needs', () => {
       edges: Number.POSITIVE_INFINITY,
     })
     expect(needOf(10_000, 5000, costs, bytes)).not.toHaveProperty('limit')
+  })
+
+  it('is never full at the load that it was planned for, and by its fullest part soon after', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 5000, max: 1_000_000 }), fc.constantFrom(5000, 500, 100), (rate, size) => {
+        const { recordsPerSecond } = firstToSaturate(needOf(rate, size, costs, bytes), size, costs)
+        expect(recordsPerSecond).toBeGreaterThan(rate)
+      }),
+    )
+    const first = firstToSaturate(needOf(10_000, 5000, costs, bytes), 5000, costs)
+    // One integrity at 8.18 µs a record.
+    expect(first).toEqual({ what: 'integrity', recordsPerSecond: expect.closeTo(1e6 / 8.18, 0) })
   })
 
   it('orders what saturates by when it does', () => {

@@ -1,7 +1,16 @@
 import { count } from '../report/goals.js'
 import type { Table } from '../report/tables.js'
 import type { Results } from '../results.js'
-import { assumptions, ceilingsOf, costOf, costsOf, needOf, processes } from './arithmetic.js'
+import {
+  assumptions,
+  ceilingsOf,
+  costOf,
+  costsOf,
+  firstToSaturate,
+  type Need,
+  needOf,
+  processes,
+} from './arithmetic.js'
 
 const steps = [10_000, 100_000, 1_000_000]
 /** Two ways to send: few large requests, as an import does, and many small ones. */
@@ -17,7 +26,6 @@ export const capacityTables = (results: Results): Table[] => {
         return [process, costOf(a, recordsPerRequest) > costOf(b, recordsPerRequest) ? a : b]
       }),
     ) as typeof shops
-  const needs = requests.map((size) => steps.map((step) => needOf(step, size, dearer(size), results.bytesOnDisk)))
   return [
     {
       title: 'What it costs: CPU µs of a record',
@@ -27,26 +35,33 @@ export const capacityTables = (results: Results): Table[] => {
         ...processes.map((process) => costOf(dearer(size)[process], size).toFixed(1)),
       ]),
     },
-    ...requests.map((size, i) => ({
-      title: `What it needs, in requests of ${size} records`,
-      head: ['', ...steps.map((step) => `${count(step)}/s`)],
-      rows: [
-        ['edges', ...(needs[i] ?? []).map(({ edges }) => orNone(edges))],
-        ['integrity instances', ...(needs[i] ?? []).map(({ integrities }) => orNone(integrities))],
-        ['sinks', ...(needs[i] ?? []).map(({ sinks }) => orNone(sinks))],
-        ['partitions of each topic of uploads', ...(needs[i] ?? []).map(({ partitions }) => orNone(partitions))],
-        ['lanes of the largest organisation', ...(needs[i] ?? []).map(({ lanes }) => orNone(lanes))],
-        [`brokers of ${assumptions.coresOfBroker} cores`, ...(needs[i] ?? []).map(({ brokers }) => orNone(brokers))],
-        ['cores of the Postgres primary', ...(needs[i] ?? []).map(({ postgresCores }) => orNone(postgresCores))],
-        [
-          `ClickHouse nodes of ${assumptions.coresOfClickHouse} cores`,
-          ...(needs[i] ?? []).map(({ clickhouseNodes }) => orNone(clickhouseNodes)),
+    ...requests.map((size) => {
+      const needs = steps.map((step) => needOf(step, size, dearer(size), results.bytesOnDisk))
+      const row = (name: string, figure: (need: Need) => string) => [name, ...needs.map(figure)]
+      return {
+        title: `What it needs, in requests of ${size} records`,
+        head: ['', ...steps.map((step) => `${count(step)}/s`)],
+        rows: [
+          row('edges', ({ edges }) => orNone(edges)),
+          row('integrity instances', ({ integrities }) => count(integrities)),
+          row('sinks', ({ sinks }) => count(sinks)),
+          row('partitions of each topic of uploads', ({ partitions }) => count(partitions)),
+          row('lanes of the largest organisation', ({ lanes }) => count(lanes)),
+          row(`brokers of ${assumptions.coresOfBroker} cores`, ({ brokers }) => count(brokers)),
+          row('cores of the Postgres primary', ({ postgresCores }) => count(postgresCores)),
+          row(`ClickHouse nodes of ${assumptions.coresOfClickHouse} cores`, ({ clickhouseNodes }) =>
+            count(clickhouseNodes),
+          ),
+          row('MB/s to all brokers', ({ kafkaBytes }) => megabytes(kafkaBytes)),
+          row('MB/s to ClickHouse', ({ clickhouseBytes }) => megabytes(clickhouseBytes)),
+          row('first to be full as the load grows', (need) => firstToSaturate(need, size, dearer(size)).what),
+          row('and at how many records a second', (need) =>
+            count(firstToSaturate(need, size, dearer(size)).recordsPerSecond),
+          ),
+          row('what more of it does not help', ({ limit }) => limit?.split(':')[0] ?? '–'),
         ],
-        ['MB/s to all brokers', ...(needs[i] ?? []).map(({ kafkaBytes }) => megabytes(kafkaBytes))],
-        ['MB/s to ClickHouse', ...(needs[i] ?? []).map(({ clickhouseBytes }) => megabytes(clickhouseBytes))],
-        ['runs out first', ...(needs[i] ?? []).map(({ limit }) => limit?.split(':')[0] ?? '–')],
-      ],
-    })),
+      }
+    }),
     {
       title: 'How far one of each goes: records a second',
       head: ['', ...requests.map((size) => `requests of ${size}`)],

@@ -65,8 +65,15 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
   const each = await Promise.all(plan.streams.flatMap((stream) => prepare(stream, plan)))
   tell({ kind: 'began' })
   const began = performance.now()
-  const end = began + (plan.seconds ?? Number.POSITIVE_INFINITY) * 1000
-  const isOver = () => performance.now() >= end || tally.sent >= (plan.records ?? Number.POSITIVE_INFINITY)
+  const {
+    seconds: planned = Number.POSITIVE_INFINITY,
+    leastRecords = 0,
+    records: most = Number.POSITIVE_INFINITY,
+  } = plan
+  const isOver = () => {
+    const passed = (performance.now() - began) / 1000
+    return tally.sent >= most || passed >= (tally.sent < leastRecords ? 3 : 1) * planned
+  }
 
   /** When the next request is due, in a load of so many records a second. */
   const nextDue = (records: number): number => {
@@ -80,7 +87,7 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
       const due = nextDue(body.records)
       renew(body, known)
       if (due - performance.now() > 1) await wait(due - performance.now())
-      if (performance.now() >= end) break
+      if (isOver() && due > 0) break
       // From the moment it was due, not from when it could be sent: a server that stalls delays those that follow, too.
       const from = due || performance.now()
       const { status, body: answer } = await connection.send(

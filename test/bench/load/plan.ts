@@ -20,8 +20,10 @@ export type LoadPlan = {
   /** Keys of organisations; each request takes one at random. */
   keys: readonly string[]
   streams: readonly Stream[]
-  /** It ends after so many seconds, or once so many records were sent. */
+  /** It lasts for so many seconds, and on a slow machine up to three times as long, until `leastRecords` were sent. */
   seconds?: number
+  leastRecords?: number
+  /** It ends once so many records were sent. */
   records?: number
   /** Records to send in a second; as many as are answered, unless it is given. */
   perSecond?: number

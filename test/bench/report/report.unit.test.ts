@@ -50,6 +50,8 @@ describe('tables', () => {
       'too many: 3 × 200, 2 × 503; /a answered 503: later',
     ])
     expect(problemsOf(results)).toEqual([])
+    const beside = results.workloads.map((each) => ({ ...each, othersCores: 0.9 }))
+    expect(problemsOf({ ...results, workloads: beside })).toEqual([expect.stringContaining('much else to do')])
   })
 })
 

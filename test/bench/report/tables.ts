@@ -46,7 +46,8 @@ export const tablesOf = (results: Results): Table[] => {
         each.name,
         ...services.map((name) => micros(cpuOf(each, name))),
         micros(cpuOf(each, ...services)),
-        (cpuOf(each, ...services) / naive).toFixed(1),
+        // An interaction is a request of its own: a record of a large upload is no measure for it.
+        each.type === 'interactions' ? '–' : (cpuOf(each, ...services) / naive).toFixed(1),
       ]),
     },
     {
@@ -81,20 +82,35 @@ export const headlineOf = (results: Results): string => {
 }
 
 /** How busy the machine was, with others and in all. */
-export const surroundingsOf = ({ workloads }: Results): string => {
-  const others = workloads.reduce((sum, each) => sum + each.othersCores, 0) / Math.max(1, workloads.length)
-  const load = Math.max(...workloads.map((each) => each.loadAverage))
-  return `others kept ${others.toFixed(1)} cores busy meanwhile, load average up to ${load.toFixed(1)}`
+export const surroundingsOf = (results: Results): string => {
+  const load = Math.max(...results.workloads.map((each) => each.loadAverage))
+  return `others kept ${othersOf(results).toFixed(1)} cores busy meanwhile, load average up to ${load.toFixed(1)}`
 }
 
-/** Requests that were not taken: figures beside them are those of a system that refused work. */
-export const problemsOf = ({ workloads, halfLoad, growth }: Results): string[] =>
-  [...workloads, halfLoad, ...(growth ? [growth.withFew, growth.withMany, growth.ofFew, growth.ofMany] : [])]
+const othersOf = ({ workloads }: Results): number =>
+  workloads.reduce((sum, each) => sum + each.othersCores, 0) / Math.max(1, workloads.length)
+
+// Above this share of the machine, what others do is seen in every figure.
+const othersTooMany = 0.15
+
+/** What makes figures of this run worth less: a machine that had other work, and requests that were not taken. */
+export const problemsOf = (results: Results): string[] => {
+  const { workloads, halfLoad, growth, machine } = results
+  const isBusy = othersOf(results) > othersTooMany * machine.cores
+  const busy = 'The machine had much else to do: figures are worse than they could be. Run it again when it is idle.'
+  const loads = [
+    ...workloads,
+    halfLoad,
+    ...(growth ? [growth.withFew, growth.withMany, growth.ofFew, growth.ofMany] : []),
+  ]
+  const refused = loads
     .filter(({ problem }) => problem !== undefined)
     .map(({ name, statuses, problem }) => {
       const counts = Object.entries(statuses).map(([status, times]) => `${times} × ${status}`)
       return `${name}: ${counts.join(', ')}; ${problem}`
     })
+  return [...(isBusy ? [busy] : []), ...refused]
+}
 
 /** Names to the left, figures to the right. */
 export const toText = ({ title, head, rows }: Table): string => {
