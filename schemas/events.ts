@@ -30,8 +30,9 @@ export type SubmittedBatch = {
 export type KeyedRequest = { index: number; request_id: string }
 
 /** How many records of the request are in a batch, valid or not. */
-export const recordsIn = ({ records, refusals }: Pick<SubmittedBatch, 'records' | 'refusals'>): number =>
-  records.length + refusals.length
+export const recordsIn = ({ records, refusals }: BatchParts): number => records.length + refusals.length
+/** What a batch holds, in whatever form. */
+export type BatchParts = { records: { length: number }; refusals: { length: number } }
 
 /** `index` is the place in the batch. A keyed record (an interaction with an Idempotency-Key) is taken once only. */
 export type SubmittedRecord = { index: number; keyed_sha256: Buffer | null } & { [field: string]: Value | Buffer }

@@ -6,17 +6,17 @@ import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { createBatchCodec, type OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
-import type { SubmittedBatch } from '#schemas/events.js'
 
 /**
  * Appends a request's batches in order, within so many milliseconds; resolves to how many of them, from the first on, are
  * known to be written. From then on nothing more of the request is written.
  */
-export type PublishBatches = (type: string, batches: readonly SubmittedBatch[], within: number) => Promise<number>
+export type PublishBatches = (type: string, batches: readonly OutgoingBatch[], within: number) => Promise<number>
 
 /** The topic that a type's batches go to, and how they are encoded for it. */
-export type SubmittedTopic = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
+export type SubmittedTopic = { topic: string; partitions: number; encode: (batch: OutgoingBatch) => Buffer }
 
 const bytesPerSend = 1024 * 1024
 
@@ -50,8 +50,8 @@ export const createPublish =
 
 type Send = { orgId: string; messages: Message[] }
 
-// Each send is encoded when its turn comes: a large request is never held twice over, as records and as bytes.
-function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['encode']): Generator<Send> {
+// Each send is put together when its turn comes: a large request is never held twice over, as records and as batches.
+function* sends(batches: readonly OutgoingBatch[], encode: SubmittedTopic['encode']): Generator<Send> {
   let send: Send | undefined
   let bytes = 0
   for (const batch of batches) {
@@ -79,8 +79,9 @@ export const openSubmittedTopics = async (
   const topics = new Map<string, SubmittedTopic>()
   for (const [name, type] of catalogue.all) {
     const topic = submittedTopic(name)
-    const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(type))
-    topics.set(name, { topic, encode, partitions: partitionsOf(catalogue, topic) })
+    const header = await registry.header(subjectOf(topic), submittedSchema(type))
+    const { encode } = createBatchCodec(type)
+    topics.set(name, { topic, encode: (batch) => encode(batch, header), partitions: partitionsOf(catalogue, topic) })
   }
   return (type) => {
     const topic = topics.get(type)

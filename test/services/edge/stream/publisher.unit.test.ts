@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { shop } from '#schemas/records/shop.js'
 import { createPublish } from '../../../../services/edge/stream/publisher.js'
-import { batchOf } from '../../../support/batch.js'
+import { batchOf, outgoing } from '../../../support/batch.js'
 import { silent } from '../edge.js'
 
-const batches = Array.from({ length: 5 }, (_, i) => batchOf(shop, [], { batch: i + 1, batches: 5 }))
+const batches = Array.from({ length: 5 }, (_, i) => outgoing(shop, batchOf(shop, [], { batch: i + 1, batches: 5 })))
 
 const create = (failsAt = Number.POSITIVE_INFINITY) => {
   const sends: { topic: string; partition: number; numbers: number[]; keys: string[]; left: number }[] = []
