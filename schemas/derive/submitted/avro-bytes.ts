@@ -12,7 +12,8 @@ export type AvroBytes = {
 
 export const createAvroBytes = (room = 0): AvroBytes => ({ bytes: Buffer.allocUnsafeSlow(room), at: 0, start: 0 })
 
-const pieceSize = 128 * 1024
+/** How large a piece is, unless something larger has to stand in it. */
+export const pieceSize = 128 * 1024
 
 /** Begins something of up to `room` bytes that has to stand in one piece. */
 export const begin = (out: AvroBytes, room: number): void => {

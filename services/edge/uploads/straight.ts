@@ -1,4 +1,4 @@
-import { type AvroBytes, createAvroBytes } from '#schemas/derive/submitted/avro-bytes.js'
+import { type AvroBytes, createAvroBytes, pieceSize } from '#schemas/derive/submitted/avro-bytes.js'
 import { codes, skipBlanks, skipValue, standsAt } from '#schemas/derive/submitted/json-bytes.js'
 import { createStraightReader, type ReadStraight } from '#schemas/derive/submitted/straight-reader.js'
 import type { RecordType } from '#schemas/record.js'
@@ -15,7 +15,8 @@ export const createReadEntries = (type: RecordType, toEntry: ToEntry): ReadEntri
   const readStraight = createStraightReader(type)
 
   return async (body, pause) => {
-    const out = createAvroBytes()
+    // A small upload needs one small piece; a large one begins with as much as the next pieces have.
+    const out = createAvroBytes(Math.min(body.length + 256, pieceSize))
     const entries: Entry[] = []
     let paused = 0
     let isParsable: boolean | undefined
