@@ -30,8 +30,9 @@ export type SubmittedBatch = {
 export type KeyedRequest = { index: number; request_id: string }
 
 /** How many records of the request are in a batch, valid or not. */
-export const recordsIn = ({ records, refusals }: Pick<SubmittedBatch, 'records' | 'refusals'>): number =>
-  records.length + refusals.length
+export const recordsIn = ({ records, refusals }: BatchParts): number => records.length + refusals.length
+/** What a batch holds, in whatever form. */
+export type BatchParts = { records: { length: number }; refusals: { length: number } }
 
 /**
  * `index` is counted in the request, from the batch's first record on: where a request is cut by lanes, a batch does not hold

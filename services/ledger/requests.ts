@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import { recordsIn, type SubmittedBatch, type VerdictEvent } from '#schemas/events.js'
+import { type BatchParts, recordsIn, type VerdictEvent } from '#schemas/events.js'
 import { batchIdOf } from '#schemas/uuid.js'
 import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
 
@@ -24,7 +24,7 @@ export type NotedRequest = {
 
 type Request = Pick<NotedRequest, 'requestId' | 'orgId' | 'type' | 'bodySha256' | 'lanes' | 'submittedAt'>
 
-export const toNoted = (request: Request, batches: readonly SubmittedBatch[]): NotedRequest => ({
+export const toNoted = (request: Request, batches: readonly BatchParts[]): NotedRequest => ({
   requestId: request.requestId,
   orgId: request.orgId,
   type: request.type,

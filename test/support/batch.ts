@@ -3,8 +3,10 @@ import avro from 'avsc'
 import { headerLength, headerOf } from '#platform/registry.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { createScanBatch, type ScannedBatch } from '#schemas/derive/splice/scan-batch.js'
+import { createValuesEncoder, type OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Refusal, SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
+import type { Values } from '#schemas/field.js'
 import type { RecordType } from '#schemas/record.js'
 
 /** A submitted batch as the edge would publish it, of records that are valid by themselves. */
@@ -25,6 +27,18 @@ export const batchOf = (
   refusals: [],
   ...over,
 })
+
+/** The same batch as the edge has it before it publishes it. */
+export const outgoing = (type: RecordType, { records, ...batch }: SubmittedBatch): OutgoingBatch => {
+  const encode = createValuesEncoder(type)
+  return {
+    ...batch,
+    records: records.map(({ index, keyed_sha256, ...values }) => {
+      const avro = encode(values as Values)
+      return { index, keyedSha256: keyed_sha256, avro, at: 0, size: avro.length }
+    }),
+  }
+}
 
 export const submittedRecord = (type: RecordType, given: Record<string, unknown>, index: number): SubmittedRecord => {
   const validated = createValidator(type)(given)

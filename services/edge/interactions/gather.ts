@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '#platform/health/log.js'
 import { laneOf } from '#platform/kafka/partitions.js'
+import { createIdOf } from '#schemas/derive/submitted/batch-bytes.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { KeyedRequest } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
@@ -49,6 +50,7 @@ export const createGather = (deps: {
   log: Log
 }): Gather => {
   const { batchLimits, log } = deps
+  const idOf = createIdOf(deps.type)
   /** By what an interaction may be gathered with. */
   const openOf = new Map<string, Open>()
 
@@ -94,8 +96,8 @@ export const createGather = (deps: {
 
   /** No organisation's name holds a slash. */
   const groupOf = (orgId: string, { entry }: Interaction): string => {
-    if (!('values' in entry) || entry.keyedSha256 === undefined) return orgId
-    return `${orgId}/${laneOf(String(entry.values[deps.type.id]), deps.layout().submittedPartitions)}`
+    if ('refusal' in entry || entry.keyedSha256 === null) return orgId
+    return `${orgId}/${laneOf(idOf(entry), deps.layout().submittedPartitions)}`
   }
 
   return (orgId, interaction) => {

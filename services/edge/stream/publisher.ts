@@ -6,21 +6,21 @@ import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { createBatchCodec, createIdOf, type OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
 import type { Layout } from '#schemas/derive/topics.js'
-import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 
 /**
  * Appends a request's batches in order, within so many milliseconds; resolves to how many of them, from the first on, are
  * known to be written. From then on nothing more of the request is written.
  */
-export type PublishBatches = (type: string, batches: readonly SubmittedBatch[], within: number) => Promise<number>
+export type PublishBatches = (type: string, batches: readonly OutgoingBatch[], within: number) => Promise<number>
 
 /** The topic that a type's batches go to, the partition of each, and how they are encoded for it. */
 export type SubmittedTopic = {
   topic: string
-  partitionFor: (batch: SubmittedBatch) => number
-  encode: (batch: SubmittedBatch) => Buffer
+  partitionFor: (batch: OutgoingBatch) => number
+  encode: (batch: OutgoingBatch) => Buffer
 }
 
 const bytesPerSend = 1024 * 1024
@@ -35,7 +35,7 @@ export const createPublish =
   async (type, batches, within) => {
     const { topic, partitionFor, encode } = deps.topicOf(type)
     const deadline = performance.now() + within
-    const publishLane = async (partition: number, lane: readonly SubmittedBatch[]): Promise<number> => {
+    const publishLane = async (partition: number, lane: readonly OutgoingBatch[]): Promise<number> => {
       let written = 0
       try {
         for (const messages of sends(lane, encode)) {
@@ -64,10 +64,10 @@ export const createPublish =
 
 /** The batches of each partition, in their order. */
 const inOrder = (
-  batches: readonly SubmittedBatch[],
+  batches: readonly OutgoingBatch[],
   partitionFor: SubmittedTopic['partitionFor'],
-): Map<number, SubmittedBatch[]> => {
-  const found = new Map<number, SubmittedBatch[]>()
+): Map<number, OutgoingBatch[]> => {
+  const found = new Map<number, OutgoingBatch[]>()
   for (const batch of batches) {
     const partition = partitionFor(batch)
     const lane = found.get(partition)
@@ -77,8 +77,8 @@ const inOrder = (
   return found
 }
 
-// Each send is encoded when its turn comes: a large request is never held twice over, as records and as bytes.
-function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['encode']): Generator<Message[]> {
+// Each send is put together when its turn comes: a large request is never held twice over, as records and as batches.
+function* sends(batches: readonly OutgoingBatch[], encode: SubmittedTopic['encode']): Generator<Message[]> {
   let messages: Message[] = []
   let bytes = 0
   for (const batch of batches) {
@@ -106,9 +106,10 @@ export const openSubmittedTopics = async (
   const topics = new Map<string, SubmittedTopic>()
   for (const [name, type] of catalogue.all) {
     const topic = submittedTopic(name)
-    const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(type))
+    const header = await registry.header(subjectOf(topic), submittedSchema(type))
+    const { encode } = createBatchCodec(type)
     const partitionFor = type === catalogue.interaction ? createSpread(layout, type) : createLanes(layout, type)
-    topics.set(name, { topic, encode, partitionFor })
+    topics.set(name, { topic, encode: (batch) => encode(batch, header), partitionFor })
   }
   return (type) => {
     const topic = topics.get(type)
@@ -118,18 +119,20 @@ export const openSubmittedTopics = async (
 }
 
 /** All records of a batch are of one lane, so any of them tells it. */
-const createLanes =
-  ({ lanes, submittedPartitions }: Layout, { id }: RecordType): SubmittedTopic['partitionFor'] =>
-  ({ org_id, records: [record], refusals: [refusal] }) => {
-    const anyId = record ? String(record[id]) : (refusal?.id ?? null)
+const createLanes = ({ lanes, submittedPartitions }: Layout, type: RecordType): SubmittedTopic['partitionFor'] => {
+  const idOf = createIdOf(type)
+  return ({ org_id, records: [record], refusals: [refusal] }) => {
+    const anyId = record ? idOf(record) : (refusal?.id ?? null)
     return partitionOfLane(org_id, laneOf(anyId, lanes), submittedPartitions)
   }
+}
 
 /**
  * Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key of their own
  * come again, and meet where they were before: they are gathered by the partition that their id says.
  */
-const createSpread =
-  ({ submittedPartitions }: Layout, { id }: RecordType): SubmittedTopic['partitionFor'] =>
-  ({ batch_id, records: [record] }) =>
-    partitionOf(record?.keyed_sha256 ? String(record[id]) : batch_id, submittedPartitions)
+const createSpread = ({ submittedPartitions }: Layout, type: RecordType): SubmittedTopic['partitionFor'] => {
+  const idOf = createIdOf(type)
+  return ({ batch_id, records: [record] }) =>
+    partitionOf(record?.keyedSha256 ? idOf(record) : batch_id, submittedPartitions)
+}

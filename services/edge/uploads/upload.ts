@@ -1,5 +1,6 @@
 import { type StoredRequest, toNoted } from '#ledger/requests.js'
-import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
+import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import type { VerdictEvent } from '#schemas/events.js'
 import type { BatchOutcome, BatchResult, Submit } from '../batches/outcome.js'
 import { keyConflict } from '../http/ids.js'
 import type { RequestError } from '../http/request-error.js'
@@ -17,7 +18,7 @@ export type Upload = {
   /** How many lanes it is cut by. */
   lanes: number
   keyed: boolean
-  batches: SubmittedBatch[]
+  batches: OutgoingBatch[]
 }
 
 export type UploadResult = { results: BatchResult[] } | { error: RequestError }

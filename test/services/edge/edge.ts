@@ -22,7 +22,8 @@ export const startOfTest = Date.UTC(2026, 0, 1)
 
 /** The whole edge with fakes at its rim, and what the fakes saw. */
 export const createEdge = (over: Partial<AppDeps> = {}) => {
-  const submit = createFakeSubmit()
+  const catalogue = over.catalogue ?? published
+  const submit = createFakeSubmit(catalogue)
   const store = createFakeVerdictStore()
   const interactions = createFakeInteractions()
   const callers = new Map<string, Caller>([
@@ -36,7 +37,6 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
   const figures = createFigures(metrics)
   const now = () => startOfTest
   const config = readConfig(configSchema, {})
-  const catalogue = over.catalogue ?? published
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
   /** What integrity has accepted, as `org/type/id`. */
   const known = new Set<string>()

@@ -2,14 +2,21 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { batchIdsOf, toNoted } from '#ledger/requests.js'
 import { laneOf } from '#platform/kafka/partitions.js'
+import { createBatchCodec, createIdOf, createValuesEncoder } from '#schemas/derive/submitted/batch-bytes.js'
 import { recordsIn, type SubmittedBatch } from '#schemas/events.js'
+import { shop } from '#schemas/records/shop.js'
 import { type BatchLimits, cut, toBatches } from '../../../../services/edge/batches/batches.js'
 import type { Entry } from '../../../../services/edge/batches/entries.js'
-import { cutByLane } from '../../../../services/edge/batches/lanes.js'
+import { createCutByLane } from '../../../../services/edge/batches/lanes.js'
 
 // Few ids, so that they meet; a refused record may have an id in capitals, or none.
 const id = fc.constantFrom('a1', 'b2', 'c3', 'd4', 'e5', 'f6', 'a7', 'b8')
-const valid = fc.record({ size: fc.nat(3000), values: fc.record({ shop_id: id, name: fc.string() }) })
+const encode = createValuesEncoder(shop)
+const valid = fc.tuple(id, fc.string({ maxLength: 2000 })).map(([shop_id, name]): Entry => {
+  const nothing = { is_public: null, created: null, updated: null, is_deleted: null }
+  const avro = encode({ ...nothing, shop_id, name, region: 'GB' })
+  return { index: 0, keyedSha256: null, avro, at: 0, size: avro.length }
+})
 const refused = fc
   .tuple(
     fc.nat(3000),
@@ -29,10 +36,16 @@ const limits: fc.Arbitrary<BatchLimits> = fc.record({
 const lanes = fc.integer({ min: 1, max: 8 })
 const facts = { orgId: 'acme', requestId: '0190', bodySha256: Buffer.alloc(32), submittedAt: 0, type: 'shops' }
 
+const codec = createBatchCodec(shop)
+const cutByLane = createCutByLane(shop)
+// The records of a batch are completed in place: each cut needs records of its own.
+const copiesOf = (given: readonly Entry[]): Entry[] => given.map((entry) => ({ ...entry }))
+
+/** As integrity reads them. */
 const batchesOf = (given: readonly Entry[], most: BatchLimits, count: number): SubmittedBatch[] => {
-  // The records of a batch are completed in place: each cut needs records of its own.
-  const { slices, placeAt } = cutByLane(structuredClone([...given]), most, { lanes: count, idField: 'shop_id' })
-  return toBatches(slices, { ...facts, lanes: count }, placeAt)
+  const { slices, placeAt } = cutByLane(copiesOf(given), most, count)
+  const batches = toBatches(slices, { ...facts, lanes: count }, placeAt)
+  return batches.map((batch) => codec.decode(codec.encode(batch)))
 }
 
 /** Each record of a batch as [its index in the request, its id], in the order of the batch. */
@@ -44,7 +57,8 @@ const placesOf = ({ first_index, records, refusals }: SubmittedBatch): [number, 
     .sort(([a], [b]) => a - b)
     .map(([index, given]) => [first_index + index, given])
 
-const idOf = (entry: Entry): string | null => ('values' in entry ? String(entry.values.shop_id) : entry.refusal.id)
+const readId = createIdOf(shop)
+const idOf = (entry: Entry): string | null => ('refusal' in entry ? entry.refusal.id : readId(entry))
 
 it('puts every record into one batch of its lane, under its index in the request, and keeps the order within a lane', () => {
   fc.assert(
@@ -83,7 +97,7 @@ it('names the batches as the note of the request does, and those of another numb
 it('cuts as ever where there is one lane', () => {
   fc.assert(
     fc.property(entries, limits, (given, most) => {
-      const asEver = toBatches(cut(structuredClone([...given]), most), facts)
+      const asEver = toBatches(cut(copiesOf(given), most), facts).map((batch) => codec.decode(codec.encode(batch)))
       expect(batchesOf(given, most, 1)).toEqual(asEver)
     }),
   )

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { shop } from '#schemas/records/shop.js'
 import { createPublish } from '../../../../services/edge/stream/publisher.js'
-import { batchOf } from '../../../support/batch.js'
+import { batchOf, outgoing } from '../../../support/batch.js'
 import { silent } from '../edge.js'
 
-const batches = Array.from({ length: 5 }, (_, i) => batchOf(shop, [], { batch: i + 1, batches: 5 }))
+const batches = Array.from({ length: 5 }, (_, i) => outgoing(shop, batchOf(shop, [], { batch: i + 1, batches: 5 })))
 
 const create = (failsAt = Number.POSITIVE_INFINITY) => {
   const sends: { topic: string; partition: number; numbers: number[]; keys: string[]; left: number }[] = []
@@ -52,7 +52,7 @@ it('stops at a send that fails, and tells how far it came', async () => {
 })
 
 it('keeps the order within each partition, and counts the batches up to the first that is missing', async () => {
-  const laned = Array.from({ length: 6 }, (_, i) => batchOf(shop, [], { batch: i + 1, batches: 6 }))
+  const laned = Array.from({ length: 6 }, (_, i) => outgoing(shop, batchOf(shop, [], { batch: i + 1, batches: 6 })))
   const written: Record<number, number[]> = {}
   const publish = createPublish({
     failAt: () => {},

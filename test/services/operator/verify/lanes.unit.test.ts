@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { deserialize } from 'node:v8'
 import { expect, it } from 'vitest'
-import { createValidator } from '#schemas/derive/validator.js'
+import { createBatchCodec } from '#schemas/derive/submitted/batch-bytes.js'
 import { tag } from '#schemas/records/tag.js'
 import { toBatches } from '../../../../services/edge/batches/batches.js'
-import { toEntry } from '../../../../services/edge/batches/entries.js'
-import { cutByLane } from '../../../../services/edge/batches/lanes.js'
+import { createToEntry } from '../../../../services/edge/batches/entries.js'
+import { createCutByLane } from '../../../../services/edge/batches/lanes.js'
 import { checkAccepted } from '../../../../services/operator/verify/checks/check-accepted.js'
 import { checkRejected } from '../../../../services/operator/verify/checks/check-rejected.js'
 import { mend } from '../../../../services/operator/verify/mend.js'
@@ -21,13 +21,17 @@ const createSystem = () => {
   const system = createFakeSubject({ types: [tag], layout })
   const ids = Array.from({ length: 40 }, () => randomUUID())
   const upload = (name: string) => {
-    const validate = createValidator(tag)
+    const toEntry = createToEntry(tag)
+    const { encode, decode } = createBatchCodec(tag)
     const entries = ids.map((tag_id, n) =>
-      toEntry(validate, { ...sampleOf(tag, { tag_id, name }), ...(n % 5 === 0 && { alien: 1 }) }),
+      toEntry({ ...sampleOf(tag, { tag_id, name }), ...(n % 5 === 0 && { alien: 1 }) }),
     )
-    const { slices, placeAt } = cutByLane(entries, { records: 500, bytes: 524_288 }, { lanes: 4, idField: 'tag_id' })
+    const { slices, placeAt } = createCutByLane(tag)(entries, { records: 500, bytes: 524_288 }, 4)
     const facts = { orgId: 'acme', requestId: randomUUID(), bodySha256: Buffer.alloc(32), submittedAt: 0, lanes: 4 }
-    return toBatches(slices, facts, placeAt).map((batch) => system.decide(tag, batch, system.submit(tag, batch)))
+    return toBatches(slices, facts, placeAt).map((outgoing) => {
+      const batch = decode(encode(outgoing))
+      return system.decide(tag, batch, system.submit(tag, batch))
+    })
   }
   const check = async () => {
     await readSubmitted(system.subject, system.ends())
