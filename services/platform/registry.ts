@@ -64,6 +64,7 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
       throw error
     })
   const written = new Map<number, Promise<string>>()
+  const ids = new Map<string, Promise<number>>()
   const encoders = new Map<string, Promise<unknown>>()
 
   const addressOf = (subject: string): string => `${base}/subjects/${encodeURIComponent(subject)}`
@@ -81,7 +82,15 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
     return asked
   }
 
-  const idOf = async (subject: string, schema: string): Promise<number> => {
+  const idOf = (subject: string, schema: string): Promise<number> => {
+    const known = ids.get(subject + schema)
+    if (known) return known
+    const asked = findId(subject, schema)
+    ids.set(subject + schema, asked)
+    asked.catch(() => ids.delete(subject + schema))
+    return asked
+  }
+  const findId = async (subject: string, schema: string): Promise<number> => {
     const asked = client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema })
     // The client has no bound of its own for a registry that hangs.
     const id = await within(lookUpWithin, explained(asked))
