@@ -43,10 +43,10 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     if (tooMany) return sendError(reply, tooMany)
     const { orgId } = callerOf(request)
     const key = request.idempotencyKey
-    const gather = (given: Entry): Gathered => {
+    const gather = (given: Entry, keyedId: string | null): Gathered => {
       // With a key, the request has its id already: the same each time that it is sent.
       const keyedRequestId = key === null ? null : request.id
-      const gathered = deps.gather(orgId, { entry: given, bodySha256: body.sha256, keyedRequestId })
+      const gathered = deps.gather(orgId, { entry: given, bodySha256: body.sha256, keyedRequestId, keyedId })
       // The answer names the id that rejections, events and look-ups know the interaction by.
       request.id = gathered.requestId
       return gathered
@@ -55,7 +55,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     if ('refusal' in entry) {
       // Answered at once. It still goes out with the next batch, to be published as a rejection; the client does not
       // wait for that.
-      gather(entry)
+      gather(entry, null)
       return sendError(reply, refused(entry.refusal.problems))
     }
 
@@ -70,7 +70,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     const recordedAt = deps.now()
     const values = { interaction_id: id, recorded_at: recordedAt, ...entry.values }
     const keyed = key === null ? {} : { keyedSha256: body.sha256 }
-    const outcome = await gather({ ...entry, values, ...keyed }).outcome
+    const outcome = await gather({ ...entry, values, ...keyed }, key === null ? null : id).outcome
     if (outcome === 'unknown') return sendError(reply, unknown)
     if (outcome !== 'accepted') return sendError(reply, refused(outcome.problems))
     return created(key === null ? recordedAt : await storedTime(orgId, id, recordedAt))

@@ -1,5 +1,5 @@
 import type { Log } from '#platform/health/log.js'
-import { laneOf, partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
+import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { Registry } from '#platform/registry.js'
@@ -8,7 +8,6 @@ import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
-import type { RecordType } from '#schemas/record.js'
 
 /**
  * Appends a request's batches in order, within so many milliseconds; resolves to how many of them, from the first on, are
@@ -107,8 +106,7 @@ export const openSubmittedTopics = async (
   for (const [name, type] of catalogue.all) {
     const topic = submittedTopic(name)
     const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(type))
-    const partitionFor = type === catalogue.interaction ? createSpread(layout, type) : createLanes(layout, type)
-    topics.set(name, { topic, encode, partitionFor })
+    topics.set(name, { topic, encode, partitionFor: createPartitionFor(layout, type === catalogue.interaction) })
   }
   return (type) => {
     const topic = topics.get(type)
@@ -117,19 +115,13 @@ export const openSubmittedTopics = async (
   }
 }
 
-/** All records of a batch are of one lane, so any of them tells it. */
-const createLanes =
-  ({ lanes, submittedPartitions }: Layout, { id }: RecordType): SubmittedTopic['partitionFor'] =>
-  ({ org_id, records: [record], refusals: [refusal] }) => {
-    const anyId = record ? String(record[id]) : (refusal?.id ?? null)
-    return partitionOfLane(org_id, laneOf(anyId, lanes), submittedPartitions)
-  }
-
 /**
  * Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key of their own
- * come again, and meet where they were before: they are gathered by the partition that their id says.
+ * come again, and meet where they were before: they are gathered by the partition that their id says, and have it as their lane.
  */
-const createSpread =
-  ({ submittedPartitions }: Layout, { id }: RecordType): SubmittedTopic['partitionFor'] =>
-  ({ batch_id, records: [record] }) =>
-    partitionOf(record?.keyed_sha256 ? String(record[id]) : batch_id, submittedPartitions)
+const createPartitionFor =
+  ({ submittedPartitions }: Layout, isSpread: boolean): SubmittedTopic['partitionFor'] =>
+  ({ org_id, batch_id, lane }) =>
+    isSpread
+      ? (lane ?? partitionOf(batch_id, submittedPartitions))
+      : partitionOfLane(org_id, lane ?? 0, submittedPartitions)

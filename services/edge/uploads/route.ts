@@ -66,8 +66,8 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
       lanes: deps.layout().lanes,
     }
     const entries = await toEntries(validate, envelope.records)
-    const { slices, placeAt } = cutByLane(entries, deps.batchLimits, { lanes: facts.lanes, idField: type.id })
-    const batches = toBatches(slices, facts, placeAt)
+    const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, { lanes: facts.lanes, idField: type.id })
+    const batches = toBatches(slices, facts, howCut)
     return { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
   }
 

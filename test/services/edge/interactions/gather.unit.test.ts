@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { usualLayout } from '#schemas/derive/topics.js'
-import { interaction } from '#schemas/records/interaction.js'
 import { placeOfInteraction } from '#schemas/uuid.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { Unavailable } from '../../../../services/edge/http/request-error.js'
@@ -11,15 +10,16 @@ import { silent } from '../edge.js'
 import { createFakeSubmit } from '../fakes/submit.fake.js'
 
 const bodySha256 = Buffer.alloc(32)
-const one = (name: string, size = 10) => ({ entry: { values: { name }, size }, bodySha256, keyedRequestId: null })
+const unkeyed = { bodySha256, keyedRequestId: null, keyedId: null }
+const one = (name: string, size = 10) => ({ ...unkeyed, entry: { values: { name }, size } })
 const refusal = { id: null, problems: [], record: '{}', truncated: false }
-const bad = { entry: { refusal, size: 10 }, bodySha256, keyedRequestId: null }
+const bad = { ...unkeyed, entry: { refusal, size: 10 } }
 
 const create = (records = 3) => {
   const submit = createFakeSubmit()
   const timers: (() => void)[] = []
   const gatherOne = createGather({
-    type: interaction,
+    type: 'interactions',
     submit,
     layout: () => usualLayout,
     batchLimits: { records, bytes: 1000 },
@@ -126,16 +126,19 @@ it('gathers interactions with keys by the partition of their ids, and the others
     entry: { values: { interaction_id }, size: 10, keyedSha256: bodySha256 },
     bodySha256,
     keyedRequestId: interaction_id,
+    keyedId: interaction_id,
   })
   const answers = [...ids.map((id) => gather('acme', keyed(id))), gather('acme', one('a')), gather('acme', bad)]
   for (const send of timers) send()
   await Promise.all(answers)
   const gathered = submit.submitted.map(({ batch }) => batch)
-  const [unkeyed, ...others] = gathered.filter(({ records }) => !records[0]?.keyed_sha256)
-  expect([others, unkeyed?.records.length, unkeyed?.refusals.length]).toEqual([[], 1, 1])
+  const [plain, ...others] = gathered.filter(({ records }) => !records[0]?.keyed_sha256)
+  expect([others, plain?.records.length, plain?.refusals.length]).toEqual([[], 1, 1])
   const partitions = gathered
-    .filter((batch) => batch !== unkeyed)
+    .filter((batch) => batch !== plain)
     .map(({ records }) => [...new Set(records.map((record) => partitionOf(String(record.interaction_id), 4)))])
   expect(partitions.every((each) => each.length === 1)).toBe(true)
+  expect(gathered.filter((batch) => batch !== plain).map(({ lane }) => lane)).toEqual(partitions.flat())
+  expect(plain?.lane).toBeUndefined()
   expect(partitions.flat().sort()).toEqual([...new Set(ids.map((id) => partitionOf(id, 4)))].sort())
 })

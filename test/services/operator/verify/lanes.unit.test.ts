@@ -25,9 +25,9 @@ const createSystem = () => {
     const entries = ids.map((tag_id, n) =>
       toEntry(validate, { ...sampleOf(tag, { tag_id, name }), ...(n % 5 === 0 && { alien: 1 }) }),
     )
-    const { slices, placeAt } = cutByLane(entries, { records: 500, bytes: 524_288 }, { lanes: 4, idField: 'tag_id' })
+    const { slices, ...howCut } = cutByLane(entries, { records: 500, bytes: 524_288 }, { lanes: 4, idField: 'tag_id' })
     const facts = { orgId: 'acme', requestId: randomUUID(), bodySha256: Buffer.alloc(32), submittedAt: 0, lanes: 4 }
-    return toBatches(slices, facts, placeAt).map((batch) => system.decide(tag, batch, system.submit(tag, batch)))
+    return toBatches(slices, facts, howCut).map((batch) => system.decide(tag, batch, system.submit(tag, batch)))
   }
   const check = async () => {
     await readSubmitted(system.subject, system.ends())
