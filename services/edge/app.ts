@@ -51,7 +51,7 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
 /** The edge without a port: every request's way from its first byte to its answer. */
 export const createApp = (deps: AppDeps): FastifyInstance => {
   const { catalogue, log } = deps
-  const gather = createGather({ ...deps, type: catalogue.interaction })
+  const gather = createGather({ ...deps, type: catalogue.interaction.type })
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // http/request-log.ts writes one line for each request.

@@ -24,13 +24,18 @@ export const cut = <E extends { size: number }>(entries: readonly E[], limits: B
 export type RequestFacts = { orgId: string; requestId: string; bodySha256: Buffer; submittedAt: number; lanes?: number }
 
 /**
- * The batches of one request, each of them one event; numbered from 1 in the order of the slices. `placeAt` tells the index in the
- * request of the n-th record in that order: where the request was cut by lanes, a batch does not hold neighbours.
+ * How a request was cut. Where that was by lanes, a batch does not hold neighbours: `placeAt` tells the index in the request of the n-th
+ * record in the order of the slices, `laneAt` the lane of the n-th slice.
  */
+export type HowCut = { placeAt: (n: number) => number; laneAt: (n: number) => number }
+
+const inOneLane: HowCut = { placeAt: (n) => n, laneAt: () => 0 }
+
+/** The batches of one request, each of them one event; numbered from 1 in the order of the slices. */
 export const toBatches = (
   slices: readonly Entry[][],
   request: RequestFacts,
-  placeAt: (n: number) => number = (n) => n,
+  { placeAt, laneAt }: HowCut = inOneLane,
 ): OutgoingBatch[] => {
   let count = 0
   return slices.map((slice, i) => {
@@ -44,6 +49,7 @@ export const toBatches = (
       batch: i + 1,
       batches: slices.length,
       first_index: first,
+      lane: laneAt(i),
       submitted_at: request.submittedAt,
       body_sha256: request.bodySha256,
       ...split(slice, (n) => placeAt(before + n) - first),

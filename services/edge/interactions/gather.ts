@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '#platform/health/log.js'
-import { laneOf } from '#platform/kafka/partitions.js'
-import { createIdOf } from '#schemas/derive/submitted/batch-bytes.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { KeyedRequest } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
-import type { RecordType } from '#schemas/record.js'
 import { gatheredRequestId, interactionRequestId } from '#schemas/uuid.js'
 import { type BatchLimits, toBatches } from '../batches/batches.js'
 import type { Entry } from '../batches/entries.js'
@@ -15,10 +13,15 @@ import { newId } from '../http/ids.js'
 import { Unavailable } from '../http/request-error.js'
 
 /**
- * An interaction on its way: validated, with the SHA-256 of the body that it came in, and the request id that is derived from
- * its Idempotency-Key; null where it came without one.
+ * An interaction on its way: validated, with the SHA-256 of the body that it came in, and the request id and the interaction's own id
+ * that are derived from its Idempotency-Key; null where it came without one. One that was refused has no id.
  */
-export type Interaction = { entry: Entry; bodySha256: Buffer; keyedRequestId: string | null }
+export type Interaction = {
+  entry: Entry
+  bodySha256: Buffer
+  keyedRequestId: string | null
+  keyedId: string | null
+}
 export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] }
 /** `outcome` resolves once the verdict is known or was given up on; it rejects where nothing can be sent at the moment. */
 export type Gathered = { requestId: string; outcome: Promise<InteractionOutcome> }
@@ -35,10 +38,10 @@ type Waiting = Interaction & {
 }
 
 /** A batch that is being filled. */
-type Open = { requestId: string; waiting: Waiting[]; bytes: number }
+type Open = { requestId: string; lane: number | undefined; waiting: Waiting[]; bytes: number }
 
 export const createGather = (deps: {
-  type: RecordType
+  type: string
   submit: Submit
   /** How wide the system is; throws while that is not known yet. */
   layout: () => Layout
@@ -50,20 +53,24 @@ export const createGather = (deps: {
   log: Log
 }): Gather => {
   const { batchLimits, log } = deps
-  const idOf = createIdOf(deps.type)
   /** By what an interaction may be gathered with. */
   const openOf = new Map<string, Open>()
 
-  const submit = async (orgId: string, { requestId, waiting }: Open): Promise<void> => {
+  const submit = async (orgId: string, { requestId, lane, waiting }: Open): Promise<void> => {
     deps.figures.gathered.observe(waiting.length)
     const batches = toBatches([waiting.map(({ entry }) => entry)], {
       orgId,
       requestId,
       bodySha256: hashOf(waiting),
       submittedAt: deps.now(),
-    }).map((batch) => ({ ...batch, gathered: true, keyed_requests: keyedRequestsOf(waiting) }))
-    const [outcome] = await deps.submit(deps.type.type, batches)
-    if (outcome) deps.figures.countRecords(deps.type.type, outcome, waiting.length)
+    }).map(({ lane: _, ...batch }) => ({
+      ...batch,
+      ...(lane !== undefined && { lane }),
+      gathered: true,
+      keyed_requests: keyedRequestsOf(waiting),
+    }))
+    const [outcome] = await deps.submit(deps.type, batches)
+    if (outcome) deps.figures.countRecords(deps.type, outcome, waiting.length)
     const outcomeAt = outcomesOf(outcome)
     for (const [index, { resolve }] of waiting.entries()) resolve(outcomeAt(index))
   }
@@ -84,34 +91,34 @@ export const createGather = (deps: {
   }
 
   /** The batch that has room for an interaction of this size. */
-  const openFor = (orgId: string, group: string, size: number): Open => {
+  const openFor = (orgId: string, lane: number | undefined, size: number): Open => {
+    const group = groupOf(orgId, lane)
     const open = openOf.get(group)
     if (open && open.bytes + size <= batchLimits.bytes) return open
     if (open) send(orgId, group, open)
-    const next: Open = { requestId: gatheredRequestId(newId()), waiting: [], bytes: 0 }
+    const next: Open = { requestId: gatheredRequestId(newId()), lane, waiting: [], bytes: 0 }
     openOf.set(group, next)
     deps.sendLater(() => send(orgId, group, next))
     return next
   }
 
-  /** No organisation's name holds a slash. */
-  const groupOf = (orgId: string, { entry }: Interaction): string => {
-    if ('refusal' in entry || entry.keyedSha256 === null) return orgId
-    return `${orgId}/${laneOf(idOf(entry), deps.layout().submittedPartitions)}`
-  }
+  const laneFor = ({ keyedId }: Interaction): number | undefined =>
+    keyedId === null ? undefined : partitionOf(keyedId, deps.layout().submittedPartitions)
 
   return (orgId, interaction) => {
-    const group = groupOf(orgId, interaction)
-    const open = openFor(orgId, group, interaction.entry.size)
+    const open = openFor(orgId, laneFor(interaction), interaction.entry.size)
     const requestId = interaction.keyedRequestId ?? interactionRequestId(open.requestId, open.waiting.length)
     const outcome = new Promise<InteractionOutcome>((resolve, reject) => {
       open.waiting.push({ ...interaction, resolve, reject })
     })
     open.bytes += interaction.entry.size
-    if (open.waiting.length === batchLimits.records) send(orgId, group, open)
+    if (open.waiting.length === batchLimits.records) send(orgId, groupOf(orgId, open.lane), open)
     return { requestId, outcome }
   }
 }
+
+/** No organisation's name holds a slash. */
+const groupOf = (orgId: string, lane: number | undefined): string => (lane === undefined ? orgId : `${orgId}/${lane}`)
 
 const hashOf = (waiting: readonly Waiting[]): Buffer => {
   const hash = createHash('sha256')

@@ -43,10 +43,10 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     if (tooMany) return sendError(reply, tooMany)
     const { orgId } = callerOf(request)
     const key = request.idempotencyKey
-    const gather = (given: Entry): Gathered => {
+    const gather = (given: Entry, keyedId: string | null): Gathered => {
       // With a key, the request has its id already: the same each time that it is sent.
       const keyedRequestId = key === null ? null : request.id
-      const gathered = deps.gather(orgId, { entry: given, bodySha256: body.sha256, keyedRequestId })
+      const gathered = deps.gather(orgId, { entry: given, bodySha256: body.sha256, keyedRequestId, keyedId })
       // The answer names the id that rejections, events and look-ups know the interaction by.
       request.id = gathered.requestId
       return gathered
@@ -57,7 +57,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     if ('refusal' in entry) {
       // Answered at once. It still goes out with the next batch, to be published as a rejection; the client does not
       // wait for that.
-      gather(entry)
+      gather(entry, null)
       return sendError(reply, refused(entry.refusal.problems))
     }
 
@@ -68,7 +68,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     if (before)
       return before.bodySha256.equals(body.sha256) ? created(before.recordedAt) : sendError(reply, keyConflict)
 
-    const outcome = await gather({ ...entry, keyedSha256: key === null ? null : body.sha256 }).outcome
+    const keyed = { ...entry, keyedSha256: key === null ? null : body.sha256 }
+    const outcome = await gather(keyed, key === null ? null : id).outcome
     if (outcome === 'unknown') return sendError(reply, unknown)
     if (outcome !== 'accepted') return sendError(reply, refused(outcome.problems))
     return created(key === null ? recordedAt : await storedTime(orgId, id, recordedAt))

@@ -1,14 +1,13 @@
 import type { Log } from '#platform/health/log.js'
-import { laneOf, partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
+import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import { createBatchCodec, createIdOf, type OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import { createBatchCodec, type OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
 import type { Layout } from '#schemas/derive/topics.js'
-import type { RecordType } from '#schemas/record.js'
 
 /**
  * Appends a request's batches in order, within so many milliseconds; resolves to how many of them, from the first on, are
@@ -108,7 +107,7 @@ export const openSubmittedTopics = async (
     const topic = submittedTopic(name)
     const header = await registry.header(subjectOf(topic), submittedSchema(type))
     const { encode } = createBatchCodec(type)
-    const partitionFor = type === catalogue.interaction ? createSpread(layout, type) : createLanes(layout, type)
+    const partitionFor = createPartitionFor(layout, type === catalogue.interaction)
     topics.set(name, { topic, encode: (batch) => encode(batch, header), partitionFor })
   }
   return (type) => {
@@ -118,21 +117,13 @@ export const openSubmittedTopics = async (
   }
 }
 
-/** All records of a batch are of one lane, so any of them tells it. */
-const createLanes = ({ lanes, submittedPartitions }: Layout, type: RecordType): SubmittedTopic['partitionFor'] => {
-  const idOf = createIdOf(type)
-  return ({ org_id, records: [record], refusals: [refusal] }) => {
-    const anyId = record ? idOf(record) : (refusal?.id ?? null)
-    return partitionOfLane(org_id, laneOf(anyId, lanes), submittedPartitions)
-  }
-}
-
 /**
  * Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key of their own
- * come again, and meet where they were before: they are gathered by the partition that their id says.
+ * come again, and meet where they were before: they are gathered by the partition that their id says, and have it as their lane.
  */
-const createSpread = ({ submittedPartitions }: Layout, type: RecordType): SubmittedTopic['partitionFor'] => {
-  const idOf = createIdOf(type)
-  return ({ batch_id, records: [record] }) =>
-    partitionOf(record?.keyedSha256 ? idOf(record) : batch_id, submittedPartitions)
-}
+const createPartitionFor =
+  ({ submittedPartitions }: Layout, isSpread: boolean): SubmittedTopic['partitionFor'] =>
+  ({ org_id, batch_id, lane }) =>
+    isSpread
+      ? (lane ?? partitionOf(batch_id, submittedPartitions))
+      : partitionOfLane(org_id, lane ?? 0, submittedPartitions)

@@ -67,8 +67,8 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
       submittedAt: deps.now(),
       lanes: deps.layout().lanes,
     }
-    const { slices, placeAt } = cutByLane(entries, deps.batchLimits, facts.lanes)
-    const batches = toBatches(slices, facts, placeAt)
+    const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, facts.lanes)
+    const batches = toBatches(slices, facts, howCut)
     return { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
   }
 

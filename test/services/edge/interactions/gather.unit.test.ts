@@ -15,19 +15,19 @@ import { createFakeSubmit } from '../fakes/submit.fake.js'
 const bodySha256 = Buffer.alloc(32)
 const assigned = { interaction_id: '00000000-0000-4000-8000-000000000000', recorded_at: 0 }
 const toEntry = createToEntry(interaction)
+const unkeyed = { bodySha256, keyedRequestId: null, keyedId: null }
 const one = (user_id: string, city = '') => ({
+  ...unkeyed,
   entry: toEntry(sampleOf(interaction, { user_id, city }), assigned),
-  bodySha256,
-  keyedRequestId: null,
 })
 const refusal = { id: null, problems: [], record: '{}', truncated: false }
-const bad = { entry: { refusal, size: 10 }, bodySha256, keyedRequestId: null }
+const bad = { ...unkeyed, entry: { refusal, size: 10 } }
 
 const create = (records = 3) => {
   const submit = createFakeSubmit()
   const timers: (() => void)[] = []
   const gatherOne = createGather({
-    type: interaction,
+    type: 'interactions',
     submit,
     layout: () => usualLayout,
     batchLimits: { records, bytes: 1000 },
@@ -136,16 +136,19 @@ it('gathers interactions with keys by the partition of their ids, and the others
     entry: { ...toEntry(sampleOf(interaction), { interaction_id, recorded_at: 0 }), keyedSha256: bodySha256 },
     bodySha256,
     keyedRequestId: interaction_id,
+    keyedId: interaction_id,
   })
   const answers = [...ids.map((id) => gather('acme', keyed(id))), gather('acme', one('a')), gather('acme', bad)]
   for (const send of timers) send()
   await Promise.all(answers)
   const gathered = submit.submitted.map(({ batch }) => batch)
-  const [unkeyed, ...others] = gathered.filter(({ records }) => !records[0]?.keyed_sha256)
-  expect([others, unkeyed?.records.length, unkeyed?.refusals.length]).toEqual([[], 1, 1])
+  const [plain, ...others] = gathered.filter(({ records }) => !records[0]?.keyed_sha256)
+  expect([others, plain?.records.length, plain?.refusals.length]).toEqual([[], 1, 1])
   const partitions = gathered
-    .filter((batch) => batch !== unkeyed)
+    .filter((batch) => batch !== plain)
     .map(({ records }) => [...new Set(records.map((record) => partitionOf(String(record.interaction_id), 4)))])
   expect(partitions.every((each) => each.length === 1)).toBe(true)
+  expect(gathered.filter((batch) => batch !== plain).map(({ lane }) => lane)).toEqual(partitions.flat())
+  expect(plain?.lane).toBeUndefined()
   expect(partitions.flat().sort()).toEqual([...new Set(ids.map((id) => partitionOf(id, 4)))].sort())
 })

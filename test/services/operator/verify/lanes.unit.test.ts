@@ -26,9 +26,9 @@ const createSystem = () => {
     const entries = ids.map((tag_id, n) =>
       toEntry({ ...sampleOf(tag, { tag_id, name }), ...(n % 5 === 0 && { alien: 1 }) }),
     )
-    const { slices, placeAt } = createCutByLane(tag)(entries, { records: 500, bytes: 524_288 }, 4)
+    const { slices, ...howCut } = createCutByLane(tag)(entries, { records: 500, bytes: 524_288 }, 4)
     const facts = { orgId: 'acme', requestId: randomUUID(), bodySha256: Buffer.alloc(32), submittedAt: 0, lanes: 4 }
-    return toBatches(slices, facts, placeAt).map((outgoing) => {
+    return toBatches(slices, facts, howCut).map((outgoing) => {
       const batch = decode(encode(outgoing))
       return system.decide(tag, batch, system.submit(tag, batch))
     })
