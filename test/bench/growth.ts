@@ -3,6 +3,7 @@ import { createKeyText, hashKey } from '#ledger/key-text.js'
 import { insertKey } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
 import { createPool, inTransaction } from '#platform/postgres/postgres.js'
+import { count } from './report/goals.js'
 import { type Growth, services } from './results.js'
 import { type Bench, lineOf } from './system.js'
 import { forms, growing } from './workloads.js'
@@ -22,7 +23,7 @@ export const measureGrowth = async ({ system, generator, meter, say }: Bench, gr
   say(`growth: ${few} shops at first …`)
   await generator.know({ type: 'shops', count: few, url: system.edgeUrl, key: system.demoKey })
   await meter.measure(referring.name, { ...weir, streams: referring.streams, seconds: 5 })
-  const withFew = await meter.measure(`transactions of ${few} shops`, { ...weir, streams: referring.streams, seconds })
+  const withFew = await meter.measure(`${count(few)} shops known`, { ...weir, streams: referring.streams, seconds })
   say(lineOf(withFew))
 
   const fillTo = async (shops: number) => {
@@ -37,7 +38,7 @@ export const measureGrowth = async ({ system, generator, meter, say }: Bench, gr
   const tenth = await fillTo(growTo / 10)
   const all = await fillTo(growTo)
   const entities = { few, many: few + tenth.records + all.records }
-  const withMany = await meter.measure(`transactions of ${entities.many} shops`, {
+  const withMany = await meter.measure(`${count(entities.many)} shops known`, {
     ...weir,
     streams: referring.streams,
     seconds,
@@ -46,9 +47,9 @@ export const measureGrowth = async ({ system, generator, meter, say }: Bench, gr
 
   say(`growth: ${manyOrganisations} organisations …`)
   const keys = await makeOrganisations(system.env.POSTGRES_URL, manyOrganisations)
-  const ofSome = async (count: number) => {
-    const plan = { url: system.edgeUrl, keys: keys.slice(0, count), streams: ofOrganisations.streams }
-    const name = `shops of ${count} organisations`
+  const ofSome = async (some: number) => {
+    const plan = { url: system.edgeUrl, keys: keys.slice(0, some), streams: ofOrganisations.streams }
+    const name = `${some} organisations`
     // The edge looks each key up in Postgres when it first sees it.
     await meter.measure(name, { ...plan, seconds: 5 })
     const measured = await meter.measure(name, { ...plan, seconds })

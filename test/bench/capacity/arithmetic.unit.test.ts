@@ -1,7 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { readDocument } from '../report/documents.js'
+import { cpuOf, findWorkload, type Results } from '../results.js'
 import { sampleResults } from '../sample-results.js'
-import { assumptions, type Cost, ceilingsOf, costOf, costsOf, firstToSaturate, fitCost, needOf } from './arithmetic.js'
+import {
+  assumptions,
+  type Cost,
+  ceilingsOf,
+  costOf,
+  costsOf,
+  firstToSaturate,
+  fitCost,
+  needOf,
+  onOneMachine,
+} from './arithmetic.js'
 
 const costs = costsOf(sampleResults(), 'shops')
 const bytes = { kafka: 300, clickhouse: 100 }
@@ -87,5 +99,33 @@ describe('what a load needs', () => {
   it('orders what saturates by when it does', () => {
     const ceilings = ceilingsOf(5000, costs).map(({ recordsPerSecond }) => recordsPerSecond)
     expect(ceilings).toEqual([...ceilings].sort((a, b) => a - b))
+  })
+})
+
+// The run in docs/ is the measured one: points that the arithmetic was not made from have to lie near what it says.
+describe('the run in docs/performance.json', () => {
+  const results = JSON.parse(readDocument('docs/performance.json')) as Results
+  // Two runs on a busy machine were off by 1.4 at the most.
+  const farOff = 1.5
+  const points = ['shops', 'transactions'].flatMap((type) => [500, 100].map((size) => ({ type, size })))
+
+  it.each(points)('cost $size $type a request about what the arithmetic says', ({ type, size }) => {
+    const measured = findWorkload(results, type, size)
+    if (!measured) throw new Error('the run lacks this load')
+    const processes = ['edge', 'integrity', 'sink'] as const
+    const said = processes.reduce((sum, name) => sum + costOf(costsOf(results, type)[name], size), 0)
+    const ratio = cpuOf(measured, ...processes) / said
+    expect(ratio).toBeGreaterThan(1 / farOff)
+    expect(ratio).toBeLessThan(farOff)
+  })
+
+  it.each(points)('stored $size $type a request about as fast as one machine can', ({ type, size }) => {
+    const measured = findWorkload(results, type, size)
+    if (!measured) throw new Error('the run lacks this load')
+    const cores = results.machine.cores - measured.othersCores
+    const said = onOneMachine(cores, size, costsOf(results, type), cpuOf(measured, 'generator'))
+    const ratio = measured.storedPerSecond / said
+    expect(ratio).toBeGreaterThan(1 / farOff)
+    expect(ratio).toBeLessThan(farOff)
   })
 })

@@ -98,7 +98,7 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
       tally.requests++
       statuses[status] = (statuses[status] ?? 0) + 1
       if (status !== 200 && status !== 201 && status !== 207) {
-        problem ??= `${stream.path} answered ${status}: ${String(answer).slice(0, 300)}`
+        problem ??= `${stream.path} answered ${status}: ${String(answer).trim().slice(0, 300)}`
         await wait(restMs)
         continue
       }

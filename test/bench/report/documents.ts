@@ -38,15 +38,18 @@ export const withSection = (page: string, section: string): string => {
 }
 
 const performanceSection = (results: Results): string =>
-  [
+  paragraphs([
     headlineOf(results),
-    ...problemsOf(results).map((problem) => `- ${problem}`),
+    ...problemsOf(results).map((problem) => `**Note:** ${problem}`),
     '![CPU microseconds a record, by load and service](performance.svg)',
     ...tablesOf(results).map(toMarkdown),
-  ].join('\n\n')
+  ])
 
 const capacitySection = (results: Results): string =>
-  [
+  paragraphs([
     `From the run of ${results.at.slice(0, 10)}, commit ${results.commit}.`,
+    ...problemsOf(results).map((problem) => `**Note:** ${problem}`),
     ...capacityTables(results).map(toMarkdown),
-  ].join('\n\n')
+  ])
+
+const paragraphs = (pieces: readonly string[]): string => pieces.map((piece) => piece.trim()).join('\n\n')

@@ -12,6 +12,8 @@ export const goalsOf = (results: Results): Goal[] => {
   const one = findInteractions(results, 1)
   const many = findInteractions(results, 64)
   const { growth, flood, start, halfLoad, floors } = results
+  // A smaller growth tells something, but not whether the goal is met. A few requests may have been refused on the way.
+  const grown = growth && growth.entities.many > 9_900_000 ? growth : undefined
   return [
     atMost('whole path, 5000 a request', 1.2, times('naive'), timesNaive(large, ...services)),
     atMost('whole path, 100 a request', 3, times('naive'), timesNaive(small, ...services)),
@@ -30,10 +32,10 @@ export const goalsOf = (results: Results): Goal[] => {
     atMost('second start', 10, seconds, start?.seconds),
     atMost('edge memory in a flood', 400, megabytes, flood?.processes.edge?.peakMegabytes),
     atLeast(
-      growth ? `with ${count(growth.entities.many)} shops` : 'with 10 000 000 shops',
+      'with 10 000 000 shops',
       0.8,
-      growth ? `× that with ${count(growth.entities.few)}` : '× that with 10 000',
-      growth && growth.withMany.storedPerSecond / growth.withFew.storedPerSecond,
+      '× that with 10 000',
+      grown && grown.withMany.storedPerSecond / grown.withFew.storedPerSecond,
     ),
     atLeast(
       'of 1000 organisations',
@@ -46,9 +48,9 @@ export const goalsOf = (results: Results): Goal[] => {
         `${name}'s memory, filled up`,
         1.2,
         '× that at a tenth',
-        growth && (growth.memory[name]?.all ?? 0) / (growth.memory[name]?.tenth ?? 0),
+        grown && (grown.memory[name]?.all ?? 0) / (grown.memory[name]?.tenth ?? 0),
       ),
-      atMost(`${name}'s memory, filled up`, 400, megabytes, growth?.memory[name]?.all),
+      atMost(`${name}'s memory, filled up`, 400, megabytes, grown?.memory[name]?.all),
     ]),
   ]
 }

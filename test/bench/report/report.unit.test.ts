@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { capacityTables } from '../capacity/tables.js'
+import type { Results } from '../results.js'
 import { sampleMeasured, sampleResults } from '../sample-results.js'
-import { withSection } from './documents.js'
+import { documentsOf, readDocument, withSection } from './documents.js'
 import { plotOf } from './svg.js'
 import { headlineOf, problemsOf, tablesOf, toMarkdown, toText } from './tables.js'
 
@@ -10,7 +11,17 @@ describe('tables', () => {
     { name: 'half load', answeredPerSecond: 123_456, storedPerSecond: 123_456 },
     { edge: 1234, integrity: 1234, sink: 1234, kafka: 1234, postgres: 1234, clickhouse: 1234, generator: 1234 },
   )
-  const results = sampleResults({ halfLoad: large, flood: { ...large, name: '150 uploads at once' } })
+  const grown = { ...large, name: '10 004 000 shops known' }
+  const growth = {
+    entities: { few: 10_000, many: 10_004_000 },
+    organisations: { few: 10, many: 1000 },
+    withFew: grown,
+    withMany: grown,
+    ofFew: grown,
+    ofMany: grown,
+    memory: {},
+  }
+  const results = sampleResults({ halfLoad: large, flood: { ...large, name: '150 uploads at once' }, growth })
 
   it.each(tablesOf(results))('fit a terminal of 80 columns: $title', (table) => {
     expect(
@@ -92,5 +103,12 @@ describe('documents', () => {
     expect(withSection(page, 'new\n')).toBe(changed)
     expect(withSection(changed, 'new')).toBe(changed)
     expect(() => withSection('# A\n', 'new')).toThrow('put both back')
+  })
+
+  it('show the run in docs/performance.json, made by the bench as it is now', () => {
+    const results = JSON.parse(readDocument('docs/performance.json')) as Results
+    const again = 'npm run bench -- --from docs/performance.json --docs'
+    for (const [path, text] of documentsOf(results, readDocument))
+      expect(readDocument(path) === text, `${path} is not what its run says; write it anew: ${again}`).toBe(true)
   })
 })

@@ -1,4 +1,4 @@
-import { cpuOf, type Measured, naivePrice, type Results, services } from '../results.js'
+import { cpuOf, type Growth, type Measured, naivePrice, type Results, services } from '../results.js'
 import { count, goalsOf } from './goals.js'
 
 const parts = ['kafka', 'postgres', 'clickhouse'] as const
@@ -7,9 +7,9 @@ export type Table = { title: string; head: string[]; rows: string[][] }
 
 /** Everything that a run found, as tables of which each fits a terminal of 80 columns. */
 export const tablesOf = (results: Results): Table[] => {
-  const { floors, workloads, halfLoad, flood } = results
+  const { floors, workloads, halfLoad, flood, growth } = results
   const naive = naivePrice(results)
-  const loads = [...workloads, halfLoad, ...(flood ? [flood] : [])]
+  const loads = [...workloads, halfLoad, ...(flood ? [flood] : []), ...growthLoads(growth)]
   return [
     {
       title: 'The floors: bare fastify and kafkajs on the same broker',
@@ -98,11 +98,7 @@ export const problemsOf = (results: Results): string[] => {
   const { workloads, halfLoad, growth, machine } = results
   const isBusy = othersOf(results) > othersTooMany * machine.cores
   const busy = 'The machine had much else to do: figures are worse than they could be. Run it again when it is idle.'
-  const loads = [
-    ...workloads,
-    halfLoad,
-    ...(growth ? [growth.withFew, growth.withMany, growth.ofFew, growth.ofMany] : []),
-  ]
+  const loads = [...workloads, halfLoad, ...growthLoads(growth)]
   const refused = loads
     .filter(({ problem }) => problem !== undefined)
     .map(({ name, statuses, problem }) => {
@@ -111,6 +107,9 @@ export const problemsOf = (results: Results): string[] => {
     })
   return [...(isBusy ? [busy] : []), ...refused]
 }
+
+const growthLoads = (growth: Growth | undefined): Measured[] =>
+  growth ? [growth.withFew, growth.withMany, growth.ofFew, growth.ofMany] : []
 
 /** Names to the left, figures to the right. */
 export const toText = ({ title, head, rows }: Table): string => {
