@@ -53,6 +53,12 @@ export const createValuesEncoder = (type: RecordType): ((values: Values) => Buff
   return (values) => record.toBuffer(values)
 }
 
+/** Tells a record's id from its Avro; only as much of it as stands before the id is read. */
+export const createIdOf = (type: RecordType): ((record: Pick<OutgoingRecord, 'avro' | 'at'>) => string) => {
+  const { untilId } = partsOf(type)
+  return ({ avro: bytes, at }) => String(untilId.decode(bytes, at).value[type.id])
+}
+
 type SchemaField = { name: string; type: AvroSchema }
 type SchemaRecord = { type: 'record'; name: string; fields: SchemaField[] }
 
@@ -67,6 +73,7 @@ const partsOf = (type: RecordType) => {
     after: part(schema, schema.fields.slice(place + 1)),
     // Without the place in the batch and the key, which are known only when the batch is made.
     columns: part(items, items.fields.slice(2)),
+    untilId: part(items, items.fields.slice(2, items.fields.findIndex(({ name }) => name === type.id) + 1)),
     whole: avro.Type.forSchema(schema as avro.Schema),
   }
 }
