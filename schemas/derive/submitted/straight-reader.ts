@@ -18,6 +18,9 @@ const mostMorePerField = 10
  * took 9 µs for a shop where this takes 1.
  */
 export const createStraightReader = (type: RecordType): ReadStraight => {
+  // Their values would have to stand in the Avro before those that were sent.
+  if (Object.keys(type.assigned).length > 0)
+    throw new Error(`${type.type} cannot be read straight: the service adds values of its own`)
   const fields = Object.entries(type.fields).map(([name, field], place) => ({
     place,
     /** The place of the field that came after this one last time. */

@@ -85,6 +85,10 @@ describe.each(types)('$type', (type) => {
   })
 })
 
+it('is not for types to which the service adds values', () => {
+  expect(() => createStraightReader(catalogue.interaction)).toThrow('interactions cannot be read straight')
+})
+
 it('leaves room for a record of any size, and begins a new piece of memory where the last one is full', () => {
   const offers = catalogue.uploads.get('offers')
   if (!offers) throw new Error('there are no offers')

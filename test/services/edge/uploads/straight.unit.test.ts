@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
-import { createBatchCodec } from '#schemas/derive/submitted/batch-bytes.js'
+import { createBatchCodec, createIdOf } from '#schemas/derive/submitted/batch-bytes.js'
 import { shop } from '#schemas/records/shop.js'
 import { transaction } from '#schemas/records/transaction.js'
 import { cut, toBatches } from '../../../../services/edge/batches/batches.js'
@@ -49,6 +49,14 @@ describe.each(types)('$type', (type) => {
       { numRuns: 500 },
     )
     expect(Math.min(seen.straight, seen.withRefusals, seen.slow)).toBeGreaterThan(20)
+  })
+
+  it('tells the id of a record from its bytes', async () => {
+    const idOf = createIdOf(type)
+    const records = [sampleOf(type), sampleOf(type, {}, { onlyRequired: true })]
+    const entries = await readEntries(Buffer.from(JSON.stringify({ records })), () => undefined)
+    const ids = entries?.map((entry) => ('refusal' in entry ? null : idOf(entry)))
+    expect(ids).toEqual(records.map((given) => given[type.id]))
   })
 
   it('writes events that are read back as they were', () => {
