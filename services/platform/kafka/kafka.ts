@@ -1,4 +1,3 @@
-import { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import kafkajs, {
@@ -21,12 +20,15 @@ import { type Pulse, watchPulse } from './consumer-pulse.js'
 import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
 import { createPartitionWork } from './partition-work.js'
-import { createProducer, FinalRefusal, type Message, type Producer, type Wire } from './producer.js'
-import { createOpenSocket, type OpenSocket, orRefused } from './socket.js'
+import { createProducer, type Producer } from './producer.js'
+import { openWire } from './wire/open-wire.js'
+import type { Received } from './wire/record-batch.js'
+import { createOpenSocket, type OpenSocket, orRefused } from './wire/socket.js'
 
-// Only this file and brokers.ts know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
+// Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our
+// trials.
 
-export type Received = { offset: number; timestamp: number; key: string | null; value: Buffer }
+export type { Received } from './wire/record-batch.js'
 
 /** What one fetch brought of one partition. */
 export type Fetch = {
@@ -81,9 +83,8 @@ const sessionTimeout = 10_000
 const heartbeatInterval = 2_000
 const waitBesideOthers = 100
 
-// At zlib's fastest: the default level cost integrity 8 µs CPU a record more, of 56.
 kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
-  compress: ({ buffer }: { buffer: Buffer }) => promisify(gzip)(buffer, { level: 1 }),
+  compress: ({ buffer }: { buffer: Buffer }) => promisify(gzip)(buffer),
   decompress: unpack,
 })
 
@@ -123,7 +124,7 @@ export const createKafka = (
     })
   return {
     // Each wire is a client of its own, with connections that nobody shares: they can be cut off.
-    createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched))),
+    createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched, deps.log))),
     consume: (options) => explained(consume(client, deps.log, options)),
     withAdmin: (work) => explained(withAdmin(client, work)),
   }
@@ -155,83 +156,6 @@ const toSasl = (login: KafkaLogin): SASLOptions => {
     default:
       return mechanism satisfies never
   }
-}
-
-/** Connections for sending, with none of kafkajs's own tries: `createProducer` decides when to try again, and when to stop. */
-const openWire = async (
-  clientWith: (sockets: ISocketFactory, retries: number) => Client,
-  open: OpenSocket,
-): Promise<Wire> => {
-  const sockets = new Set<Socket>()
-  let isReset = false
-  let endAll = () => {}
-  const ended = new Promise<never>((_, reject) => {
-    endAll = () => reject(new Error('the connection was given up'))
-  })
-  ended.catch(() => {})
-  const client = clientWith((options) => {
-    if (isReset) return closedSocket()
-    const { socket, raw } = open(options)
-    sockets.add(raw)
-    raw.once('close', () => sockets.delete(raw))
-    return socket
-  }, 1)
-  const producer = client.producer({
-    // With `idempotent`, one lost response among concurrent sends lost a message that was acknowledged.
-    idempotent: false,
-    allowAutoTopicCreation: false,
-    createPartitioner: () => (args) => args.message.partition ?? 0,
-    retry: { retries: 0 },
-  })
-  await producer.connect()
-
-  const send = async (topic: string, partition: number, messages: readonly Message[]): Promise<void> => {
-    const answers = await producer
-      .send({
-        topic,
-        acks: -1,
-        compression: CompressionTypes.GZIP,
-        messages: messages.map(({ key, value }) => ({ key, value, partition })),
-      })
-      .catch((error: Error) => {
-        throw isFinal(error) ? new FinalRefusal(reasonOf(error), { cause: error }) : error
-      })
-    // A retried send can leave out a partition whose leader moved, and resolve all the same.
-    if (!answers.some((a) => a.partition === partition && Number(a.baseOffset) >= 0)) {
-      throw new Error(`Kafka did not confirm ${messages.length} messages for ${topic}/${partition}`)
-    }
-  }
-
-  return {
-    // kafkajs does not notice that a socket of its own was destroyed.
-    send: (...sent) => Promise.race([send(...sent), ended]),
-    reset: () => {
-      isReset = true
-      // Reset, not closed: what a closed socket still holds, the operating system goes on delivering.
-      for (const socket of sockets) {
-        if (socket.connecting) socket.destroy()
-        else socket.resetAndDestroy()
-      }
-      endAll()
-      producer.disconnect().catch(() => {})
-    },
-    close: () => producer.disconnect(),
-  }
-}
-
-const closedSocket = (): Socket => {
-  const socket = new Socket()
-  process.nextTick(() => socket.destroy(new Error('this connection was given up')))
-  return socket
-}
-
-/** A connection whose login ended in between: kafkajs closes it, and the next try begins with a new login. */
-const illegalSaslState = 34
-
-/** Whether a broker said no, as opposed to nobody being reached: kafkajs calls both final when its own tries are used up. */
-const isFinal = (error: Error): boolean => {
-  if (error.cause instanceof Error) return isFinal(error.cause)
-  return 'code' in error && 'retriable' in error && error.retriable === false && error.code !== illegalSaslState
 }
 
 const consume = async (client: Client, log: Log, options: ConsumeOptions): Promise<Consumer> => {
