@@ -1,8 +1,5 @@
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import kafkajs, {
+import {
   Kafka as Client,
-  CompressionTypes,
   type EachBatchPayload,
   type ISocketFactory,
   type logCreator,
@@ -15,12 +12,13 @@ import type { Log } from '../health/log.js'
 import type { KafkaAccess, KafkaLogin } from '../process/access.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
-import { adjustBrokers, unpack } from './brokers.js'
+import { adjustBrokers } from './brokers.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
 import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
 import { createPartitionWork } from './partition-work.js'
 import { createProducer, type Producer } from './producer.js'
+import type { StandIn } from './wire/fetch-answer.js'
 import { openWire } from './wire/open-wire.js'
 import type { Received } from './wire/record-batch.js'
 import { createOpenSocket, type OpenSocket, orRefused } from './wire/socket.js'
@@ -82,11 +80,6 @@ export type Kafka = {
 const sessionTimeout = 10_000
 const heartbeatInterval = 2_000
 const waitBesideOthers = 100
-
-kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
-  compress: ({ buffer }: { buffer: Buffer }) => promisify(gzip)(buffer),
-  decompress: unpack,
-})
 
 export const createKafka = (
   deps: KafkaAccess & {
@@ -279,12 +272,7 @@ const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
   topic: batch.topic,
   partition: batch.partition,
   highWatermark: Number(batch.highWatermark),
-  messages: batch.messages.map(({ offset, timestamp, key, value }) => ({
-    offset: Number(offset),
-    timestamp: Number(timestamp),
-    key: key?.toString() ?? null,
-    value: value ?? Buffer.alloc(0),
-  })),
+  messages: (batch.messages as unknown as StandIn[]).flatMap(({ received }) => received),
   holdsPartition: pulse.isHeld,
 })
 
