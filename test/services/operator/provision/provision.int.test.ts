@@ -113,7 +113,7 @@ describe('provisioning', () => {
     )
     expect(await settingsOf(acceptedTopic(type))).toMatchObject({
       'cleanup.policy': 'compact',
-      'compression.type': 'gzip',
+      'compression.type': 'producer',
     })
 
     const subject = `${parts.SCHEMA_REGISTRY_URL}/subjects/${subjectOf(submittedTopic(type))}`
