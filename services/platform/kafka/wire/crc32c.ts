@@ -1,6 +1,6 @@
 /**
  * The checksum of a record batch, CRC-32C. Node's own is another polynomial. Eight bytes at a time, each with a table of its
- * own: 1.1 ns a byte, where kafkajs, byte by byte, takes 3.
+ * own: 0.9 to 1.5 ns a byte, where kafkajs, byte by byte, takes 2.5.
  */
 export const crc32c = (bytes: Uint8Array, from: number, to: number): number => {
   let crc = -1

@@ -4,7 +4,7 @@ import type { Message } from '../producer.js'
 import { crc32c } from './crc32c.js'
 
 // Kafka's record batches (message format 2, of all brokers since 0.11), encoded and decoded straight. kafkajs makes several
-// objects for each field: 6.7 µs a message to encode and 2.4 to decode, where this takes 0.5 and 0.4.
+// objects for each field: 7 to 8 µs a message to encode and 0.65 to decode, where this takes 0.6 and 0.35; gzip comes on top.
 
 export type Received = { offset: number; timestamp: number; key: string | null; value: Buffer }
 
