@@ -16,8 +16,6 @@ export type SubmittedBatch = {
   batches: number
   /** Where in the request the first of its records is. */
   first_index: number
-  /** For whoever publishes it: the lane that its records are of. Not a part of the event, whose place in the log tells it. */
-  lane?: number
   submitted_at: number
   body_sha256: Buffer
   records: SubmittedRecord[]

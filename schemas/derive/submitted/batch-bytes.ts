@@ -15,8 +15,8 @@ export type OutgoingRecord = {
   size: number
 }
 
-/** A submitted batch whose records are encoded already. */
-export type OutgoingBatch = Omit<SubmittedBatch, 'records'> & { records: OutgoingRecord[] }
+/** A submitted batch whose records are encoded already, and the lane that they are of: its place in the log will tell that. */
+export type OutgoingBatch = Omit<SubmittedBatch, 'records'> & { records: OutgoingRecord[]; lane?: number }
 
 export type BatchCodec = {
   /** The event, after what has to stand before it. */

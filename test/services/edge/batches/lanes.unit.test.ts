@@ -41,11 +41,11 @@ const cutByLane = createCutByLane(shop)
 // The records of a batch are completed in place: each cut needs records of its own.
 const copiesOf = (given: readonly Entry[]): Entry[] => given.map((entry) => ({ ...entry }))
 
-/** As integrity reads them. */
-const batchesOf = (given: readonly Entry[], most: BatchLimits, count: number): SubmittedBatch[] => {
+/** As integrity reads them, and the lane that the edge publishes them to. */
+const batchesOf = (given: readonly Entry[], most: BatchLimits, count: number) => {
   const { slices, ...howCut } = cutByLane(copiesOf(given), most, count)
   const batches = toBatches(slices, { ...facts, lanes: count }, howCut)
-  return batches.map((batch) => codec.decode(codec.encode(batch)))
+  return batches.map((batch) => ({ ...codec.decode(codec.encode(batch)), lane: batch.lane }))
 }
 
 /** Each record of a batch as [its index in the request, its id], in the order of the batch. */
@@ -97,7 +97,10 @@ it('names the batches as the note of the request does, and those of another numb
 it('cuts as ever where there is one lane', () => {
   fc.assert(
     fc.property(entries, limits, (given, most) => {
-      const asEver = toBatches(cut(copiesOf(given), most), facts).map((batch) => codec.decode(codec.encode(batch)))
+      const asEver = toBatches(cut(copiesOf(given), most), facts).map((batch) => ({
+        ...codec.decode(codec.encode(batch)),
+        lane: 0,
+      }))
       expect(batchesOf(given, most, 1)).toEqual(asEver)
     }),
   )

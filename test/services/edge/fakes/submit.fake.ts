@@ -5,7 +5,7 @@ import type { Problem } from '#schemas/problem.js'
 import type { BatchOutcome, Submit } from '../../../../services/edge/batches/outcome.js'
 
 export type FakeSubmit = Submit & {
-  submitted: { type: string; batch: SubmittedBatch }[]
+  submitted: { type: string; batch: SubmittedBatch; lane: number | undefined }[]
   /** What is wrong with a record that the edge let pass; nothing unless a test says so. */
   problemsOf: (record: SubmittedRecord) => Problem[]
   /** When set, what becomes of every batch, or of each. */
@@ -21,7 +21,7 @@ export const createFakeSubmit = (catalogue: Catalogue = published): FakeSubmit =
   const submit: Submit = async (type, given, options) => {
     const { encode, decode } = codecOf(type, catalogue)
     const batches = given.map((batch) => decode(encode(batch)))
-    for (const batch of batches) fake.submitted.push({ type, batch })
+    for (const [i, batch] of batches.entries()) fake.submitted.push({ type, batch, lane: given[i]?.lane })
     const outcomes = batches.map((batch) => outcomeOf(type, batch))
     const lost = outcomes.findIndex((outcome) => 'unknown' in outcome && outcome.unknown === 'not published')
     const written = lost < 0 ? batches.length : lost

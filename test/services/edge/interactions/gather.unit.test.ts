@@ -141,7 +141,7 @@ it('gathers interactions with keys by the partition of their ids, and the others
   const answers = [...ids.map((id) => gather('acme', keyed(id))), gather('acme', one('a')), gather('acme', bad)]
   for (const send of timers) send()
   await Promise.all(answers)
-  const gathered = submit.submitted.map(({ batch }) => batch)
+  const gathered = submit.submitted.map(({ batch, lane }) => ({ ...batch, lane }))
   const [plain, ...others] = gathered.filter(({ records }) => !records[0]?.keyed_sha256)
   expect([others, plain?.records.length, plain?.refusals.length]).toEqual([[], 1, 1])
   const partitions = gathered
