@@ -211,7 +211,7 @@ export const pruneVerdicts = async (
   before: Date,
   most: number,
 ): Promise<PrunedVerdicts> => {
-  const { rows } = await connection.query<{ count: number; last_used: Date | null }>({
+  const { rows } = await connection.query<{ count: number; last_used: Date | null; requests: string[] | null }>({
     name: 'prune-verdicts',
     text: `
       with gone as (
@@ -223,19 +223,33 @@ export const pruneVerdicts = async (
           order by coalesce(repeated_at, decided_at)
           limit $5
         ))
-        returning batch_id, request_id, coalesce(repeated_at, decided_at) as last_used
-      ), unclaimed as (
-        delete from integrity.request_bodies b
-        where b.request_id = any (array(select request_id from gone)) and not exists (
-          select
-          from integrity.verdicts v
-          where v.request_id = b.request_id and v.batch_id not in (select batch_id from gone)
-        )
+        returning request_id, coalesce(repeated_at, decided_at) as last_used
       )
-      select count(*) as count, max(last_used) as last_used from gone`,
+      select count(*) as count, max(last_used) as last_used, array_agg(distinct request_id) as requests from gone`,
     values: [topic, partition, offset, before, most],
   })
+  await forgetBodies(connection, rows[0]?.requests ?? [])
   return { count: rows[0]?.count ?? 0, lastUsed: rows[0]?.last_used ?? null }
+}
+
+/** Removes the bodies of those of these requests that have no verdict any more. */
+const forgetBodies = async (connection: Connection, requestIds: readonly string[]): Promise<void> => {
+  // Where organisations have one lane there are no bodies at all.
+  const { rows } = await connection.query<{ request_id: string }>({
+    name: 'find-bodies-of-pruned',
+    text: 'select request_id from integrity.request_bodies where request_id = any ($1::uuid[])',
+    values: [requestIds],
+  })
+  if (rows.length === 0) return
+  await connection.query({
+    name: 'forget-bodies',
+    text: `
+      delete from integrity.request_bodies
+      where request_id = any ($1::uuid[]) and request_id <> all (array(
+        select request_id from integrity.verdicts where request_id = any ($1::uuid[])
+      ))`,
+    values: [rows.map(({ request_id }) => request_id)],
+  })
 }
 
 export const countPrunableVerdicts = async (
