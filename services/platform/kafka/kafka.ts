@@ -225,6 +225,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
       // Waited for, or the same would be fetched again and again until then.
       if (isClosing) return whileBeating(payload.heartbeat, work.ended)
       heartbeat = payload.heartbeat
+      await rejoinIfForgotten(payload.heartbeat, pulse)
       const fetched = toFetch(payload, pulse)
       if (lookBack?.goesBack(fetched, fetched.messages[0]?.offset ?? 0)) return
       const fetch = lookBack?.split(fetched) ?? fetched
@@ -266,6 +267,18 @@ const whileBeating = async (heartbeat: () => Promise<void>, work: () => Promise<
     clearInterval(timer)
   }
   if (lost) throw lost
+}
+
+/**
+ * While its group's coordinator moves, kafkajs can forget its own name and go on: it fetches, but its heartbeats go to nobody, and
+ * Kafka takes no offset from it. With this error it joins its group anew.
+ */
+const rejoinIfForgotten = async (beat: () => Promise<void>, pulse: Pulse): Promise<void> => {
+  if (pulse.isHeld()) return
+  await beat()
+  if (pulse.isHeld()) return
+  const forgotten = { name: 'KafkaJSProtocolError', message: 'this consumer is no member of its group', code: 25 }
+  throw new kafkajs.KafkaJSProtocolError({ ...forgotten, type: 'UNKNOWN_MEMBER_ID', retriable: false } as Error)
 }
 
 const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
