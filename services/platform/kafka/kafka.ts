@@ -1,4 +1,4 @@
-import {
+import kafkajs, {
   Kafka as Client,
   type EachBatchPayload,
   type ISocketFactory,
