@@ -194,6 +194,9 @@ it('prunes verdicts on interactions sooner than the others, with the request ids
   expect((await pool.query('select topic from integrity.verdicts')).rows).toEqual([{ topic }])
 })
 
+// Counts what earlier transactions of the connection did in the last second, too.
+const scans = `select seq_scan::integer from pg_stat_xact_user_tables where schemaname = 'integrity' and relname = 'verdicts'`
+
 it('finds what to prune by an index, without reading the table while it holds the cursor', async () => {
   await decide(0, [batchOn(0)], 0)
   await pool.query(
@@ -204,11 +207,9 @@ it('finds what to prune by an index, without reading the table while it holds th
   )
   await pool.query('analyze integrity.verdicts')
   await inTransaction(pool, async (connection) => {
+    const { rows: before } = await connection.query(scans)
     const { count } = await pruneVerdicts(connection, { topic, partition: 0, offset: 100_000 }, date(100), 1000)
     expect(count).toBe(1000)
-    const { rows } = await connection.query(
-      `select seq_scan::integer from pg_stat_xact_user_tables where schemaname = 'integrity' and relname = 'verdicts'`,
-    )
-    expect(rows).toEqual([{ seq_scan: 0 }])
+    expect((await connection.query(scans)).rows).toEqual(before)
   })
 })
