@@ -14,7 +14,7 @@ export type SubmittedBatch = {
   /** This batch's number, from 1, and how many the request was cut into. */
   batch: number
   batches: number
-  /** Where the batch begins in the request's records. */
+  /** Where in the request the first of its records is. */
   first_index: number
   submitted_at: number
   body_sha256: Buffer
@@ -30,10 +30,14 @@ export type SubmittedBatch = {
 export type KeyedRequest = { index: number; request_id: string }
 
 /** How many records of the request are in a batch, valid or not. */
-export const recordsIn = ({ records, refusals }: Pick<SubmittedBatch, 'records' | 'refusals'>): number =>
-  records.length + refusals.length
+export const recordsIn = ({ records, refusals }: BatchParts): number => records.length + refusals.length
+/** What a batch holds, in whatever form. */
+export type BatchParts = { records: { length: number }; refusals: { length: number } }
 
-/** `index` is the place in the batch. A keyed record (an interaction with an Idempotency-Key) is taken once only. */
+/**
+ * `index` is counted in the request, from the batch's first record on: where a request is cut by lanes, a batch does not hold
+ * neighbours. A keyed record (an interaction with an Idempotency-Key) is taken once only.
+ */
 export type SubmittedRecord = { index: number; keyed_sha256: Buffer | null } & { [field: string]: Value | Buffer }
 
 export type AcceptedEvent = {

@@ -53,7 +53,10 @@ export const readDate = (given: string): number | Unread => {
 export const writeInstant = (ms: number): string => new Date(ms).toISOString()
 export const writeDate = (days: number): string => new Date(days * dayInMs).toISOString().slice(0, 10)
 
-const withinRange = (ms: number): number | Unread => (ms < earliest || ms > latest ? 'out_of_range' : ms)
+/** Whether a moment lies within the years that are kept; NaN does not. */
+export const withinYears = (ms: number): boolean => ms >= earliest && ms <= latest
+
+const withinRange = (ms: number): number | Unread => (withinYears(ms) ? ms : 'out_of_range')
 
 // Date rolls 30 February over to March, and Date.UTC takes year 24 for 1924. Only a real day has the same month and day
 // afterwards.

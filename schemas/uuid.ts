@@ -16,9 +16,12 @@ const versionAt = 14
 
 export const keyedInteractionId = (orgId: string, key: string): string => derivedId('interaction', orgId, key)
 
-/** `count` is part of the id: where the same request is cut into batches of other sizes, those are other batches. */
-export const batchIdOf = (requestId: string, firstIndex: number, count: number): string =>
-  derivedId('batch', requestId, String(firstIndex), String(count))
+/**
+ * `before` are the request's records in earlier batches. `count` and `lanes` are part of the id: where the same request is cut into
+ * batches of other sizes, or by other lanes, those are other batches.
+ */
+export const batchIdOf = (requestId: string, before: number, count: number, lanes = 1): string =>
+  derivedId('batch', requestId, String(before), String(count), ...(lanes === 1 ? [] : [String(lanes)]))
 
 // Interactions of several requests travel in one batch. The last four hexadecimal digits of an interaction's request id are
 // its place in that batch, and the other digits are those of the batch's own request id: from the one id the verdict on the

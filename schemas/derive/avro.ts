@@ -2,6 +2,7 @@ import type { Field } from '../field.js'
 import { columnsOf, type RecordType } from '../record.js'
 import { acceptedTopic, avroNameOf, rejectedTopic, submittedTopic, verdictsTopic } from './names.js'
 
+export type AvroField = { name: string; type: AvroSchema; [key: string]: unknown }
 export type AvroSchema = string | { [key: string]: unknown } | AvroSchema[]
 
 export const submittedSchema = (type: RecordType): AvroSchema => ({
@@ -24,7 +25,7 @@ export const submittedSchema = (type: RecordType): AvroSchema => ({
         fields: [
           field('index', 'int', 'place in the batch'),
           { ...field('keyed_sha256', ['null', 'bytes'], 'set where the record is taken once only'), default: null },
-          ...Object.entries(columnsOf(type)).map(toAvroField),
+          ...columnFields(type),
         ],
       },
     }),
@@ -49,9 +50,15 @@ export const acceptedSchema = (type: RecordType): AvroSchema => ({
     ...origin,
     field('accepted_at', timestamp, 'when the record was accepted'),
     field('version', 'long', 'grows with every write of the same id: the highest is the current one'),
-    ...Object.entries(columnsOf(type)).map(toAvroField),
+    ...columnFields(type),
   ],
 })
+
+/**
+ * The type's own fields. A submitted record ends with them and an accepted event does, so that integrity copies their bytes
+ * from the one into the other.
+ */
+export const columnFields = (type: RecordType): AvroField[] => Object.entries(columnsOf(type)).map(toAvroField)
 
 export const rejectedSchema = (): AvroSchema => ({
   type: 'record',
@@ -101,7 +108,7 @@ export const schemasByTopic = (types: Iterable<RecordType>): Map<string, AvroSch
 
 const timestamp = { type: 'long', logicalType: 'timestamp-millis' }
 
-const field = (name: string, type: AvroSchema, doc = ''): { [key: string]: unknown } => ({
+const field = (name: string, type: AvroSchema, doc = ''): AvroField => ({
   name,
   type,
   ...(doc && { doc }),
@@ -150,7 +157,7 @@ const keyedRequests = {
   },
 }
 
-const toAvroField = ([name, declared]: [string, Field]) =>
+const toAvroField = ([name, declared]: [string, Field]): AvroField =>
   declared.required
     ? field(name, toAvroType(declared), declared.about)
     : { ...field(name, ['null', toAvroType(declared)], declared.about), default: null }

@@ -3,14 +3,11 @@ import type { AcceptedEvent, RejectedEvent, SubmittedBatch, SubmittedRecord } fr
 import type { Refused } from '../problem.js'
 import type { RecordType } from '../record.js'
 import { interactionRequestId } from '../uuid.js'
+import { versionOf } from '../version.js'
 import { createRecordWriter } from './written-record.js'
 
 /** A decision, with the offset in the submitted log of the message that was decided. */
 export type PlacedVerdict = Decision & { submitted_offset: number }
-
-// A version is a place in the submitted log, so that a second publication has the same version.
-export const mostRecordsInBatch = 8192
-export const versionOf = (offset: number, index: number): number => offset * mostRecordsInBatch + index
 
 /** The events of one decided batch, always the same from the same batch and verdict. */
 export const createEventsOf = (type: RecordType) => {
@@ -52,18 +49,23 @@ export const createEventsOf = (type: RecordType) => {
 }
 
 /** The request that the record at a place in the batch came in. */
-const requestIdsOf = (batch: SubmittedBatch): ((index: number) => string) => {
+export const requestIdsOf = (batch: SubmittedBatch): ((index: number) => string) => {
   if (!batch.gathered) return () => batch.request_id
   const keyed = new Map(batch.keyed_requests?.map(({ index, request_id }) => [index, request_id]))
   return (index) => keyed.get(index) ?? interactionRequestId(batch.request_id, index)
 }
 
+type Outcome = { refused: readonly Refused[]; repeated: readonly number[] }
+
 /** The records of a batch that a verdict accepts and that were not taken before. */
-export const newlyAccepted = (
-  batch: SubmittedBatch,
-  { refused, repeated }: { refused: readonly Refused[]; repeated: readonly number[] },
-): SubmittedRecord[] => {
-  if (refused.length === 0 && repeated.length === 0) return batch.records
+export const newlyAccepted = (batch: SubmittedBatch, verdict: Outcome): SubmittedRecord[] => {
+  const isNew = createIsNew(verdict)
+  return batch.records.filter(({ index }) => isNew(index))
+}
+
+/** Whether a verdict accepts the record at a place in the batch, and it was not taken before. */
+export const createIsNew = ({ refused, repeated }: Outcome): ((index: number) => boolean) => {
+  if (refused.length === 0 && repeated.length === 0) return () => true
   const left = new Set([...refused.map(({ index }) => index), ...repeated])
-  return batch.records.filter(({ index }) => !left.has(index))
+  return (index) => !left.has(index)
 }

@@ -3,13 +3,33 @@ import { acceptedTopic, integrityGroupOf, rejectedTopic, submittedTopic, verdict
 
 export type Topic = { name: string; partitions: number; config: Record<string, string> }
 
+/**
+ * How wide a system is: the lanes that an organisation has in each type's submitted log, and the partitions of its topics. Chosen
+ * when a system is first provisioned, and the same for ever: versions are places in these partitions, and a record meets its older
+ * writes only in its own lane.
+ */
+export type Layout = { lanes: number; submittedPartitions: number; acceptedPartitions: number }
+
+/** Where nobody chose. */
+export const usualLayout: Layout = { lanes: 1, submittedPartitions: 4, acceptedPartitions: 4 }
+
 /** Every topic, as it is provisioned. */
-export const topicsOf = (catalogue: Catalogue): Topic[] => [
+export const topicsOf = (catalogue: Catalogue, layout: Layout = usualLayout): Topic[] =>
+  declaredTopics(catalogue).map(({ name, config }) => ({ name, partitions: partitionsOf(layout, name), config }))
+
+/** How many partitions a topic has. */
+export const partitionsOf = (layout: Layout, topic: string): number => {
+  if (topic === verdictsTopic) return 1
+  if (topic.startsWith(submittedTopic(''))) return layout.submittedPartitions
+  // Interactions are most of the traffic where there are any.
+  return topic === acceptedTopic('interactions') ? 3 * layout.acceptedPartitions : layout.acceptedPartitions
+}
+
+const declaredTopics = (catalogue: Catalogue): Omit<Topic, 'partitions'>[] => [
   ...[...catalogue.uploads.keys()].flatMap((type) => [
     submitted(submittedTopic(type)),
     {
       name: acceptedTopic(type),
-      partitions: uploadPartitions,
       // A late event of a paused publisher may follow a newer one; until compaction `weir verify` can put it right.
       config: { ...common, 'cleanup.policy': 'compact', 'min.compaction.lag.ms': days(7) },
     },
@@ -17,11 +37,10 @@ export const topicsOf = (catalogue: Catalogue): Topic[] => [
   submitted(submittedTopic(catalogue.interaction.type)),
   {
     name: acceptedTopic(catalogue.interaction.type),
-    partitions: interactionPartitions,
     config: { ...common, 'cleanup.policy': 'delete', 'retention.ms': days(365) },
   },
-  { name: rejectedTopic, partitions: uploadPartitions, config: { ...common, 'retention.ms': days(90) } },
-  { name: verdictsTopic, partitions: 1, config: { ...common, 'retention.ms': days(1) } },
+  { name: rejectedTopic, config: { ...common, 'retention.ms': days(90) } },
+  { name: verdictsTopic, config: { ...common, 'retention.ms': days(1) } },
 ]
 
 /**
@@ -29,10 +48,6 @@ export const topicsOf = (catalogue: Catalogue): Topic[] => [
  * where there are two. So what was acknowledged outlives any one broker; of three copies, one may be away meanwhile.
  */
 export const inSyncOf = (copies: number): number => Math.floor(copies / 2) + 1
-
-/** How many partitions a topic has. */
-export const partitionsOf = (catalogue: Catalogue, topic: string): number =>
-  topicsOf(catalogue).find(({ name }) => name === topic)?.partitions ?? 1
 
 /** Milliseconds that a topic keeps its messages for. */
 export const retentionOf = (catalogue: Catalogue, topic: string): number =>
@@ -49,23 +64,18 @@ export const groupsOf = (catalogue: Catalogue): { uploads: ConsumerGroup; intera
   },
 })
 
-// Versions are positions in the submitted log, and an organisation's batches share a partition, so counts never change.
-const uploadPartitions = 4
-const interactionPartitions = 12
-
 const days = (n: number): string => String(n * 24 * 60 * 60 * 1000)
 
 const common = {
   // A batch is cut at 512 KiB, but one record may be all of a request's 16 MiB.
   'max.message.bytes': String(32 * 1024 * 1024),
-  // Every Kafka client reads gzip without a plug-in, kafkajs included.
-  'compression.type': 'gzip',
+  // Weir sends gzip, which every client reads without a plug-in, and small batches as they are. The broker is to keep it so.
+  'compression.type': 'producer',
   // A replica that lacks acknowledged messages never becomes the leader: the partition waits for one that has them all.
   'unclean.leader.election.enable': 'false',
 }
 
-const submitted = (name: string): Topic => ({
+const submitted = (name: string): Omit<Topic, 'partitions'> => ({
   name,
-  partitions: uploadPartitions,
   config: { ...common, 'cleanup.policy': 'delete', 'retention.ms': days(90) },
 })

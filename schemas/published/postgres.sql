@@ -43,11 +43,13 @@ create table edge.requests (
   org_id text not null,
   type text not null,
   body_sha256 bytea not null,
-  -- How many records each of its batches carries. The ids of the batches follow from that.
+  -- How many records each of its batches carries. The ids of the batches follow from that and from lanes.
   batch_records integer[] not null,
   submitted_at timestamptz(3) not null,
   -- How many of its batches, from the first on, Kafka is known to have; null while they are being published.
   written integer,
+  -- How many lanes it was cut by.
+  lanes integer not null default 1,
   constraint requests_pkey primary key (request_id)
 );
 create index requests_submitted_at on edge.requests (submitted_at);
@@ -156,6 +158,28 @@ create table integrity.accepted_losses (
   until_offset bigint not null,
   accepted_at timestamptz(3) not null default now(),
   constraint accepted_losses_pkey primary key (topic, partition, from_offset)
+);
+
+-- How wide the system is. Written when it is first provisioned, and never changed: versions are places in these
+-- partitions.
+create table integrity.layouts (
+  -- Which log of each type: 0. Versions have room for 16 of them.
+  generation integer not null,
+  -- How many lanes an organisation has in the submitted log of each type.
+  lanes integer not null,
+  submitted_partitions integer not null,
+  accepted_partitions integer not null,
+  made_at timestamptz(3) not null default now(),
+  constraint layouts_pkey primary key (generation)
+);
+
+-- The body that a request with an Idempotency-Key was first decided with, where organisations have several lanes: the
+-- batches of two bodies under one key may then be decided at the same time, and the first to be here counts. A row goes
+-- with the last verdict of its request.
+create table integrity.request_bodies (
+  request_id uuid not null,
+  body_sha256 bytea not null,
+  constraint request_bodies_pkey primary key (request_id)
 );
 
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of

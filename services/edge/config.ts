@@ -1,3 +1,4 @@
+import { layoutVariables } from '#ledger/layout/check-layout.js'
 import { retentionVariables } from '#ledger/retention.js'
 import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
@@ -14,6 +15,7 @@ export const configSchema = {
     ...partVariables,
     ...logVariables,
     ...failPointVariables,
+    ...layoutVariables,
     ...networkVariables,
     ...rateVariables,
     ...loadVariables,
@@ -34,7 +36,7 @@ export const configSchema = {
     BATCH_RECORDS: {
       type: 'integer',
       minimum: 1,
-      // A record's version is offset × 8192 + its place in the batch.
+      // The places that schemas/version.ts has for the records of a batch.
       maximum: 8192,
       default: 500,
       description: 'most records in one batch',

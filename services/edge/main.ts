@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findKey, touchKeys } from '#ledger/keys.js'
+import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { createReadiness } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
@@ -16,6 +17,7 @@ import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue as published } from '#schemas/catalogue.js'
+import { submittedTopic } from '#schemas/derive/names.js'
 import { createApp } from './app.js'
 import { configSchema, openOrgOf, operationsPortOf, withCoursesLimit } from './config.js'
 import { createFigures } from './figures.js'
@@ -78,9 +80,21 @@ await runService(log, async (onStop, crash) => {
     log,
     onProduceSent: config.WEIR_FAILPOINT && (() => failAt('after-submit-sent')),
   })
+  const submittedTopics = [...catalogue.all.keys()].map(submittedTopic)
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
   const patience = createPatience(log)
-  const stream = openStream({ catalogue, kafka, registry, patience, settle: verdicts.settle, failAt, crash, log })
+  const stream = openStream({
+    catalogue,
+    kafka,
+    openLayout: () => untilProvisioned(pool, patience, config),
+    checkTopics: (layout) => untilPartitioned(kafka, patience, layout, submittedTopics),
+    registry,
+    patience,
+    settle: verdicts.settle,
+    failAt,
+    crash,
+    log,
+  })
   onStop('stream', stream.close)
   every(200, verdicts.tick)
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
@@ -150,6 +164,7 @@ await runService(log, async (onStop, crash) => {
     notes,
     findKnown: createFindKnown(pool),
     readInteractions: createReadInteractions(clickhouse, catalogue.interaction),
+    layout: stream.layout,
     batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
     load,

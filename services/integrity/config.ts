@@ -1,3 +1,4 @@
+import { layoutVariables } from '#ledger/layout/check-layout.js'
 import { retentionVariables } from '#ledger/retention.js'
 import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
@@ -13,6 +14,7 @@ export const configSchema = {
     ...postgresVariables,
     ...logVariables,
     ...failPointVariables,
+    ...layoutVariables,
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,
     PRUNE_EVERY_SECONDS,
@@ -21,8 +23,8 @@ export const configSchema = {
     KNOWN_IDS: {
       type: 'integer',
       minimum: 1,
-      default: 200_000,
-      description: 'how many ids known to exist are kept in memory, about 150 bytes each',
+      default: 1_000_000,
+      description: 'how many ids known to exist are kept in memory, about 45 bytes each',
     },
   },
 } as const satisfies ConfigSchema

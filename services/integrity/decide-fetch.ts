@@ -1,4 +1,4 @@
-import { type Entity, entityName } from '#ledger/entities.js'
+import type { Entity } from '#ledger/entities.js'
 import type { Span, Submitted } from '#ledger/fence.js'
 import type { DecidedRequest, Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
@@ -8,13 +8,14 @@ import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
+import type { IsKnown } from './entity-index.js'
 
 /**
- * What the decisions on a fetch depend on: the names of known entities, the hashes of keyed interactions by `org/id`, and the
+ * What the decisions on a fetch depend on: which entities are known, the hashes of keyed interactions by `org/id`, and the
  * hashes of the bodies that requests were first decided with, by request id.
  */
 export type Known = {
-  known: ReadonlySet<string>
+  isKnown: IsKnown
   takenBefore: ReadonlyMap<string, Buffer>
   bodies: ReadonlyMap<string, Buffer>
 }
@@ -37,7 +38,7 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
     const decision = decide(
       batch,
       {
-        isKnown: ({ type, id }) => world.known.has(entityName({ orgId: batch.org_id, type, id })),
+        isKnown: ({ type, id }) => world.isKnown({ orgId: batch.org_id, type, id }),
         takenBefore: (id) => takenBefore.get(entityKey(batch.org_id, id)),
         bodyOf: (requestId) => bodies.get(requestId),
       },

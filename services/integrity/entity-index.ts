@@ -1,10 +1,12 @@
-import { LRUCache } from 'lru-cache'
 import { type Entity, entityName, findEntities, findIndexId, insertEntities } from '#ledger/entities.js'
 import type { Connection } from '#platform/postgres/postgres.js'
+import { createEntityMemory } from './entity-memory.js'
+
+export type IsKnown = (entity: Entity) => boolean
 
 export type EntityIndex = {
-  /** The names of those that exist: one query for what the cache does not know. Must come first in every transaction. */
-  findKnown: (connection: Connection, wanted: Iterable<Entity>) => Promise<Set<string>>
+  /** Tells which of these exist: one query for what the cache does not know. Must come first in every transaction. */
+  findKnown: (connection: Connection, wanted: Iterable<Entity>) => Promise<IsKnown>
   /** Inserts those that are new. */
   add: (connection: Connection, entities: Iterable<Entity>) => Promise<void>
   /** For the cache, after the commit: a transaction that failed has added nothing. */
@@ -18,7 +20,7 @@ export type EntityIndex = {
  * holds and what is inserted meanwhile, nothing from the old table.
  */
 export const createEntityIndex = (mostKnown: number): EntityIndex => {
-  const cache = new LRUCache<string, 'found' | 'added'>({ max: mostKnown })
+  const cache = createEntityMemory(mostKnown)
   let indexId: number | undefined
 
   // Asked in each transaction, so that no decision relies on a cache of a table that was replaced before the transaction
@@ -37,27 +39,23 @@ export const createEntityIndex = (mostKnown: number): EntityIndex => {
       const asked = new Map<string, Entity>()
       for (const entity of wanted) {
         const name = entityName(entity)
-        if (cache.get(name)) known.add(name)
+        if (cache.get(entity)) known.add(name)
         else asked.set(name, entity)
       }
-      if (asked.size === 0) return known
-      for (const found of await findEntities(connection, [...asked.values()])) {
-        const name = entityName(found)
-        known.add(name)
-        if (asOf === indexId) cache.set(name, 'found')
+      const found = asked.size > 0 ? await findEntities(connection, [...asked.values()]) : []
+      for (const entity of found) {
+        known.add(entityName(entity))
+        if (asOf === indexId) cache.set(entity, 'found')
       }
-      return known
+      return (entity) => known.has(entityName(entity))
     },
     add: async (connection, entities) => {
-      const unseen = new Map<string, Entity>()
-      for (const entity of entities) {
-        const name = entityName(entity)
-        if (cache.peek(name) !== 'added') unseen.set(name, entity)
-      }
-      if (unseen.size > 0) await insertEntities(connection, [...unseen.values()])
+      const unseen: Entity[] = []
+      for (const entity of entities) if (cache.get(entity) !== 'added') unseen.push(entity)
+      if (unseen.length > 0) await insertEntities(connection, unseen)
     },
     remember: (entities) => {
-      for (const entity of entities) cache.set(entityName(entity), 'added')
+      for (const entity of entities) cache.set(entity, 'added')
     },
   }
 }

@@ -9,17 +9,17 @@ import type { FailAt } from '#platform/process/fail-point.js'
 import { NewerSchema, Undecodable } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
-import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import type { EntityIndex } from './entity-index.js'
 import type { IntegrityFigures } from './figures.js'
 import type { PublishDecisions } from './publisher.js'
+import type { ReadBatch, Scanned } from './read-batch.js'
 import { takeDecisions } from './take-decisions.js'
 
 /** What it takes to decide on the batches of one type: how they are read, and how the outcome is published. */
 export type TypeTools = {
   type: RecordType
-  decode: (message: Buffer) => Promise<SubmittedBatch>
+  read: ReadBatch
   publish: PublishDecisions
 }
 
@@ -31,6 +31,8 @@ export const createFetchHandler = (deps: {
   catalogue: Catalogue
   tools: readonly TypeTools[]
   pool: Pool
+  /** How many lanes an organisation has. */
+  lanes: number
   /** The first offset that Kafka still has of a partition. */
   logStart: (topic: string, partition: number) => Promise<number>
   index: EntityIndex
@@ -48,11 +50,11 @@ export const createFetchHandler = (deps: {
   return async (fetch) => {
     const tools = toolsOf.get(fetch.topic)
     if (!tools) throw new Error(`nobody decides on ${fetch.topic}`)
-    const { type, decode, publish } = tools
+    const { type, publish } = tools
     const { topic, partition } = fetch
     deps.figures.fetched(fetch)
 
-    const { submitted, unreadable, next, newer } = await read(decode, fetch)
+    const { submitted, unreadable, next, newer } = await readFetch(tools.read, fetch)
     const first = fetch.messages[0]?.offset ?? 0
     const place = placeOf(fetch)
     // What lies before that message was decided and published when this process met it for the first time.
@@ -62,9 +64,10 @@ export const createFetchHandler = (deps: {
       partition,
       type,
       isReferenced: deps.catalogue.referenced.has(type.type),
+      lanes: deps.lanes,
       first,
       next,
-      before: fetch.before && (await readBefore(decode, fetch.before)),
+      before: fetch.before && (await readBefore(tools.read, fetch.before)),
     }
     const { outcomes, entities, forgotten } = await inTransaction(deps.pool, async (connection) => {
       const taken = await takeDecisions(connection, deps.index, at, submitted, now())
@@ -94,12 +97,9 @@ export const createFetchHandler = (deps: {
 }
 
 /** Undefined for a message that cannot be compared: nobody can read it, or only a newer version of integrity can. */
-const readBefore = async (
-  decode: TypeTools['decode'],
-  { offset, timestamp, value }: Received,
-): Promise<Submitted | undefined> => {
+const readBefore = async (read: ReadBatch, { offset, timestamp, value }: Received): Promise<Submitted | undefined> => {
   try {
-    return { offset, timestamp, batch: await decode(value) }
+    return { offset, timestamp, batch: await read(value) }
   } catch (error) {
     if (error instanceof Undecodable || error instanceof NewerSchema) return undefined
     throw error
@@ -107,16 +107,16 @@ const readBefore = async (
 }
 
 /** What a fetch holds, up to the offset `next`: its end, or the first message of a newer schema. */
-type Read = { submitted: Submitted[]; unreadable: Unreadable[]; next: number; newer?: Error }
+type ReadFetch = { submitted: Scanned[]; unreadable: Unreadable[]; next: number; newer?: Error }
 
-const read = async (decode: TypeTools['decode'], { topic, partition, messages }: Fetch): Promise<Read> => {
-  const submitted: Submitted[] = []
+const readFetch = async (read: ReadBatch, { topic, partition, messages }: Fetch): Promise<ReadFetch> => {
+  const submitted: Scanned[] = []
   const unreadable: Unreadable[] = []
   const breathe = createBreathe()
   for (const { offset, timestamp, value } of messages) {
     await breathe()
     try {
-      submitted.push({ offset, timestamp, batch: await decode(value) })
+      submitted.push({ offset, timestamp, batch: await read(value) })
     } catch (error) {
       // Decided without the values that this version does not know, they would be lost though a 200 confirmed them.
       if (error instanceof NewerSchema) {

@@ -1,4 +1,5 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
+import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
 import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
@@ -14,10 +15,10 @@ import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
-import { rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import { groupsOf, partitionsOf } from '#schemas/derive/topics.js'
-import type { RejectedEvent, SubmittedBatch } from '#schemas/events.js'
+import { rejectedSchema } from '#schemas/derive/avro.js'
+import { rejectedTopic, subjectOf } from '#schemas/derive/names.js'
+import { groupsOf, partitionsOf, topicsOf } from '#schemas/derive/topics.js'
+import type { RejectedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createSetAsideMessage } from '#schemas/set-aside.js'
 import { configSchema } from './config.js'
@@ -25,6 +26,7 @@ import { createEntityIndex } from './entity-index.js'
 import { createIntegrityFigures } from './figures.js'
 import { createFetchHandler, type TypeTools } from './handle-fetch.js'
 import { createPublisher } from './publisher.js'
+import { createReadBatch } from './read-batch.js'
 import { startRetention } from './retention.js'
 
 const config = readConfigOrExit(configSchema)
@@ -50,10 +52,14 @@ await runService(log, async (onStop, crash) => {
     {
       kafka: () => {
         patience.check('kafka')
+        patience.check('partitions')
         if (consumers.length < 2) throw new Error('not consuming yet')
         for (const { check } of consumers) check()
       },
-      postgres: () => ping(pool),
+      postgres: () => {
+        patience.check('layout')
+        return ping(pool)
+      },
       decisions: fetches.check,
       // Needed for the start only: from then on the schemas are known.
       registry: () => patience.check('registry'),
@@ -68,11 +74,13 @@ await runService(log, async (onStop, crash) => {
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
 
+  const layout = await untilProvisioned(pool, patience, config)
+  const topics = topicsOf(catalogue).map(({ name }) => name)
+  await untilPartitioned(kafka, patience, layout, topics)
   const toolsFor = async (type: RecordType): Promise<TypeTools> => {
-    const schema = submittedSchema(type)
-    await registry.prepare(subjectOf(submittedTopic(type.type)), schema)
-    const publish = await createPublisher({ catalogue, type, producer, registry, failAt })
-    return { type, decode: registry.decoder<SubmittedBatch>(schema, { whole: true }), publish }
+    const read = await createReadBatch(type, registry)
+    const publish = await createPublisher({ catalogue, type, producer, registry, layout, failAt })
+    return { type, read, publish }
   }
   const types = [...catalogue.all.values()]
   const tools = await patience.until('registry', () => Promise.all(types.map(toolsFor)))
@@ -80,7 +88,7 @@ await runService(log, async (onStop, crash) => {
   const setAside = createSetAside({
     producer,
     topic: rejectedTopic,
-    partitions: partitionsOf(catalogue, rejectedTopic),
+    partitions: partitionsOf(layout, rejectedTopic),
     toMessage: createSetAsideMessage(encodeRejected),
     metrics,
     log,
@@ -91,6 +99,7 @@ await runService(log, async (onStop, crash) => {
     catalogue,
     tools,
     pool,
+    lanes: layout.lanes,
     logStart: async (topic, partition) => {
       const offsets = await kafka.withAdmin((admin) => admin.fetchTopicOffsets(topic))
       return Number(offsets.find((each) => each.partition === partition)?.low ?? 0)

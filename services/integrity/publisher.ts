@@ -3,16 +3,17 @@ import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import { createBreathe } from '#platform/process/breathe.js'
 import type { FailAt } from '#platform/process/fail-point.js'
-import type { Registry } from '#platform/registry.js'
+import { headerOf, type Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
-import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, verdictsTopic } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
-import type { AcceptedEvent, RejectedEvent, VerdictEvent } from '#schemas/events.js'
+import { createSplice } from '#schemas/derive/splice/spliced-events.js'
+import { type Layout, partitionsOf } from '#schemas/derive/topics.js'
+import type { RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
+import type { Scanned } from './read-batch.js'
 
-export type PublishDecisions = (outcomes: readonly Decided[], holdsPartition: () => boolean) => Promise<void>
+export type PublishDecisions = (outcomes: readonly Decided<Scanned>[], holdsPartition: () => boolean) => Promise<void>
 
 /** Publishes what was decided on batches of one type. Publishing the same twice changes nothing. */
 export const createPublisher = async (deps: {
@@ -20,17 +21,17 @@ export const createPublisher = async (deps: {
   type: RecordType
   producer: Pick<Producer, 'send'>
   registry: Registry
+  layout: Layout
   failAt: FailAt
 }): Promise<PublishDecisions> => {
-  const { catalogue, type, producer, registry } = deps
+  const { catalogue, type, producer, registry, layout } = deps
   const schemas = schemasByTopic(catalogue.all.values())
   const topic = acceptedTopic(type.type)
-  const partitions = new Map([topic, rejectedTopic, verdictsTopic].map((name) => [name, partitionsOf(catalogue, name)]))
+  const partitions = new Map([topic, rejectedTopic, verdictsTopic].map((name) => [name, partitionsOf(layout, name)]))
   const encoderOf = <T>(name: string) => registry.encoder<T>(subjectOf(name), schemas.get(name))
-  const encodeAccepted = await encoderOf<AcceptedEvent>(topic)
   const encodeRejected = await encoderOf<RejectedEvent>(rejectedTopic)
   const encodeVerdict = await encoderOf<VerdictEvent>(verdictsTopic)
-  const events = createEventsOf(type)
+  const splice = createSplice(type, headerOf(await registry.prepare(subjectOf(topic), schemas.get(topic))))
 
   const sendAll = async (queues: Queues, holdsPartition: () => boolean): Promise<void> => {
     // A process that was asleep and lost the partition must not publish old events after the new owner's.
@@ -70,10 +71,10 @@ export const createPublisher = async (deps: {
     for (const { batch, verdict, isTheOneDecided } of outcomes) {
       if (!isTheOneDecided) continue
       await breathe()
-      for (const event of events.accepted(batch, verdict)) {
-        add(records, topic, entityKey(event.org_id, String(event[type.id])), encodeAccepted(event))
+      for (const { id, value } of splice.accepted(batch, verdict)) {
+        add(records, topic, entityKey(batch.org_id, id), value)
       }
-      for (const event of events.rejected(batch, verdict)) {
+      for (const event of splice.rejected(batch, verdict)) {
         add(records, rejectedTopic, entityKey(event.org_id, event.batch_id), encodeRejected(event))
       }
     }

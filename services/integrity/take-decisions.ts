@@ -12,7 +12,14 @@ import {
   toDecided,
 } from '#ledger/fence.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
-import { findBatchDecidedAt, findFirstBodies, findVerdicts, insertVerdicts, touchVerdicts } from '#ledger/verdicts.js'
+import {
+  claimBodies,
+  findBatchDecidedAt,
+  findFirstBodies,
+  findVerdicts,
+  insertVerdicts,
+  touchVerdicts,
+} from '#ledger/verdicts.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { mayBeKeyed } from '#schemas/uuid.js'
 import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
@@ -22,16 +29,16 @@ import type { EntityIndex } from './entity-index.js'
  * `forgotten` are batches that were decided so long ago that their verdicts are gone, or that lie where an operator has accepted
  * a loss: nothing is published of them.
  */
-export type Decisions = { outcomes: Decided[]; entities: Entity[]; forgotten: Submitted[] }
+export type Decisions<One extends Submitted> = { outcomes: Decided<One>[]; entities: Entity[]; forgotten: One[] }
 
 /** Everything that one fetch of a partition reads and changes in Postgres. The caller's commit is the decision. */
-export const takeDecisions = async (
+export const takeDecisions = async <One extends Submitted>(
   connection: Connection,
   index: EntityIndex,
   at: Span,
-  submitted: readonly Submitted[],
+  submitted: readonly One[],
   now: number,
-): Promise<Decisions> => {
+): Promise<Decisions<One>> => {
   const cursor = await lockCursor(connection, at.topic, at.partition)
   const lossesOf = ({ topic, partition }: Span) => findAcceptedLosses(connection, topic, partition)
   const verdicts = await findVerdicts(
@@ -46,11 +53,10 @@ export const takeDecisions = async (
   }
   const fresh = freshOnes(submitted, cursor ?? 0, verdicts)
 
-  const known = await index.findKnown(connection, wantedOf(at.type, fresh))
+  const isKnown = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
-  const requestIds = new Set(fresh.map(({ batch }) => batch.request_id).filter(mayBeKeyed))
-  const bodies = await findFirstBodies(connection, [...requestIds])
-  const taken = decideFetch(at, fresh, { known, takenBefore, bodies }, now)
+  const bodies = await findBodies(connection, at, fresh)
+  const taken = decideFetch(at, fresh, { isKnown, takenBefore, bodies }, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
 
   if (at.isReferenced) await index.add(connection, taken.entities)
@@ -75,4 +81,16 @@ export const takeDecisions = async (
     now,
   )
   return { outcomes, entities: taken.entities, forgotten }
+}
+
+/** The bodies that the requests of new batches were first decided with; those of new requests too, where there are several lanes. */
+const findBodies = (
+  connection: Connection,
+  { lanes = 1 }: Span,
+  fresh: readonly Submitted[],
+): Promise<Map<string, Buffer>> => {
+  const first = new Map<string, Buffer>()
+  for (const { batch } of fresh)
+    if (mayBeKeyed(batch.request_id) && !first.has(batch.request_id)) first.set(batch.request_id, batch.body_sha256)
+  return lanes === 1 ? findFirstBodies(connection, [...first.keys()]) : claimBodies(connection, first)
 }

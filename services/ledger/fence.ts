@@ -14,6 +14,8 @@ export type Span = {
   partition: number
   type: RecordType
   isReferenced: boolean
+  /** How many lanes an organisation has; one where this is not said. With more, a request's batches are in several partitions. */
+  lanes?: number
   first: number
   next: number
   /** The batch just before `first`, where the fetch is the partition's first one. */
@@ -21,7 +23,7 @@ export type Span = {
 }
 
 /** A message of the submitted log with the verdict on its batch. */
-export type Decided = Submitted & {
+export type Decided<One extends Submitted = Submitted> = One & {
   verdict: StoredVerdict
   /** False for a repeat of a batch that was decided before: only its verdict is published again. */
   isTheOneDecided: boolean
@@ -123,7 +125,11 @@ export const isForgotten = (
 ): boolean => !verdicts.has(batch.batch_id) && prunedBefore !== undefined && timestamp < prunedBefore + clockSkew
 
 /** A message with the verdict on its batch; throws where a batch below the cursor has none. */
-export const toDecided = (at: Span, one: Submitted, verdicts: ReadonlyMap<string, StoredVerdict>): Decided => {
+export const toDecided = <One extends Submitted>(
+  at: Span,
+  one: One,
+  verdicts: ReadonlyMap<string, StoredVerdict>,
+): Decided<One> => {
   const verdict = verdicts.get(one.batch.batch_id)
   if (!verdict) {
     throw new Error(`${placeOf(at)}: offset ${one.offset} lies below the cursor, but has no verdict. ${whatToDo}`)

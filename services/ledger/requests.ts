@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import { recordsIn, type SubmittedBatch, type VerdictEvent } from '#schemas/events.js'
+import { type BatchParts, recordsIn, type VerdictEvent } from '#schemas/events.js'
 import { batchIdOf } from '#schemas/uuid.js'
 import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
 
@@ -15,28 +15,31 @@ export type NotedRequest = {
   bodySha256: Buffer
   /** How many records each of its batches carries. */
   batchRecords: number[]
+  /** How many lanes it was cut by. */
+  lanes: number
   submittedAt: number
   /** How many batches, from the first on, Kafka is known to have; null while they are being published. */
   written: number | null
 }
 
-type Request = Pick<NotedRequest, 'requestId' | 'orgId' | 'type' | 'bodySha256' | 'submittedAt'>
+type Request = Pick<NotedRequest, 'requestId' | 'orgId' | 'type' | 'bodySha256' | 'lanes' | 'submittedAt'>
 
-export const toNoted = (request: Request, batches: readonly SubmittedBatch[]): NotedRequest => ({
+export const toNoted = (request: Request, batches: readonly BatchParts[]): NotedRequest => ({
   requestId: request.requestId,
   orgId: request.orgId,
   type: request.type,
   bodySha256: request.bodySha256,
   batchRecords: batches.map(recordsIn),
+  lanes: request.lanes,
   submittedAt: request.submittedAt,
   written: null,
 })
 
-export const batchIdsOf = ({ requestId, batchRecords }: NotedRequest): string[] => {
-  let first = 0
+export const batchIdsOf = ({ requestId, batchRecords, lanes }: NotedRequest): string[] => {
+  let before = 0
   return batchRecords.map((count) => {
-    const id = batchIdOf(requestId, first, count)
-    first += count
+    const id = batchIdOf(requestId, before, count, lanes)
+    before += count
     return id
   })
 }
@@ -48,6 +51,7 @@ type NotedColumns = {
   noted_type: string
   noted_sha256: Buffer
   batch_records: number[]
+  noted_lanes: number
   submitted_at: Date
   written: number | null
 }
@@ -61,17 +65,21 @@ export const findRequest = async (pool: Pool, orgId: string, requestId: string):
   const { rows } = await pool.query<Row>({
     name: 'find-request',
     text: `
-      select v.*, r.type as noted_type, r.body_sha256 as noted_sha256, r.batch_records, r.submitted_at, r.written
+      select v.*, r.type as noted_type, r.body_sha256 as noted_sha256, r.batch_records, r.lanes as noted_lanes,
+        r.submitted_at, r.written
       from (
         select ${verdictColumns}
         from integrity.verdicts
-        where request_id = $1::uuid and org_id = $2 and body_sha256 = (
+        where request_id = $1::uuid and org_id = $2 and body_sha256 = coalesce(
           -- Of two bodies under one Idempotency-Key the first is the request; the other is only remembered as refused.
-          select body_sha256
-          from integrity.verdicts
-          where request_id = $1::uuid and org_id = $2
-          order by submitted_offset
-          limit 1
+          (select body_sha256 from integrity.request_bodies where request_id = $1::uuid),
+          (
+            select body_sha256
+            from integrity.verdicts
+            where request_id = $1::uuid and org_id = $2
+            order by submitted_offset
+            limit 1
+          )
         )
       ) v
       full join (
@@ -84,8 +92,9 @@ export const findRequest = async (pool: Pool, orgId: string, requestId: string):
   })
   const [row] = rows
   return {
-    verdicts: rows.flatMap(({ noted_type, noted_sha256, batch_records, submitted_at, written, ...verdict }) =>
-      verdict.batch_id === null ? [] : [fromRow(verdict)],
+    verdicts: rows.flatMap(
+      ({ noted_type, noted_sha256, batch_records, noted_lanes, submitted_at, written, ...verdict }) =>
+        verdict.batch_id === null ? [] : [fromRow(verdict)],
     ),
     noted:
       row && row.noted_type !== null
@@ -95,6 +104,7 @@ export const findRequest = async (pool: Pool, orgId: string, requestId: string):
             type: row.noted_type,
             bodySha256: row.noted_sha256,
             batchRecords: row.batch_records,
+            lanes: row.noted_lanes,
             submittedAt: row.submitted_at.getTime(),
             written: row.written,
           }
@@ -114,13 +124,15 @@ export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]
     // Ordered, so that two edges that note the same requests wait for each other instead of deadlocking.
     text: `
       insert into edge.requests as kept
-        (request_id, org_id, type, body_sha256, batch_records, submitted_at, written)
-      select request_id, org_id, type, body_sha256, batch_records::integer[], submitted_at, written
-      from unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::timestamptz[], $7::integer[])
-        as given (request_id, org_id, type, body_sha256, batch_records, submitted_at, written)
+        (request_id, org_id, type, body_sha256, batch_records, submitted_at, written, lanes)
+      select request_id, org_id, type, body_sha256, batch_records::integer[], submitted_at, written, lanes
+      from unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::timestamptz[], $7::integer[],
+        $8::integer[])
+        as given (request_id, org_id, type, body_sha256, batch_records, submitted_at, written, lanes)
       order by request_id
       on conflict (request_id) do update set
         batch_records = excluded.batch_records,
+        lanes = excluded.lanes,
         submitted_at = excluded.submitted_at,
         written = case
           when kept.batch_records = excluded.batch_records and kept.written = cardinality(kept.batch_records)
@@ -138,6 +150,7 @@ export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]
       column((r) => `{${r.batchRecords.join(',')}}`),
       column((r) => new Date(r.submittedAt)),
       column((r) => r.written),
+      column((r) => r.lanes),
     ],
   })
   return new Set(rows.map(({ request_id }) => request_id))

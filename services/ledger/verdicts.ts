@@ -91,8 +91,8 @@ export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly strin
 }
 
 /**
- * SHA-256 of the body that each of these requests was first decided with, by request id. All batches of a request are in one
- * partition, so the lowest offset is the first.
+ * SHA-256 of the body that each of these requests was first decided with, by request id. For systems with one lane: all batches of
+ * a request are in one partition there, so the lowest offset is the first.
  */
 export const findFirstBodies = async (
   connection: Connection,
@@ -107,6 +107,33 @@ export const findFirstBodies = async (
       where request_id = any ($1::uuid[])
       order by request_id, submitted_offset`,
     values: [requestIds],
+  })
+  return new Map(rows.map((row) => [row.request_id, row.body_sha256]))
+}
+
+/**
+ * The same where batches of one request are decided in several partitions, maybe at this very moment: a request belongs to the body
+ * that is here first. A second one waits at the primary key until the first one's transaction has ended. In the order of the ids, so
+ * that two transactions never wait for each other.
+ */
+export const claimBodies = async (
+  connection: Connection,
+  bodies: ReadonlyMap<string, Buffer>,
+): Promise<Map<string, Buffer>> => {
+  if (bodies.size === 0) return new Map()
+  await connection.query({
+    name: 'claim-bodies',
+    text: `
+      insert into integrity.request_bodies (request_id, body_sha256)
+      select * from unnest($1::uuid[], $2::bytea[]) as claimed (request_id, body_sha256)
+      order by request_id
+      on conflict do nothing`,
+    values: [[...bodies.keys()], [...bodies.values()]],
+  })
+  const { rows } = await connection.query<{ request_id: string; body_sha256: Buffer }>({
+    name: 'find-claimed-bodies',
+    text: `select request_id, body_sha256 from integrity.request_bodies where request_id = any ($1::uuid[])`,
+    values: [[...bodies.keys()]],
   })
   return new Map(rows.map((row) => [row.request_id, row.body_sha256]))
 }
@@ -184,7 +211,7 @@ export const pruneVerdicts = async (
   before: Date,
   most: number,
 ): Promise<PrunedVerdicts> => {
-  const { rows } = await connection.query<{ count: number; last_used: Date | null }>({
+  const { rows } = await connection.query<{ count: number; last_used: Date | null; requests: string[] | null }>({
     name: 'prune-verdicts',
     text: `
       with gone as (
@@ -196,12 +223,33 @@ export const pruneVerdicts = async (
           order by coalesce(repeated_at, decided_at)
           limit $5
         ))
-        returning coalesce(repeated_at, decided_at) as last_used
+        returning request_id, coalesce(repeated_at, decided_at) as last_used
       )
-      select count(*) as count, max(last_used) as last_used from gone`,
+      select count(*) as count, max(last_used) as last_used, array_agg(distinct request_id) as requests from gone`,
     values: [topic, partition, offset, before, most],
   })
+  await forgetBodies(connection, rows[0]?.requests ?? [])
   return { count: rows[0]?.count ?? 0, lastUsed: rows[0]?.last_used ?? null }
+}
+
+/** Removes the bodies of those of these requests that have no verdict any more. */
+const forgetBodies = async (connection: Connection, requestIds: readonly string[]): Promise<void> => {
+  // Where organisations have one lane there are no bodies at all.
+  const { rows } = await connection.query<{ request_id: string }>({
+    name: 'find-bodies-of-pruned',
+    text: 'select request_id from integrity.request_bodies where request_id = any ($1::uuid[])',
+    values: [requestIds],
+  })
+  if (rows.length === 0) return
+  await connection.query({
+    name: 'forget-bodies',
+    text: `
+      delete from integrity.request_bodies
+      where request_id = any ($1::uuid[]) and request_id <> all (array(
+        select request_id from integrity.verdicts where request_id = any ($1::uuid[])
+      ))`,
+    values: [rows.map(({ request_id }) => request_id)],
+  })
 }
 
 export const countPrunableVerdicts = async (

@@ -1,3 +1,4 @@
+import { layoutVariables } from '#ledger/layout/check-layout.js'
 import { retentionVariables } from '#ledger/retention.js'
 import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
 import { logVariables, partVariables } from '#platform/process/part-variables.js'
@@ -19,6 +20,7 @@ export const configSchema = {
       default: 1,
       description: 'how many brokers keep a copy of each topic that is created',
     },
+    ...layoutVariables,
     EDGE_URL: { type: 'string', default: 'http://127.0.0.1:8080', description: 'where refused records are sent again' },
     NO_SYSTEM_IN: {
       type: 'string',

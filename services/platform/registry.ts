@@ -8,7 +8,7 @@ import { type Asked, request } from './request.js'
 import { uncoveredBy } from './schema-fields.js'
 
 /** Confluent's wire format: a zero byte, the schema's id, the Avro body. */
-const headerLength = 5
+export const headerLength = 5
 
 const lookUpWithin = 20_000
 
@@ -27,6 +27,8 @@ export type Compatibility = keyof typeof COMPATIBILITY
 export type Registry = {
   /** Registers a schema, and has the registry hold the subject to this rule: it refuses a schema that breaks the rule. */
   register: (subject: string, schema: unknown, compatibility: Compatibility) => Promise<number>
+  /** What stands before each event of a schema that was registered. */
+  header: (subject: string, schema: unknown) => Promise<Buffer>
   /** An encoder for a schema that was registered. */
   encoder: <T>(subject: string, schema: unknown) => Promise<(value: T) => Buffer>
   /**
@@ -40,8 +42,8 @@ export type Registry = {
   findLatest: (subject: string) => Promise<string | undefined>
   /** Whether the subject has this schema, as its newest or as an earlier one. */
   isRegistered: (subject: string, schema: unknown) => Promise<boolean>
-  /** Looks up a registered schema, so that its events can be read later without the registry. */
-  prepare: (subject: string, schema: unknown) => Promise<void>
+  /** Looks up a registered schema, so that its events can be read later without the registry; resolves to its id. */
+  prepare: (subject: string, schema: unknown) => Promise<number>
   ping: () => Promise<void>
 }
 
@@ -62,6 +64,7 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
       throw error
     })
   const written = new Map<number, Promise<string>>()
+  const ids = new Map<string, Promise<number>>()
   const encoders = new Map<string, Promise<unknown>>()
 
   const addressOf = (subject: string): string => `${base}/subjects/${encodeURIComponent(subject)}`
@@ -79,7 +82,15 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
     return asked
   }
 
-  const idOf = async (subject: string, schema: string): Promise<number> => {
+  const idOf = (subject: string, schema: string): Promise<number> => {
+    const known = ids.get(subject + schema)
+    if (known) return known
+    const asked = findId(subject, schema)
+    ids.set(subject + schema, asked)
+    asked.catch(() => ids.delete(subject + schema))
+    return asked
+  }
+  const findId = async (subject: string, schema: string): Promise<number> => {
     const asked = client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema })
     // The client has no bound of its own for a registry that hangs.
     const id = await within(lookUpWithin, explained(asked))
@@ -111,6 +122,7 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
   return {
     register,
     writerSchema,
+    header: async (subject, schema) => headerOf(await idOf(subject, JSON.stringify(schema))),
     encoder: <T>(subject: string, schema: unknown) => {
       const text = JSON.stringify(schema)
       // Integrity opens one for each of its fifteen types, and most of them are for the same two topics.
@@ -145,9 +157,7 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
       (await findJson<{ schema: string }>(`${addressOf(subject)}/versions/latest`))?.schema,
     isRegistered: async (subject, schema) =>
       (await findJson(addressOf(subject), sending('POST', { schema: JSON.stringify(schema) }))) !== undefined,
-    prepare: async (subject, schema) => {
-      await idOf(subject, JSON.stringify(schema))
-    },
+    prepare: (subject, schema) => idOf(subject, JSON.stringify(schema)),
     ping: async () => void (await ping()),
   }
 }
@@ -243,6 +253,13 @@ export const schemaIdOf = (message: Buffer): number => {
   if (message.length < headerLength || message[0] !== 0)
     throw new Undecodable('not in the wire format of the schema registry')
   return message.readInt32BE(1)
+}
+
+/** What every message of a schema begins with. */
+export const headerOf = (schemaId: number): Buffer => {
+  const header = Buffer.alloc(headerLength)
+  header.writeInt32BE(schemaId, 1)
+  return header
 }
 
 export const bodyOf = (message: Buffer): Buffer => message.subarray(headerLength)

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Wraps Avro bodies, as they stand on the topic, into an object container that ClickHouse reads.
- * No value is decoded on the way: the sink's work for a row is one copy of its bytes.
+ * Wraps Avro bodies, as they stand on the topic, into an object container that ClickHouse reads. The body of a message is what
+ * follows its first `headerLength` bytes. No value is decoded on the way: the sink's work for a row is one copy of its bytes.
  */
-export const toAvroContainer = (schema: string, bodies: readonly Buffer[]): Buffer => {
+export const toAvroContainer = (schema: string, messages: readonly Buffer[], headerLength = 0): Buffer => {
   const mark = createHash('md5').update(schema).digest()
-  const size = bodies.reduce((sum, body) => sum + body.length, 0)
-  return Buffer.concat([
+  const size = messages.reduce((sum, { length }) => sum + length - headerLength, 0)
+  const head = Buffer.concat([
     magic,
     // One block of metadata with two entries, and the empty block that ends it.
     long(2),
@@ -17,11 +17,14 @@ export const toAvroContainer = (schema: string, bodies: readonly Buffer[]): Buff
     ...text('null'),
     long(0),
     mark,
-    long(bodies.length),
+    long(messages.length),
     long(size),
-    ...bodies,
-    mark,
   ])
+  const container = Buffer.allocUnsafeSlow(head.length + size + mark.length)
+  let at = head.copy(container)
+  for (const message of messages) at += message.copy(container, at, headerLength)
+  mark.copy(container, at)
+  return container
 }
 
 const magic = Buffer.from('Obj\x01')

@@ -7,6 +7,7 @@ import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { createRecentFailures } from '#platform/health/recent-failures.js'
 import { type Consumer, createKafka } from '#platform/kafka/kafka.js'
+import { countPartitions } from '#platform/kafka/read-topics.js'
 import { createSetAside } from '#platform/kafka/set-aside.js'
 import { readAccess } from '#platform/process/access.js'
 import { orExit, readConfigOrExit } from '#platform/process/config.js'
@@ -17,7 +18,6 @@ import { createRegistry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic, database, rejectedTopic, sinkGroupOf, subjectOf } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent } from '#schemas/events.js'
 import { createSetAsideMessage } from '#schemas/set-aside.js'
 import { configSchema } from './config.js'
@@ -73,10 +73,11 @@ await runService(log, async (onStop, crash) => {
   onStop('producer', producer.close)
   const feeds = await patience.until('registry', () => openTableFeeds(catalogue, registry, clickhouse, insert))
   const encodeRejected = await registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
+  const counts = await patience.until('kafka', () => countPartitions(kafka, [rejectedTopic]))
   const setAside = createSetAside({
     producer,
     topic: rejectedTopic,
-    partitions: partitionsOf(catalogue, rejectedTopic),
+    partitions: counts.get(rejectedTopic) ?? 1,
     toMessage: createSetAsideMessage(encodeRejected),
     metrics,
     log,

@@ -17,21 +17,20 @@ export const createSort = (
   schemaName: string,
   findColumns: () => Promise<TableColumns>,
 ) => {
-  const names = new Map<number, string>()
-  const nameOf = async (id: number): Promise<string> => {
-    const known = names.get(id)
-    if (known !== undefined) return known
+  /** The ids of schemas whose events can be inserted. */
+  const own = new Set<number>()
+  const checkSchema = async (id: number): Promise<void> => {
     const written = readSchema(await registry.writerSchema(id))
     const name = `${written.namespace}.${written.name}`
-    if (name === schemaName) refuseLoss(written, await findColumns())
-    names.set(id, name)
-    return name
-  }
-  const check = async (message: Received): Promise<void> => {
-    const name = await nameOf(schemaIdOf(message.value))
     if (name !== schemaName) throw new Undecodable(`written with the schema ${name} instead of ${schemaName}`)
+    refuseLoss(written, await findColumns())
+    own.add(id)
   }
-  return (messages: readonly Received[]): Promise<Sorted> => sortBy(messages, check)
+  return (messages: readonly Received[]): Promise<Sorted> =>
+    sortBy(messages, ({ value }) => {
+      const id = schemaIdOf(value)
+      return own.has(id) ? undefined : checkSchema(id)
+    })
 }
 
 /** The columns that an insert into a table reaches, by name, with their types. */
@@ -78,16 +77,20 @@ const refuseLoss = (written: Written, { table, types }: TableColumns): void => {
 export const createCloseLook = (decode: (message: Buffer) => Promise<unknown>) => (messages: readonly Received[]) =>
   sortBy(messages, ({ value }) => decode(value))
 
+/** `check` throws Undecodable for what has to be set aside. It resolves later only where it has to: awaiting takes its time. */
 const sortBy = async (
   messages: readonly Received[],
-  check: (message: Received) => Promise<unknown>,
+  check: (message: Received) => Promise<unknown> | undefined,
 ): Promise<Sorted> => {
   const sorted: Sorted = { readable: [], unreadable: [] }
   const breathe = createBreathe()
   for (const message of messages) {
-    await breathe()
     try {
-      await check(message)
+      const checking = check(message)
+      if (checking) {
+        await checking
+        await breathe()
+      }
       sorted.readable.push(message)
     } catch (error) {
       if (!(error instanceof Undecodable)) throw error

@@ -1,4 +1,4 @@
-import { bodyOf, schemaIdOf } from '#platform/registry.js'
+import { headerLength, schemaIdOf } from '#platform/registry.js'
 import { toAvroContainer } from './avro-container.js'
 
 export type Insert = (table: string, container: Buffer, rows: number) => Promise<void>
@@ -24,10 +24,9 @@ export const createTableWriter = (deps: {
     const taken = waiting
     waiting = []
     try {
-      const bySchema = groupBySchema(taken.flatMap(({ messages }) => messages))
-      for (const [schemaId, bodies] of bySchema) {
-        const container = toAvroContainer(await deps.writerSchema(schemaId), bodies)
-        await deps.insert(deps.table, container, bodies.length)
+      for (const [schemaId, messages] of groupBySchema(taken)) {
+        const container = toAvroContainer(await deps.writerSchema(schemaId), messages, headerLength)
+        await deps.insert(deps.table, container, messages.length)
       }
       for (const { resolve } of taken) resolve()
     } catch (error) {
@@ -44,13 +43,15 @@ export const createTableWriter = (deps: {
   }
 }
 
-const groupBySchema = (messages: readonly Buffer[]): Map<number, Buffer[]> => {
+const groupBySchema = (taken: readonly Waiting[]): Map<number, Buffer[]> => {
   const groups = new Map<number, Buffer[]>()
-  for (const message of messages) {
-    const schemaId = schemaIdOf(message)
-    const group = groups.get(schemaId)
-    if (group) group.push(bodyOf(message))
-    else groups.set(schemaId, [bodyOf(message)])
+  for (const { messages } of taken) {
+    for (const message of messages) {
+      const schemaId = schemaIdOf(message)
+      const group = groups.get(schemaId)
+      if (group) group.push(message)
+      else groups.set(schemaId, [message])
+    }
   }
   return groups
 }

@@ -9,6 +9,12 @@ export const leftOut = [
   },
   { page: 'README.md', begins: 'npm run check ', why: 'these run the tests, and take up to an hour and a half' },
   { page: 'docs/operations.md', begins: 'npm run faults ', why: 'these take up to an hour and a half' },
+  { page: 'docs/performance.md', begins: 'npm run bench ', why: 'these take up to half an hour' },
+  {
+    page: 'docs/capacity.md',
+    begins: 'npm run bench ',
+    why: 'it needs the folder test/, which the journey leaves out',
+  },
 ]
 
 export const isLeftOut = ({ page, text }: Snippet): boolean =>

@@ -30,7 +30,9 @@ describe.each(pages)('%s', (page) => {
       .filter(isLeftOut)
       .map((each) => each.text)
       .join('')
-    const named = [...text.matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z-]+)/g)].map(([, script = '']) => script)
+    const named = [...text.matchAll(/\bnpm (?:run (?:-s )?)?(start|test|(?<=run (?:-s )?)[a-z][a-z-]*)/g)].map(
+      ([, script = '']) => script,
+    )
     expect(named.filter((script) => !scripts[script])).toEqual([])
     const paths = [...text.matchAll(/\bnpm test -- (\S+)/g)].map(([, path = '']) => path)
     expect(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FailPointName, failPointScenario, failPoints } from './runs/fail-points.js'
 import { shortChaos } from './runs/faults.js'
 import { rebalanceScenario } from './runs/rebalance.js'
@@ -9,21 +9,23 @@ import { type FaultStack, startStack } from './stack/start-stack.js'
 // One seed each, on one system; `npm run faults` runs many.
 const within = 240_000
 
-let stack: FaultStack
-let session: Session
-const said: string[] = []
+/** A system whose organisations have so many lanes; and a scenario on it, after which all must be well. */
+const createWell = (lanes: number) => {
+  let stack: FaultStack
+  let session: Session
+  const said: string[] = []
+  beforeAll(async () => {
+    stack = await startStack({ say: (line) => said.push(line), lanes })
+    session = createSession(stack, (line) => said.push(line))
+  })
+  afterAll(() => stack?.stop())
 
-beforeAll(async () => {
-  stack = await startStack({ say: (line) => said.push(line) })
-  session = createSession(stack, (line) => said.push(line))
-})
-afterAll(() => stack?.stop())
-
-const expectAllWell = async (scenario: Scenario) => {
-  said.length = 0
-  const { findings, records } = await runScenario(session, scenario, 1)
-  expect(findings, said.join('\n')).toEqual([])
-  expect(records).toBeGreaterThan(0)
+  return async (scenario: Scenario) => {
+    said.length = 0
+    const { findings, records } = await runScenario(session, scenario, 1)
+    expect(findings, said.join('\n')).toEqual([])
+    expect(records).toBeGreaterThan(0)
+  }
 }
 
 // Every row of the crash table once, as many at a time as there are processes to die; `npm run faults` has each by itself.
@@ -36,17 +38,21 @@ it('has every fail point in one of its rows', () => {
   expect(rows.flat().sort()).toEqual(Object.keys(failPoints).sort())
 })
 
-it.each(rows.map((points, n): [string, FailPointName[], string] => [points.join(' and '), points, `row-${n}`]))(
-  'nothing is lost and nothing is there twice when processes die %s',
-  (_, points, name) => expectAllWell(failPointScenario(points, name)),
-  within,
-)
+describe.each([1, 4])('with %i lanes', (lanes) => {
+  const expectAllWell = createWell(lanes)
 
-// Where the sleeper holds most: a decision that is made and not committed. `npm run faults` has the other places.
-it(
-  'no verdict differs when an integrity instance falls asleep before-postgres-commit and wakes after others took over',
-  () => expectAllWell(rebalanceScenario('before-postgres-commit')),
-  within,
-)
+  it.each(rows.map((points, n): [string, FailPointName[], string] => [points.join(' and '), points, `row-${n}`]))(
+    'nothing is lost and nothing is there twice when processes die %s',
+    (_, points, name) => expectAllWell(failPointScenario(points, name)),
+    within,
+  )
 
-it('keeps every promise through kills, pauses, restarts and bad connections', () => expectAllWell(shortChaos), within)
+  // Where the sleeper holds most: a decision that is made and not committed. `npm run faults` has the other places.
+  it(
+    'no verdict differs when an integrity instance falls asleep before-postgres-commit and wakes after others took over',
+    () => expectAllWell(rebalanceScenario('before-postgres-commit')),
+    within,
+  )
+
+  it('keeps every promise through kills, pauses, restarts and bad connections', () => expectAllWell(shortChaos), within)
+})

@@ -20,7 +20,7 @@ const detail = (line: string) => {
 
 const runs = options.only.flatMap((name) => options.seeds.map((seed) => ({ name, seed })))
 note(`starting the system, for ${runs.length} runs …`)
-const stack = await startStack({ say: detail })
+const stack = await startStack({ say: detail, lanes: options.lanes })
 let isStopping = false
 onStopSignal({
   stop: () => {
@@ -41,7 +41,8 @@ const runAll = async (): Promise<void> => {
     results.push(result)
     note(`${results.length} of ${runs.length}  ${lineOf(result)}`)
     for (const { name: finding, about } of result.findings.slice(0, 10)) note(`    ${finding}: ${about.slice(0, 500)}`)
-    if (!isGood(result)) note(`    again: npm run faults -- --only ${name} --seed ${seed} --verbose`)
+    if (!isGood(result))
+      note(`    again: npm run faults -- --lanes ${options.lanes} --only ${name} --seed ${seed} --verbose`)
     if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
   }
 }

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { toCount } from '../support/to-count.js'
 import { scenarios } from './runs/scenarios.js'
 
-export type Options = { seeds: number[]; only: string[]; json: boolean; verbose: boolean }
+export type Options = { seeds: number[]; only: string[]; lanes: number; json: boolean; verbose: boolean }
 
 const defaultSeeds = 20
 
@@ -16,6 +16,7 @@ export const readOptions = (argv: readonly string[]): Options => {
     )
     .option('--seeds <count>', 'how many seeds, from 1 on, for each kind of run', toCount, defaultSeeds)
     .option('--seed <number>', 'this seed alone: the way to see a failure again', toCount)
+    .option('--lanes <number>', 'how many lanes an organisation has, 1 to 4', toCount, 1)
     .option('--only <names...>', `some kinds of run alone: ${[...scenarios.keys()].join(', ')}`)
     .option('--json', 'one line of JSON for each run on standard output', false)
     .option('--verbose', 'show what is done, and what the supervisor says, as it happens', false)
@@ -25,6 +26,7 @@ export const readOptions = (argv: readonly string[]): Options => {
 Examples:
   npm run faults                                        everything; an hour and a half on two cores
   npm run faults -- --seeds 2                           the same, with two seeds each
+  npm run faults -- --lanes 4 --only chaos kills        organisations with four lanes
   npm run faults -- --only after-postgres-commit kills  two kinds of run
   npm run faults -- --only chaos --seed 7 --verbose     one run again, and what happens in it`,
     )
@@ -32,6 +34,7 @@ Examples:
     seeds: number
     seed?: number
     only?: string[]
+    lanes: number
     json: boolean
     verbose: boolean
   }>()
@@ -41,6 +44,7 @@ Examples:
   return {
     seeds: given.seed === undefined ? Array.from({ length: given.seeds }, (_, i) => i + 1) : [given.seed],
     only,
+    lanes: given.lanes,
     json: given.json,
     verbose: given.verbose,
   }

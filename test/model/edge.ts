@@ -1,4 +1,4 @@
-import { partitionOf } from '#platform/kafka/partitions.js'
+import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
@@ -6,6 +6,7 @@ import { branch } from '#schemas/records/branch.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import type { Log } from './log.js'
+import type { Rules } from './rules.js'
 
 /** A type that is referred to, one that refers to it, and the one whose records carry keys of their own. */
 export const types: ReadonlyMap<string, RecordType> = new Map([shop, branch, interaction].map((t) => [t.type, t]))
@@ -19,42 +20,68 @@ export type Upload = { org: string; type: string; key: number | undefined; recor
  * Every edge at once: they share nothing but the log. An edge can append a batch; append the same batch again at any time later
  * (a send that was retried, a client that sends its key again); or append another body under the same key.
  */
-export const createEdge = (log: Log<SubmittedBatch>, note: (line: string) => void) => {
-  const sent: { topic: string; batch: SubmittedBatch }[] = []
+export const createEdge = (
+  log: Log<SubmittedBatch>,
+  { lanes, laneOf }: { lanes: number } & Pick<Rules, 'laneOf'>,
+  note: (line: string) => void,
+) => {
+  const sent: { topic: string; partition: number; batch: SubmittedBatch }[] = []
+  let requests = 0
 
-  const append = (topic: string, batch: SubmittedBatch): void => {
-    const partition = partitionOf(batch.org_id, partitions)
+  const append = (topic: string, partition: number, batch: SubmittedBatch): void => {
     const offset = log.append(topic, partition, batch)
     note(`edge appends ${batch.batch_id} at ${topic}/${partition}@${offset}: ${contentOf(batch)}`)
   }
   return {
     submit: ({ org, type, key, records }: Upload): void => {
       const topic = submittedTopic(type)
-      const request = key === undefined ? `request-${sent.length}` : `request-of-key-${key}`
-      const batch: SubmittedBatch = {
-        org_id: org,
-        request_id: `${org}/${type}/${request}`,
-        // As batchIdOf in schemas/uuid.ts: another count under the same key is another batch.
-        batch_id: `${org}/${type}/${request}/${records.length}`,
-        batch: 1,
-        batches: 1,
-        first_index: 0,
-        submitted_at: sent.length,
-        body_sha256: Buffer.from([sent.length]),
-        records: records.flatMap((drawn, index) =>
-          drawn.isInvalid ? [] : [recordOf(type, drawn, index, sent.length)],
-        ),
-        refusals: records.flatMap((drawn, index) => (drawn.isInvalid ? [refusalOf(index)] : [])),
+      const body = requests++
+      const request = `${org}/${type}/${key === undefined ? `request-${body}` : `request-of-key-${key}`}`
+      const entries = records.map((drawn, place): Sent => {
+        if (drawn.isInvalid) return { place, refusal: refusalOf(place) }
+        return { place, record: recordOf(type, drawn, place, body) }
+      })
+      // Of interactions only those with keys of their own have to meet: the others go anywhere together.
+      const partitionFor = ({ record }: Sent): number => {
+        const id = record ? String(record[types.get(type)?.id ?? '']) : null
+        if (type !== 'interactions') return partitionOfLane(org, laneOf(id, lanes, body), partitions)
+        return partitionOf(record?.keyed_sha256 && id ? id : request, partitions)
       }
-      sent.push({ topic, batch })
-      append(topic, batch)
+      const groups = new Map<number, Sent[]>()
+      for (const entry of entries) {
+        const partition = partitionFor(entry)
+        groups.set(partition, [...(groups.get(partition) ?? []), entry])
+      }
+      let before = 0
+      for (const [n, [partition, group]] of [...groups].entries()) {
+        const first = group[0]?.place ?? 0
+        const batch: SubmittedBatch = {
+          org_id: org,
+          request_id: request,
+          // As batchIdOf in schemas/uuid.ts: another count under the same key is another batch.
+          batch_id: `${request}/${before}+${group.length}`,
+          batch: n + 1,
+          batches: groups.size,
+          first_index: first,
+          submitted_at: body,
+          body_sha256: Buffer.from([body]),
+          records: group.flatMap(({ place, record }) => (record ? [{ ...record, index: place - first }] : [])),
+          refusals: group.flatMap(({ place, refusal }) => (refusal ? [{ ...refusal, index: place - first }] : [])),
+        }
+        before += group.length
+        sent.push({ topic, partition, batch })
+        append(topic, partition, batch)
+      }
     },
     submitAgain: (pick: number): void => {
       const again = sent[pick % sent.length]
-      if (again) append(again.topic, again.batch)
+      if (again) append(again.topic, again.partition, again.batch)
     },
   }
 }
+
+/** A record of a request as it is sent, and its place there. */
+type Sent = { place: number; record?: SubmittedRecord; refusal?: SubmittedBatch['refusals'][number] }
 
 const recordOf = (type: string, drawn: Drawn, index: number, body: number): SubmittedRecord => {
   const { id, refers, isDeleted, key } = drawn

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { history } from './history.js'
+import { type Command, history } from './history.js'
 import { brokenRules, type Rules } from './rules.js'
 import { runHistory } from './system.js'
 
@@ -8,23 +8,36 @@ import { runHistory } from './system.js'
 const runs = Number(process.env.MODEL_RUNS ?? 1500)
 const seed = Number(process.env.MODEL_SEED ?? 5)
 
-const check = (broken: Partial<Rules> = {}, options: { endOnFailure?: boolean } = {}) =>
+const check = (
+  lanes: number,
+  broken: Partial<Rules> = {},
+  options: { endOnFailure?: boolean; examples?: [Command[]][] } = {},
+) =>
   fc.check(
-    fc.property(history, (commands) => runHistory(commands, broken)),
+    fc.property(history, (commands) => runHistory(commands, broken, lanes)),
     { numRuns: runs, seed, ...options },
   )
 
-it('comes out of every history as the naive system does', () => {
-  const { failed, errorInstance, counterexamplePath } = check()
-  expect(failed ? `seed ${seed}, path ${counterexamplePath}: ${errorInstance}` : 'nothing found').toBe('nothing found')
-}, 600_000)
+it.each([1, 2])(
+  'comes out of every history as the naive system does, with %i lanes',
+  (lanes) => {
+    const { failed, errorInstance, counterexamplePath } = check(lanes)
+    expect(failed ? `seed ${seed}, path ${counterexamplePath}: ${errorInstance}` : 'nothing found').toBe(
+      'nothing found',
+    )
+  },
+  600_000,
+)
 
 describe('finds out a system that', () => {
   it.each(Object.entries(brokenRules))(
     '%s',
-    (_, { broken, shows }) => {
+    (_, { broken, shows, lanes = 1, example }) => {
       // The failing history is not shrunk: that takes seconds, and nobody reads it.
-      const { failed, errorInstance } = check(broken, { endOnFailure: true })
+      const { failed, errorInstance } = check(lanes, broken, {
+        endOnFailure: true,
+        ...(example && { examples: [[example]] }),
+      })
       expect(failed).toBe(true)
       expect((errorInstance as Error).message).toMatch(shows)
     },

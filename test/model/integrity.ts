@@ -117,7 +117,7 @@ export const createIntegrity = (deps: {
     const [stage] = work.left
     const isOwner = isHeld(work)
     const who = `integrity ${work.by}${isOwner ? '' : ' (has lost it)'}: ${spanOf(work.at)}`
-    if (stage === 'begin' && postgres.isLocked(work.at)) return false
+    if (stage === 'begin' && postgres.isLocked(work.at, work.submitted)) return false
     if (stage === 'begin' && !begin(work)) return true
     if (stage === 'commit') commit(work)
     if (stage === 'remember')

@@ -37,19 +37,15 @@ export const checkOutcome = (system: {
     const events = distinct(
       all.filter(({ topic }) => topic === acceptedTopic(name)).map(({ value }) => value as AcceptedEvent),
     )
-    same(
-      `versions of ${name}, in the order of the log`,
-      byVersion(events, type.id),
-      inOrder(judged, type.id, submitted),
-    )
+    same(`versions of ${name}, in the order of the log`, byVersion(events, type.id), inOrder(judged, type.id))
     same(
       `the view of ${name}`,
       viewOf(sink.rows(acceptedTopic(name)) as AcceptedEvent[], type.id),
-      currentOf(judged, type.id, submitted),
+      currentOf(judged, type.id),
     )
   }
   const refused = [...oracle.judged.values()].flatMap(({ batch, refused: of }) =>
-    [...of].map(([index, code]) => `${batch.batch_id} #${index} ${code}`),
+    [...of].map(([index, code]) => `${batch.batch_id} #${batch.first_index + index} ${code}`),
   )
   const nameOf = (e: RejectedEvent) => `${e.batch_id} #${e.index} ${e.problems[0]?.code}`
   const rejected = all.filter(({ topic }) => topic === rejectedTopic).map(({ value }) => value as RejectedEvent)
@@ -72,21 +68,13 @@ const line = (org: string, values: Record<string, unknown>, id: string): string 
 const byVersion = (events: readonly AcceptedEvent[], id: string): string[] =>
   groupByKey([...events].sort((a, b) => a.version - b.version).map((event) => line(event.org_id, event, id)))
 
-/** The batches in the order of the log, where a batch that lies there more than once counts at its first place. */
-const inLogOrder = (judged: readonly Judged[], submitted: Log<SubmittedBatch>): Judged[] => {
-  const first = new Map<string, number>()
-  for (const { topic, partition } of submitted.places())
-    submitted.read(topic, partition, 0).forEach(({ batch_id }, offset) => {
-      if (!first.has(batch_id)) first.set(batch_id, offset)
-    })
-  return [...judged].sort((a, b) => (first.get(a.batch.batch_id) ?? 0) - (first.get(b.batch.batch_id) ?? 0))
-}
+/** The batches in the order in which they came to the log for the first time, whatever the partition. */
+const inLogOrder = (judged: readonly Judged[]): Judged[] =>
+  [...judged].sort((a, b) => a.batch.submitted_at - b.batch.submitted_at)
 
-const inOrder = (judged: readonly Judged[], id: string, submitted: Log<SubmittedBatch>): string[] =>
+const inOrder = (judged: readonly Judged[], id: string): string[] =>
   groupByKey(
-    inLogOrder(judged, submitted).flatMap(({ batch, accepted }) =>
-      accepted.map((record) => line(batch.org_id, record, id)),
-    ),
+    inLogOrder(judged).flatMap(({ batch, accepted }) => accepted.map((record) => line(batch.org_id, record, id))),
   )
 
 /** Versions can be compared only within one key, so the lines are put in the order of their keys first. */
@@ -102,9 +90,9 @@ const viewOf = (rows: readonly AcceptedEvent[], id: string): string[] =>
     .map((row) => line(row.org_id, row, id))
     .sort()
 
-const currentOf = (judged: readonly Judged[], id: string, submitted: Log<SubmittedBatch>): string[] => {
+const currentOf = (judged: readonly Judged[], id: string): string[] => {
   const current = new Map<string, { isDeleted: boolean; text: string }>()
-  for (const { batch, accepted } of inLogOrder(judged, submitted)) {
+  for (const { batch, accepted } of inLogOrder(judged)) {
     for (const record of accepted) {
       const isDeleted = record.is_deleted === true
       current.set(entityKey(batch.org_id, String(record[id])), { isDeleted, text: line(batch.org_id, record, id) })

@@ -1,4 +1,4 @@
-import { entityName } from '#ledger/entities.js'
+import { type Entity, entityName } from '#ledger/entities.js'
 import { type Decided, type Span, type Submitted, toDecided } from '#ledger/fence.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import { placeOf } from '#platform/kafka/partitions.js'
@@ -12,18 +12,38 @@ export type Postgres = ReturnType<typeof createPostgres>
 /** What a transaction has read and decided. Others see it only after its commit. */
 export type Transaction = { at: Span; cursor: number; readAt: number; taken: Taken; outcomes: Decided[] }
 
-export const createPostgres = (rules: Rules) => {
+export const createPostgres = (rules: Rules, lanes: number) => {
   const cursors = new Map<string, number>()
   const verdicts = new Map<string, StoredVerdict>()
   const entities = new Set<string>()
   const keyed = new Map<string, Buffer>()
   const locks = new Set<string>()
+  /** As integrity.request_bodies: what is committed, and what open transactions have inserted, by the partition's name. */
+  const claims = new Map<string, Buffer>()
+  const openClaims = new Map<string, string>()
+  const claimsBodies = lanes > 1 && rules.claimsBodies
+
+  const claim = (at: Span, fresh: readonly Submitted[]): Map<string, Buffer> => {
+    const bodies = new Map<string, Buffer>()
+    for (const { batch } of fresh) {
+      openClaims.set(batch.request_id, placeOf(at))
+      if (!bodies.has(batch.request_id)) bodies.set(batch.request_id, claims.get(batch.request_id) ?? batch.body_sha256)
+    }
+    return bodies
+  }
+  const release = (at: Span): void => {
+    locks.delete(placeOf(at))
+    for (const [requestId, place] of openClaims) if (place === placeOf(at)) openClaims.delete(requestId)
+  }
 
   return {
     cursors,
     verdicts,
     entities,
-    isLocked: (at: Span) => rules.locksCursor && locks.has(placeOf(at)),
+    isLocked: (at: Span, submitted: readonly Submitted[]) =>
+      (rules.locksCursor && locks.has(placeOf(at))) ||
+      (claimsBodies &&
+        submitted.some(({ batch }) => (openClaims.get(batch.request_id) ?? placeOf(at)) !== placeOf(at))),
 
     /** As services/integrity/take-decisions.ts, in its order, up to the writes. */
     begin: (at: Span, submitted: readonly Submitted[], cache: ReadonlySet<string>, now: number): Transaction => {
@@ -33,13 +53,14 @@ export const createPostgres = (rules: Rules) => {
       rules.refuseHole(at, cursor)
       const fresh = rules.freshOnes(submitted, cursor ?? 0, found)
       const wanted = [...wantedOf(at.type, fresh)].map(entityName)
+      const known = new Set(wanted.filter((name) => cache.has(name) || entities.has(name)))
       const world = {
-        known: new Set(wanted.filter((name) => cache.has(name) || entities.has(name))),
+        isKnown: (entity: Entity) => known.has(entityName(entity)),
         takenBefore: pick(
           keyed,
           keyedOf(at.type, fresh).map(({ orgId, id }) => entityKey(orgId, id)),
         ),
-        bodies: firstBodies([...verdicts.values()]),
+        bodies: claimsBodies ? claim(at, fresh) : firstBodies([...verdicts.values()]),
       }
       const taken = decideFetch(at, fresh, world, now)
       for (const verdict of taken.verdicts) found.set(verdict.batch_id, verdict)
@@ -60,12 +81,12 @@ export const createPostgres = (rules: Rules) => {
         if (!keyed.has(entityKey(orgId, id))) keyed.set(entityKey(orgId, id), bodySha256)
       const before = cursors.get(placeOf(at)) ?? 0
       if (at.next > before) cursors.set(placeOf(at), at.next)
-      locks.delete(placeOf(at))
+      for (const { request_id, body_sha256 } of taken.verdicts)
+        if (!claims.has(request_id)) claims.set(request_id, body_sha256)
+      release(at)
     },
 
-    rollBack: ({ at }: Transaction): void => {
-      locks.delete(placeOf(at))
-    },
+    rollBack: ({ at }: Transaction): void => release(at),
   }
 }
 

@@ -1,5 +1,7 @@
 import { freshOnes, refuseHole } from '#ledger/fence.js'
+import { laneOf } from '#platform/kafka/partitions.js'
 import type { AcceptedEvent } from '#schemas/events.js'
+import type { Command } from './history.js'
 
 /** What integrity does with a fetch, in this order. A crash may come between any two stages, and within 'publish'. */
 export type Stage = 'begin' | 'commit' | 'remember' | 'publish' | 'commit offset'
@@ -9,7 +11,11 @@ export type Rules = {
   stages: readonly Stage[]
   refuseHole: typeof refuseHole
   freshOnes: typeof freshOnes
+  /** `body` numbers the request. */
+  laneOf: (id: string | null, lanes: number, body: number) => number
   locksCursor: boolean
+  /** Whether a request with several lanes belongs to the body whose transaction comes first. */
+  claimsBodies: boolean
   overwritesVerdicts: boolean
   /** A version in place of the real one. */
   versionOf: (event: AcceptedEvent, published: number) => number
@@ -21,7 +27,9 @@ export const rules: Rules = {
   stages: ['begin', 'commit', 'remember', 'publish', 'commit offset'],
   refuseHole,
   freshOnes,
+  laneOf,
   locksCursor: true,
+  claimsBodies: true,
   overwritesVerdicts: false,
   versionOf: (event) => event.version,
   // ReplacingMergeTree: the highest version stays, of equal ones the last.
@@ -29,8 +37,23 @@ export const rules: Rules = {
   sinkCommitsFirst: false,
 }
 
+const shopOf = (id: number) => ({ id, refers: 0, isDeleted: false, isInvalid: false, key: undefined })
+const step = { do: 'step' as const, choice: 0, notices: false, twice: false }
+
+/** Drawn too seldom: two bodies under one key, of ids in two lanes, and both are read before either is committed. */
+const twoBodies: Command[] = [
+  { do: 'submit', org: 'acme', type: 'shops', key: 0, records: [shopOf(0)] },
+  { do: 'submit', org: 'acme', type: 'shops', key: 0, records: [shopOf(1), shopOf(1)] },
+  { do: 'fetch', pick: 0, most: 4 },
+  { do: 'fetch', pick: 0, most: 4 },
+  { ...step, pick: 0 },
+  { ...step, pick: 1 },
+]
+
+type BrokenRule = { broken: Partial<Rules>; shows: RegExp; lanes?: number; example?: Command[] }
+
 /** Ways to build the system wrong, and what the model must then report for some history. */
-export const brokenRules: Record<string, { broken: Partial<Rules>; shows: RegExp }> = {
+export const brokenRules: Record<string, BrokenRule> = {
   'decides anew what lies below the cursor': {
     broken: { freshOnes: (all) => [...all], overwritesVerdicts: true },
     shows: /is published in two ways|in the order of the log/,
@@ -43,6 +66,17 @@ export const brokenRules: Record<string, { broken: Partial<Rules>; shows: RegExp
   'decides without a lock on the cursor': {
     broken: { locksCursor: false, overwritesVerdicts: true },
     shows: /is published in two ways/,
+  },
+  'lets the writes of one id go to different lanes': {
+    broken: { laneOf: (_, lanes, body) => body % lanes },
+    shows: /is published in two ways|in the order of the log|^the view of/,
+    lanes: 2,
+  },
+  'decides two bodies of one request at the same time': {
+    broken: { claimsBodies: false },
+    shows: /^the verdict on .* it should be|in the order of the log/,
+    lanes: 2,
+    example: twoBodies,
   },
   'publishes before it commits': {
     broken: { stages: ['begin', 'publish', 'commit', 'remember', 'commit offset'] },

@@ -17,13 +17,13 @@ import { createWitness } from './witness.js'
 // which take-decisions.ts, publisher.ts and the sink work.
 //
 // What it does not cover: SQL, and isolation beyond "a commit is atomic, the cursor's row is locked" (the int tests do);
-// Avro; messages that cannot be decoded; requests of more than one batch; the edge's answers and its 409; pruned
+// Avro; messages that cannot be decoded; requests of more than one batch in a lane; the edge's answers and its 409; pruned
 // verdicts; topics that are compacted or cut off; brokers that lose what they acknowledged; which event of a key comes
 // last on its topic (that of an instance that was asleep may: `weir verify` mends it); and time, so that "stuck" means
 // that work is left and no step can be taken.
 
 /** Runs a history, lets everything come to rest, and compares. Throws with all that happened where something is wrong. */
-export const runHistory = (commands: readonly Command[], broken: Partial<Rules> = {}): void => {
+export const runHistory = (commands: readonly Command[], broken: Partial<Rules> = {}, lanes = 1): void => {
   const rules = { ...realRules, ...broken }
   const happened: string[] = []
   const note = (line: string): void => void happened.push(line)
@@ -34,8 +34,8 @@ export const runHistory = (commands: readonly Command[], broken: Partial<Rules> 
   const published = createLog<Published>()
   const oracle = createOracle()
   const witness = createWitness(submitted, oracle)
-  const postgres = createPostgres(rules)
-  const edge = createEdge(submitted, note)
+  const postgres = createPostgres(rules, lanes)
+  const edge = createEdge(submitted, { lanes, laneOf: rules.laneOf }, note)
   const integrity = createIntegrity({ instances, submitted, published, postgres, witness, rules, now, note })
   const sink = createSink(published, rules, note)
 

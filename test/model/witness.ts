@@ -40,7 +40,8 @@ export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) =>
 
   const rejectionPublished = (key: string, event: RejectedEvent): void => {
     sameAsBefore(`the rejection ${key} #${event.index}`, event)
-    if (!judgedOf(event.batch_id).refused.has(event.index))
+    const { batch, refused } = judgedOf(event.batch_id)
+    if (!refused.has(event.index - batch.first_index))
       throw new Violation(`record ${event.index} of ${event.batch_id} is rejected, but was not refused`)
   }
 

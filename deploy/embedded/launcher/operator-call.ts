@@ -26,6 +26,7 @@ export const operatorOptions: Readonly<Record<string, boolean>> = {
   json: false,
   limit: true,
   mend: false,
+  'new-partitions': true,
   org: true,
   print: false,
   records: true,

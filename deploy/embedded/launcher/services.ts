@@ -30,9 +30,12 @@ export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
 
 /**
  * Makes what the services need: topics, subjects, tables, migrations, and the organisation demo, whose key is written to
- * <dataDir>/demo-key. What exists already stays as it is. `done` resolves to what it leaves to the operator to do.
+ * <dataDir>/demo-key. What exists already stays as it is. `env` are further variables. `done` resolves to what it leaves to the operator to do.
  */
-export const provision = (config: LauncherConfig): RunningProcess & { done: Promise<string[]> } => {
+export const provision = (
+  config: LauncherConfig,
+  env: Record<string, string> = {},
+): RunningProcess & { done: Promise<string[]> } => {
   const logFile = logFileOf(config.dataDir, 'provision')
   const logFrom = sizeOf(logFile) ?? 0
   const running = spawnNoted(
@@ -48,7 +51,7 @@ export const provision = (config: LauncherConfig): RunningProcess & { done: Prom
         '--demo-key-file',
         demoKeyFile(config),
       ],
-      env: serviceEnvironment(config),
+      env: { ...serviceEnvironment(config), ...env },
     },
     config.dataDir,
   )

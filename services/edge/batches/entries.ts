@@ -1,43 +1,46 @@
-import type { Validate } from '#schemas/derive/validator.js'
+import { createValuesEncoder, type OutgoingRecord } from '#schemas/derive/submitted/batch-bytes.js'
+import { createValidator } from '#schemas/derive/validator.js'
 import type { Refusal } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
+import type { RecordType } from '#schemas/record.js'
 import { createPauses } from '../limits/turns.js'
 
 /**
- * One record of a request after validation: its values, or why it was refused. `size` is about how many bytes it takes.
+ * One record of a request after validation: as it will be published, or why it was refused. `size` is about how many bytes it
+ * takes.
  */
-export type Entry = { size: number; keyedSha256?: Buffer } & ({ values: Values } | { refusal: Omit<Refusal, 'index'> })
+export type Entry = OutgoingRecord | { size: number; refusal: Omit<Refusal, 'index'> }
+
+/** Checks a record of this type as it came out of JSON; `assigned` are the values that the service adds. */
+export type ToEntry = (given: unknown, assigned?: Values) => Entry
+
+export const createToEntry = (type: RecordType): ToEntry => {
+  const validate = createValidator(type)
+  const encode = createValuesEncoder(type)
+  return (given, assigned) => {
+    const result = validate(given)
+    if ('values' in result) {
+      const avro = encode(assigned ? { ...assigned, ...result.values } : result.values)
+      return { index: 0, keyedSha256: null, avro, at: 0, size: avro.length }
+    }
+    const { id, problems } = result
+    const stored = toStoredRecord(given)
+    return { refusal: { id, problems, ...stored }, size: stored.record.length + problems.length * perProblem }
+  }
+}
+
+// An estimate: a refusal is written once only, when its batch is.
+const perProblem = 100
 
 /** The records of a request, validated. */
-export const toEntries = async (validate: Validate, records: readonly unknown[]): Promise<Entry[]> => {
+export const toEntries = async (toEntry: ToEntry, records: readonly unknown[]): Promise<Entry[]> => {
   const pause = createPauses()
   const entries: Entry[] = []
   for (const given of records) {
-    entries.push(toEntry(validate, given))
+    entries.push(toEntry(given))
     await pause()
   }
   return entries
-}
-
-export const toEntry = (validate: Validate, given: unknown): Entry => {
-  const result = validate(given)
-  if ('values' in result) return { values: result.values, size: sizeOf(result.values) }
-  const { id, problems } = result
-  const stored = toStoredRecord(given)
-  return { refusal: { id, problems, ...stored }, size: stored.record.length + problems.length * perProblem }
-}
-
-// Estimates: writing a record out only to measure it would cost more than all of its validation.
-const perField = 10
-const perProblem = 100
-
-const sizeOf = (values: Values): number => {
-  let size = 0
-  for (const name in values) {
-    const value = values[name]
-    size += perField + (typeof value === 'string' ? value.length : 0)
-  }
-  return size
 }
 
 type StoredRecord = Pick<Refusal, 'record' | 'truncated'>

@@ -1,4 +1,5 @@
-import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
+import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import type { VerdictEvent } from '#schemas/events.js'
 
 /**
  * What became of a batch that was submitted. `no verdict yet`: Kafka has the batch, and integrity will decide it.
@@ -16,7 +17,7 @@ export type BatchResult = { batch: number; batchId: string | null; outcome: Batc
 /** Publishes batches of one request and waits for their verdicts: an outcome for each, in the same order. */
 export type Submit = (
   type: string,
-  batches: readonly SubmittedBatch[],
+  batches: readonly OutgoingBatch[],
   options?: SubmitOptions,
 ) => Promise<BatchOutcome[]>
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '#platform/health/log.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
+import type { Layout } from '#schemas/derive/topics.js'
 import type { KeyedRequest } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import { gatheredRequestId, interactionRequestId } from '#schemas/uuid.js'
@@ -11,16 +13,22 @@ import { newId } from '../http/ids.js'
 import { Unavailable } from '../http/request-error.js'
 
 /**
- * An interaction on its way: validated, with the SHA-256 of the body that it came in, and the request id that is derived from
- * its Idempotency-Key; null where it came without one.
+ * An interaction on its way: validated, with the SHA-256 of the body that it came in, and the request id and the interaction's own id
+ * that are derived from its Idempotency-Key; null where it came without one. One that was refused has no id.
  */
-export type Interaction = { entry: Entry; bodySha256: Buffer; keyedRequestId: string | null }
+export type Interaction = {
+  entry: Entry
+  bodySha256: Buffer
+  keyedRequestId: string | null
+  keyedId: string | null
+}
 export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] }
 /** `outcome` resolves once the verdict is known or was given up on; it rejects where nothing can be sent at the moment. */
 export type Gathered = { requestId: string; outcome: Promise<InteractionOutcome> }
 /**
- * Collects the interactions of an organisation that arrive within a few milliseconds into one batch. Each has at once the
- * request id by which it will be known.
+ * Collects the interactions of an organisation that arrive within a few milliseconds into one batch; those with an Idempotency-Key
+ * into one for each partition, since the same interaction has to meet itself there. Each has at once the request id by which it will
+ * be known.
  */
 export type Gather = (orgId: string, interaction: Interaction) => Gathered
 
@@ -30,11 +38,13 @@ type Waiting = Interaction & {
 }
 
 /** A batch that is being filled. */
-type Open = { requestId: string; waiting: Waiting[]; bytes: number }
+type Open = { requestId: string; lane: number | undefined; waiting: Waiting[]; bytes: number }
 
 export const createGather = (deps: {
   type: string
   submit: Submit
+  /** How wide the system is; throws while that is not known yet. */
+  layout: () => Layout
   batchLimits: BatchLimits
   /** Calls `send` when it is time to send what was gathered. */
   sendLater: (send: () => void) => void
@@ -43,26 +53,32 @@ export const createGather = (deps: {
   log: Log
 }): Gather => {
   const { batchLimits, log } = deps
+  /** By what an interaction may be gathered with. */
   const openOf = new Map<string, Open>()
 
-  const submit = async (orgId: string, { requestId, waiting }: Open): Promise<void> => {
+  const submit = async (orgId: string, { requestId, lane, waiting }: Open): Promise<void> => {
     deps.figures.gathered.observe(waiting.length)
     const batches = toBatches([waiting.map(({ entry }) => entry)], {
       orgId,
       requestId,
       bodySha256: hashOf(waiting),
       submittedAt: deps.now(),
-    }).map((batch) => ({ ...batch, gathered: true, keyed_requests: keyedRequestsOf(waiting) }))
+    }).map(({ lane: _, ...batch }) => ({
+      ...batch,
+      ...(lane !== undefined && { lane }),
+      gathered: true,
+      keyed_requests: keyedRequestsOf(waiting),
+    }))
     const [outcome] = await deps.submit(deps.type, batches)
     if (outcome) deps.figures.countRecords(deps.type, outcome, waiting.length)
     const outcomeAt = outcomesOf(outcome)
     for (const [index, { resolve }] of waiting.entries()) resolve(outcomeAt(index))
   }
 
-  const send = (orgId: string, open: Open): void => {
+  const send = (orgId: string, group: string, open: Open): void => {
     // Sent before its time was over, because it was full.
-    if (openOf.get(orgId) !== open) return
-    openOf.delete(orgId)
+    if (openOf.get(group) !== open) return
+    openOf.delete(group)
     submit(orgId, open).catch((error) => {
       log.error({ err: error, interactions: open.waiting.length }, 'interactions not submitted')
       for (const { entry, resolve, reject } of open.waiting) {
@@ -75,27 +91,34 @@ export const createGather = (deps: {
   }
 
   /** The batch that has room for an interaction of this size. */
-  const openFor = (orgId: string, size: number): Open => {
-    const open = openOf.get(orgId)
+  const openFor = (orgId: string, lane: number | undefined, size: number): Open => {
+    const group = groupOf(orgId, lane)
+    const open = openOf.get(group)
     if (open && open.bytes + size <= batchLimits.bytes) return open
-    if (open) send(orgId, open)
-    const next: Open = { requestId: gatheredRequestId(newId()), waiting: [], bytes: 0 }
-    openOf.set(orgId, next)
-    deps.sendLater(() => send(orgId, next))
+    if (open) send(orgId, group, open)
+    const next: Open = { requestId: gatheredRequestId(newId()), lane, waiting: [], bytes: 0 }
+    openOf.set(group, next)
+    deps.sendLater(() => send(orgId, group, next))
     return next
   }
 
+  const laneFor = ({ keyedId }: Interaction): number | undefined =>
+    keyedId === null ? undefined : partitionOf(keyedId, deps.layout().submittedPartitions)
+
   return (orgId, interaction) => {
-    const open = openFor(orgId, interaction.entry.size)
+    const open = openFor(orgId, laneFor(interaction), interaction.entry.size)
     const requestId = interaction.keyedRequestId ?? interactionRequestId(open.requestId, open.waiting.length)
     const outcome = new Promise<InteractionOutcome>((resolve, reject) => {
       open.waiting.push({ ...interaction, resolve, reject })
     })
     open.bytes += interaction.entry.size
-    if (open.waiting.length === batchLimits.records) send(orgId, open)
+    if (open.waiting.length === batchLimits.records) send(orgId, groupOf(orgId, open.lane), open)
     return { requestId, outcome }
   }
 }
+
+/** No organisation's name holds a slash. */
+const groupOf = (orgId: string, lane: number | undefined): string => (lane === undefined ? orgId : `${orgId}/${lane}`)
 
 const hashOf = (waiting: readonly Waiting[]): Buffer => {
   const hash = createHash('sha256')

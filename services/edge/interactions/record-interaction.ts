@@ -4,11 +4,11 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { shortExampleOf } from '#schemas/derive/openapi/record-schema.js'
 import { writeScope } from '#schemas/derive/scopes.js'
-import { createValidator, shorten } from '#schemas/derive/validator.js'
+import { shorten } from '#schemas/derive/validator.js'
 import type { Problem } from '#schemas/problem.js'
 import { writeInstant } from '#schemas/read-instant.js'
 import { keyedInteractionId } from '#schemas/uuid.js'
-import { type Entry, toEntry } from '../batches/entries.js'
+import { createToEntry, type Entry } from '../batches/entries.js'
 import { bodyOf } from '../body/body.js'
 import { keyConflict, newId, takeIdempotencyKey } from '../http/ids.js'
 import { callerOf } from '../http/request-context.js'
@@ -31,7 +31,7 @@ export type RecordInteractionDeps = {
 /** POST /user-interactions: one interaction, answered once its verdict is known. */
 export const createRecordInteraction = (deps: RecordInteractionDeps) => {
   const { interaction } = deps.catalogue
-  const validate = createValidator(interaction)
+  const toEntry = createToEntry(interaction)
 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const unknownQuery = refuseQuery(request.query)
@@ -43,34 +43,33 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     if (tooMany) return sendError(reply, tooMany)
     const { orgId } = callerOf(request)
     const key = request.idempotencyKey
-    const gather = (given: Entry): Gathered => {
+    const gather = (given: Entry, keyedId: string | null): Gathered => {
       // With a key, the request has its id already: the same each time that it is sent.
       const keyedRequestId = key === null ? null : request.id
-      const gathered = deps.gather(orgId, { entry: given, bodySha256: body.sha256, keyedRequestId })
+      const gathered = deps.gather(orgId, { entry: given, bodySha256: body.sha256, keyedRequestId, keyedId })
       // The answer names the id that rejections, events and look-ups know the interaction by.
       request.id = gathered.requestId
       return gathered
     }
-    const entry = toEntry(validate, body.json)
+    const id = key === null ? newId() : keyedInteractionId(orgId, key)
+    const recordedAt = deps.now()
+    const entry = toEntry(body.json, { interaction_id: id, recorded_at: recordedAt })
     if ('refusal' in entry) {
       // Answered at once. It still goes out with the next batch, to be published as a rejection; the client does not
       // wait for that.
-      gather(entry)
+      gather(entry, null)
       return sendError(reply, refused(entry.refusal.problems))
     }
 
-    const id = key === null ? newId() : keyedInteractionId(orgId, key)
-    const created = (recordedAt: number) =>
-      reply.code(201).send({ ...(body.json as object), interaction_id: id, recorded_at: writeInstant(recordedAt) })
+    const created = (at: number) =>
+      reply.code(201).send({ ...(body.json as object), interaction_id: id, recorded_at: writeInstant(at) })
 
     const before = key === null ? undefined : await deps.store.keyedInteraction(orgId, id)
     if (before)
       return before.bodySha256.equals(body.sha256) ? created(before.recordedAt) : sendError(reply, keyConflict)
 
-    const recordedAt = deps.now()
-    const values = { interaction_id: id, recorded_at: recordedAt, ...entry.values }
-    const keyed = key === null ? {} : { keyedSha256: body.sha256 }
-    const outcome = await gather({ ...entry, values, ...keyed }).outcome
+    const keyed = { ...entry, keyedSha256: key === null ? null : body.sha256 }
+    const outcome = await gather(keyed, key === null ? null : id).outcome
     if (outcome === 'unknown') return sendError(reply, unknown)
     if (outcome !== 'accepted') return sendError(reply, refused(outcome.problems))
     return created(key === null ? recordedAt : await storedTime(orgId, id, recordedAt))

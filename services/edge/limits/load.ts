@@ -1,5 +1,5 @@
 import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
-import { recordsIn, type SubmittedBatch } from '#schemas/events.js'
+import { type BatchParts, recordsIn } from '#schemas/events.js'
 import type { EdgeFigures } from '../figures.js'
 import { createTurns } from './turns.js'
 
@@ -76,7 +76,7 @@ export type Load = {
   /** A share for a body of about `expected` bytes, empty at first; undefined where too much is in flight already. */
   hold: (orgId: string, expected: number) => Hold | undefined
   /** Counts a batch until the function that it returns is called: when it is decided, or will never be. */
-  count: (batch: SubmittedBatch) => () => void
+  count: (batch: BatchParts & { org_id: string }) => () => void
 }
 
 type Reason = 'batches' | 'org_batches' | 'records' | 'org_records' | 'bytes' | 'org_bytes'

@@ -72,7 +72,9 @@ export const createTurns = (mayBegin: (orgId: string) => boolean, patience: numb
 const longestStretch = 20
 
 /** For long loops: called in each round, it lets others be served whenever the loop has kept them waiting for 20 ms. */
-export const createPauses = (now: () => number = () => performance.now()): (() => Promise<void> | undefined) => {
+export type Pause = () => Promise<void> | undefined
+
+export const createPauses = (now: () => number = () => performance.now()): Pause => {
   let since = now()
   return () => {
     if (now() - since < longestStretch) return undefined

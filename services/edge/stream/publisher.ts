@@ -1,22 +1,26 @@
 import type { Log } from '#platform/health/log.js'
-import { partitionOf } from '#platform/kafka/partitions.js'
+import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
-import type { SubmittedBatch } from '#schemas/events.js'
+import { createBatchCodec, type OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import type { Layout } from '#schemas/derive/topics.js'
 
 /**
  * Appends a request's batches in order, within so many milliseconds; resolves to how many of them, from the first on, are
  * known to be written. From then on nothing more of the request is written.
  */
-export type PublishBatches = (type: string, batches: readonly SubmittedBatch[], within: number) => Promise<number>
+export type PublishBatches = (type: string, batches: readonly OutgoingBatch[], within: number) => Promise<number>
 
-/** The topic that a type's batches go to, and how they are encoded for it. */
-export type SubmittedTopic = { topic: string; partitions: number; encode: (batch: SubmittedBatch) => Buffer }
+/** The topic that a type's batches go to, the partition of each, and how they are encoded for it. */
+export type SubmittedTopic = {
+  topic: string
+  partitionFor: (batch: OutgoingBatch) => number
+  encode: (batch: OutgoingBatch) => Buffer
+}
 
 const bytesPerSend = 1024 * 1024
 
@@ -28,44 +32,65 @@ export const createPublish =
     log: Log
   }): PublishBatches =>
   async (type, batches, within) => {
-    const { topic, partitions, encode } = deps.topicOf(type)
+    const { topic, partitionFor, encode } = deps.topicOf(type)
     const deadline = performance.now() + within
-    let written = 0
-    try {
-      for (const { orgId, messages } of sends(batches, encode)) {
-        await deps.producer.send(topic, partitionOf(orgId, partitions), messages, { deadline })
-        deps.failAt('after-submit-acked')
-        written += messages.length
+    const publishLane = async (partition: number, lane: readonly OutgoingBatch[]): Promise<number> => {
+      let written = 0
+      try {
+        for (const messages of sends(lane, encode)) {
+          await deps.producer.send(topic, partition, messages, { deadline })
+          deps.failAt('after-submit-acked')
+          written += messages.length
+        }
+      } catch (error) {
+        // Kafka may have written the failed send all the same. Later batches of this partition must not overtake it, so none
+        // of them is sent.
+        const requestId = batches[0]?.request_id
+        deps.log.error(
+          { err: error, topic, partition, request_id: requestId, written, batches: lane.length },
+          'batches not published',
+        )
       }
-    } catch (error) {
-      // Kafka may have written the failed send all the same. Later batches must not overtake it, so none of them is sent.
-      const requestId = batches[0]?.request_id
-      deps.log.error(
-        { err: error, topic, request_id: requestId, written, batches: batches.length },
-        'batches not published',
-      )
+      return written
     }
-    return written
+    // One after another within a partition, which keeps the order of a record's writes; the partitions side by side.
+    const lanes = [...inOrder(batches, partitionFor)]
+    const written = await Promise.all(lanes.map(([partition, lane]) => publishLane(partition, lane)))
+    const isWritten = new Set(lanes.flatMap(([, lane], i) => lane.slice(0, written[i])))
+    const firstMissing = batches.findIndex((batch) => !isWritten.has(batch))
+    return firstMissing === -1 ? batches.length : firstMissing
   }
 
-type Send = { orgId: string; messages: Message[] }
+/** The batches of each partition, in their order. */
+const inOrder = (
+  batches: readonly OutgoingBatch[],
+  partitionFor: SubmittedTopic['partitionFor'],
+): Map<number, OutgoingBatch[]> => {
+  const found = new Map<number, OutgoingBatch[]>()
+  for (const batch of batches) {
+    const partition = partitionFor(batch)
+    const lane = found.get(partition)
+    if (lane) lane.push(batch)
+    else found.set(partition, [batch])
+  }
+  return found
+}
 
-// Each send is encoded when its turn comes: a large request is never held twice over, as records and as bytes.
-function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['encode']): Generator<Send> {
-  let send: Send | undefined
+// Each send is put together when its turn comes: a large request is never held twice over, as records and as batches.
+function* sends(batches: readonly OutgoingBatch[], encode: SubmittedTopic['encode']): Generator<Message[]> {
+  let messages: Message[] = []
   let bytes = 0
   for (const batch of batches) {
     const value = encode(batch)
-    if (send && bytes + value.length > bytesPerSend) {
-      yield send
-      send = undefined
+    if (messages.length > 0 && bytes + value.length > bytesPerSend) {
+      yield messages
+      messages = []
       bytes = 0
     }
-    send ??= { orgId: batch.org_id, messages: [] }
-    send.messages.push({ key: batch.org_id, value })
+    messages.push({ key: batch.org_id, value })
     bytes += value.length
   }
-  if (send) yield send
+  if (messages.length > 0) yield messages
 }
 
 /**
@@ -75,12 +100,15 @@ function* sends(batches: readonly SubmittedBatch[], encode: SubmittedTopic['enco
 export const openSubmittedTopics = async (
   catalogue: Catalogue,
   registry: Registry,
+  layout: Layout,
 ): Promise<(type: string) => SubmittedTopic> => {
   const topics = new Map<string, SubmittedTopic>()
   for (const [name, type] of catalogue.all) {
     const topic = submittedTopic(name)
-    const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), submittedSchema(type))
-    topics.set(name, { topic, encode, partitions: partitionsOf(catalogue, topic) })
+    const header = await registry.header(subjectOf(topic), submittedSchema(type))
+    const { encode } = createBatchCodec(type)
+    const partitionFor = createPartitionFor(layout, type === catalogue.interaction)
+    topics.set(name, { topic, encode: (batch) => encode(batch, header), partitionFor })
   }
   return (type) => {
     const topic = topics.get(type)
@@ -88,3 +116,14 @@ export const openSubmittedTopics = async (
     return topic
   }
 }
+
+/**
+ * Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key of their own
+ * come again, and meet where they were before: they are gathered by the partition that their id says, and have it as their lane.
+ */
+const createPartitionFor =
+  ({ submittedPartitions }: Layout, isSpread: boolean): SubmittedTopic['partitionFor'] =>
+  ({ org_id, batch_id, lane }) =>
+    isSpread
+      ? (lane ?? partitionOf(batch_id, submittedPartitions))
+      : partitionOfLane(org_id, lane ?? 0, submittedPartitions)

@@ -7,12 +7,15 @@ import type { Crash } from '#platform/process/lifecycle.js'
 import type { Patience } from '#platform/process/patience.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import type { Layout } from '#schemas/derive/topics.js'
 import { Unavailable } from '../http/request-error.js'
 import { createPublish, openSubmittedTopics, type PublishBatches } from './publisher.js'
 import { followVerdicts, type Verdicts } from './verdicts.js'
 
 export type Stream = {
   publish: PublishBatches
+  /** How wide the system is; throws while that is not known yet. */
+  layout: () => Layout
   /** Ends every publishing under way; from then on nothing is written. */
   giveUp: () => void
   /** Resolves once batches can be sent. */
@@ -31,6 +34,10 @@ export type Stream = {
 export const openStream = (deps: {
   catalogue: Catalogue
   kafka: Kafka
+  /** Waits until it is known how wide the system is. */
+  openLayout: () => Promise<Layout>
+  /** Waits until Kafka's topics are as wide as that. */
+  checkTopics: (layout: Layout) => Promise<void>
   registry: Registry
   patience: Patience
   settle: Verdicts['settle']
@@ -42,14 +49,20 @@ export const openStream = (deps: {
   const writes = createRecentFailures((_, reason) => reason)
   let producer: Producer | undefined
   let feed: Consumer | undefined
+  let layout: Layout | undefined
+  const notYet = () =>
+    new Unavailable('nothing can be taken yet: Kafka, Postgres and the schema registry are waited for')
   let publish: PublishBatches = async () => {
-    throw new Unavailable('nothing can be taken yet: Kafka and the schema registry are waited for')
+    throw notYet()
   }
 
   const open = async (): Promise<void> => {
+    const wide = await deps.openLayout()
+    layout = wide
     producer = await patience.until('kafka', kafka.createProducer)
     const { send } = producer
-    const topicOf = await patience.until('registry', () => openSubmittedTopics(deps.catalogue, registry))
+    await deps.checkTopics(wide)
+    const topicOf = await patience.until('registry', () => openSubmittedTopics(deps.catalogue, registry, wide))
     feed = await patience.until('registry', () => followVerdicts(deps))
     const watched: Producer['send'] = (topic, partition, messages, options) =>
       writes.watch({ topic, partition }, () => send(topic, partition, messages, options))
@@ -58,10 +71,16 @@ export const openStream = (deps: {
 
   return {
     publish: (type, batches, within) => publish(type, batches, within),
+    layout: () => {
+      if (!layout) throw notYet()
+      return layout
+    },
     giveUp: () => producer?.giveUp(),
     opened: open().catch(deps.crash),
     check: () => {
+      patience.check('layout')
       patience.check('kafka')
+      patience.check('partitions')
       if (!feed) throw new Error('the schema registry is waited for')
       feed.check()
     },

@@ -1,4 +1,4 @@
-import type { SubmittedBatch } from '#schemas/events.js'
+import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
 import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
 import type { PublishBatches } from './publisher.js'
@@ -11,7 +11,7 @@ export const createSubmit =
     publishWithin: number
     verdicts: Verdicts
     /** Counts a batch against what may be in flight, until the function that it returns is called. */
-    count: (batch: SubmittedBatch) => () => void
+    count: (batch: OutgoingBatch) => () => void
     figures: EdgeFigures
     now: () => number
   }): Submit =>

@@ -1,6 +1,7 @@
 import { entityName, findEntities } from '#ledger/entities.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { createDecide } from '#schemas/decide.js'
+import { createBatchCodec } from '#schemas/derive/submitted/batch-bytes.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
 import { Unavailable } from '../http/request-error.js'
@@ -22,20 +23,21 @@ export const createDryRun = (
 ) => {
   const referencesOf = createReferencesOf(type)
   const decide = createDecide(type)
+  const { encode, decode } = createBatchCodec(type)
 
   return async (upload: Upload): Promise<UploadResult> => {
     const before = await answeredBefore(upload, deps)
     if ('error' in before || 'results' in before) return before
-    const references = upload.batches.flatMap(({ records }) =>
-      records.flatMap((record) => referencesOf(record as Values)),
-    )
+    // As integrity would read them.
+    const batches = upload.batches.map((batch) => decode(encode(batch)))
+    const references = batches.flatMap(({ records }) => records.flatMap((record) => referencesOf(record as Values)))
     // Asked even where there are no references: while Postgres is away the upload would not be decided either.
     const isKnown = await deps.findKnown(upload.orgId, references)
     // Only interactions are keyed one by one, and they have no dry run. What was decided under the request's key is looked up
     // above.
     const world = { isKnown, takenBefore: () => undefined, bodyOf: () => undefined }
     return {
-      results: upload.batches.map((batch) => ({
+      results: batches.map((batch) => ({
         batch: batch.batch,
         batchId: batch.batch_id,
         outcome: { verdict: decide(batch, world, deps.now()) },

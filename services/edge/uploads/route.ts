@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { writeScope } from '#schemas/derive/scopes.js'
-import { createValidator } from '#schemas/derive/validator.js'
+import type { Layout } from '#schemas/derive/topics.js'
 import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
-import { type BatchLimits, cut, toBatches } from '../batches/batches.js'
-import { toEntries } from '../batches/entries.js'
+import { type BatchLimits, toBatches } from '../batches/batches.js'
+import { createToEntry, toEntries } from '../batches/entries.js'
+import { createCutByLane } from '../batches/lanes.js'
 import type { Submit } from '../batches/outcome.js'
 import { bodyOf } from '../body/body.js'
 import type { EdgeFigures } from '../figures.js'
@@ -20,6 +21,7 @@ import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { createDryRun, type FindKnown } from './dry-run.js'
 import { formOf, type Preferences, readPrefer, readRecords, readUploadQuery } from './envelope.js'
+import { createReadEntries } from './straight.js'
 import { createUploader, type Upload } from './upload.js'
 
 export type UploadDeps = {
@@ -28,6 +30,8 @@ export type UploadDeps = {
   store: Pick<VerdictStore, 'ofRequest'>
   notes: Pick<RequestNotes, 'open'>
   findKnown: FindKnown
+  /** How wide the system is; throws while that is not known yet. */
+  layout: () => Layout
   batchLimits: BatchLimits
   rateLimits: RateLimits
   figures: EdgeFigures
@@ -40,7 +44,8 @@ export const addUploads = (app: FastifyInstance, deps: UploadDeps): void => {
 }
 
 const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): void => {
-  const validate = createValidator(type)
+  const toEntry = createToEntry(type)
+  const cutByLane = createCutByLane(type)
   const upload = createUploader(deps)
   const dryRun = createDryRun(type, deps)
 
@@ -49,24 +54,32 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     // The body is not needed any more once its records are read, and a request may wait for long.
     request.body = undefined
     if ('error' in body) return body
-    const envelope = readRecords(body.json, type)
-    if ('error' in envelope) return envelope
-    request.recordCount = envelope.records.length
-    const tooMany = deps.rateLimits.takeRecords(request, envelope.records.length)
+    const given = body.entries ? { records: body.entries } : readRecords(body.json, type)
+    if ('error' in given) return given
+    request.recordCount = given.records.length
+    const tooMany = deps.rateLimits.takeRecords(request, given.records.length)
     if (tooMany) return { error: tooMany }
+    const entries = body.entries ?? (await toEntries(toEntry, given.records))
     const facts = {
       orgId: callerOf(request).orgId,
       requestId: request.id,
       bodySha256: body.sha256,
       submittedAt: deps.now(),
+      lanes: deps.layout().lanes,
     }
-    const batches = toBatches(cut(await toEntries(validate, envelope.records), deps.batchLimits), facts)
+    const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, facts.lanes)
+    const batches = toBatches(slices, facts, howCut)
     return { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
   }
 
   addResource(app, `/v1/data/${type.type}`, {
     POST: {
-      config: { scope: writeScope(type.type), form: formOf(type), tooLarge: 'send fewer records in each request' },
+      config: {
+        scope: writeScope(type.type),
+        form: formOf(type),
+        tooLarge: 'send fewer records in each request',
+        readEntries: createReadEntries(type, toEntry),
+      },
       onRequest: takeIdempotencyKey,
       handler: async (request, reply) => {
         const query = readUploadQuery(request.query)

@@ -1,5 +1,6 @@
 import { type StoredRequest, toNoted } from '#ledger/requests.js'
-import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
+import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import type { VerdictEvent } from '#schemas/events.js'
 import type { BatchOutcome, BatchResult, Submit } from '../batches/outcome.js'
 import { keyConflict } from '../http/ids.js'
 import type { RequestError } from '../http/request-error.js'
@@ -14,8 +15,10 @@ export type Upload = {
   requestId: string
   bodySha256: Buffer
   submittedAt: number
+  /** How many lanes it is cut by. */
+  lanes: number
   keyed: boolean
-  batches: SubmittedBatch[]
+  batches: OutgoingBatch[]
 }
 
 export type UploadResult = { results: BatchResult[] } | { error: RequestError }

@@ -1,18 +1,20 @@
 import type { Command } from 'commander'
+import { keepLayout } from '#ledger/layout/layout.js'
 import type { Log } from '#platform/health/log.js'
 import { readAccess } from '#platform/process/access.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import type { OperatorConfig } from '../config.js'
-import { readDuration } from '../desk/arguments.js'
+import { readCount, readDuration } from '../desk/arguments.js'
 import { withParts } from '../desk/parts.js'
 import { examples, type Session } from '../desk/session.js'
 import { type DemoKeyProvisioned, provisionDemoKey } from './demo-key.js'
+import { chooseLayout, findOrChooseLayout, nothingKnown } from './layout.js'
 import { compareSubjects, provisionSubjects } from './subjects.js'
 import { provisionTables, type TablesProvisioned } from './tables.js'
 import { provisionTopics } from './topics.js'
 
-type Options = { demoKeyFile?: string; wait?: string }
+type Options = { demoKeyFile?: string; wait?: string; newPartitions?: string }
 
 export const addProvision = (program: Command, session: Session): void => {
   program
@@ -20,6 +22,7 @@ export const addProvision = (program: Command, session: Session): void => {
     .description('prepare Postgres, Kafka, the schema registry and ClickHouse; what is there already is kept')
     .option('--demo-key-file <file>', 'also make the organisation demo, and keep its key in this file')
     .option('--wait <duration>', 'how long to wait for parts that are only just starting, such as 60s')
+    .option('--new-partitions <number>', 'of each topic, where the topics are made now and no variable says it')
     .addHelpText('after', examples('provision', 'provision --wait 60s --demo-key-file .data/demo-key'))
     .addHelpText(
       'after',
@@ -27,12 +30,26 @@ export const addProvision = (program: Command, session: Session): void => {
 Environment:
   KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, CLICKHOUSE_URL   where the parts are
   KAFKA_REPLICATION   copies of each topic that is created (default 1)
+  LANES, SUBMITTED_PARTITIONS, ACCEPTED_PARTITIONS   how wide a new system is
+                      (defaults 1, 4 and 4); a system keeps what it was made with
   WEIR_DEMO_KEY       is the demo organisation's key when set`,
     )
-    .action(({ wait, demoKeyFile }: Options) => {
+    .action(({ wait, demoKeyFile, newPartitions }: Options) => {
       const { config, catalogue, log, note } = session
       const ms = wait === undefined ? undefined : readDuration(wait)
-      return provision({ config, catalogue, log, report: note, wait: ms, demoKeyFile })
+      const partitions =
+        newPartitions === undefined
+          ? undefined
+          : readCount(newPartitions, '--new-partitions takes a number from 1 on, such as 24', 1)
+      return provision({
+        config,
+        catalogue,
+        log,
+        report: note,
+        wait: ms,
+        demoKeyFile,
+        newPartitions: partitions,
+      })
     })
 }
 
@@ -45,6 +62,8 @@ export type ProvisionOptions = {
   /** Milliseconds that parts may take that are only just starting. */
   wait: number | undefined
   demoKeyFile: string | undefined
+  /** Partitions of each topic of a new system, where no variable says it. */
+  newPartitions?: number | undefined
 }
 
 /** Makes all that the services expect to find. It may be run again, and by several operators at the same time. */
@@ -75,8 +94,16 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
         ({ run }) => `Postgres: ${run} migrations run`,
       )
       await step(
-        () => provisionTopics(kafka, catalogue, config.KAFKA_REPLICATION),
-        ({ topics, created, altered }) => `Kafka: ${topics} topics, ${created} created, ${altered} altered`,
+        async () => {
+          const wish = { ...config, newPartitions: options.newPartitions }
+          const layout = await findOrChooseLayout(pool, kafka, catalogue, wish)
+          const made = await provisionTopics(kafka, catalogue, config.KAFKA_REPLICATION, layout)
+          // Of two operators who make a new system at the same time, the second has to agree with the first.
+          return { ...made, layout: chooseLayout({ ...nothingKnown, stored: await keepLayout(pool, layout) }, wish) }
+        },
+        ({ topics, created, altered, layout: { lanes, submittedPartitions, acceptedPartitions } }) =>
+          `Kafka: ${topics} topics, ${created} created, ${altered} altered; ` +
+          `LANES=${lanes} SUBMITTED_PARTITIONS=${submittedPartitions} ACCEPTED_PARTITIONS=${acceptedPartitions}`,
       )
       await step(
         () => provisionTables(clickhouse, catalogue, newer),

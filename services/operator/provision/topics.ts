@@ -2,7 +2,7 @@ import { reasonOf } from '#platform/health/health.js'
 import { isPassing } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { inSyncOf, type Topic, topicsOf } from '#schemas/derive/topics.js'
+import { inSyncOf, type Layout, type Topic, topicsOf, usualLayout } from '#schemas/derive/topics.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { until } from '../desk/until.js'
 
@@ -14,9 +14,14 @@ const leadersWithin = 30_000
 const inSync = 'min.insync.replicas'
 
 /** Creates the topics that are missing, and gives the others their declared settings. Partition counts never change. */
-export const provisionTopics = (kafka: Kafka, catalogue: Catalogue, replication: number): Promise<TopicsProvisioned> =>
+export const provisionTopics = (
+  kafka: Kafka,
+  catalogue: Catalogue,
+  replication: number,
+  layout: Layout = usualLayout,
+): Promise<TopicsProvisioned> =>
   kafka.withAdmin(async (admin) => {
-    const declared = topicsOf(catalogue)
+    const declared = topicsOf(catalogue, layout)
     const there = new Set(await admin.listTopics())
     const missing = declared.filter(({ name }) => !there.has(name))
     const present = declared.filter(({ name }) => there.has(name))

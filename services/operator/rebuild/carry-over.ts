@@ -25,10 +25,10 @@ export const goneFrom = (
       return { partition, until: hasMoved || first === undefined ? Number.POSITIVE_INFINITY : first + margin }
     })
 
-/** The rows whose events are gone, as a condition; undefined where the topic still holds everything. */
-export const conditionOf = (table: Table, gone: readonly Gone[]): string | undefined => {
+/** The rows whose events are gone from a topic of so many partitions, as a condition; undefined where it holds everything. */
+export const conditionOf = (table: Table, partitions: number, gone: readonly Gone[]): string | undefined => {
   if (gone.length === 0) return undefined
-  const partition = `kafkaMurmurHash(${table.key}) % ${table.partitions}`
+  const partition = `kafkaMurmurHash(${table.key}) % ${partitions}`
   return gone
     .map(({ partition: number, until }) => {
       const isThere = `${partition} = ${number}`

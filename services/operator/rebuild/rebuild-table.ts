@@ -84,7 +84,8 @@ const makeNew = async (deps: Deps): Promise<{ until: Stretch[]; filled: Filled; 
   const until = await stretchesOf(kafka, [table.topic])
   const filled = await fillTable({ ...deps, into: table.rebuilt, stretches: until, label: table.name })
   const gone = goneFrom(until, await stretchesOf(kafka, [table.topic]), filled.firstRead)
-  const carried = (await carryOver(deps, columns, conditionOf(table, gone))) + (await carryHistory(deps, columns))
+  const carried =
+    (await carryOver(deps, columns, conditionOf(table, until.length, gone))) + (await carryHistory(deps, columns))
 
   signal.throwIfAborted()
   await deps.stillAlone()

@@ -12,7 +12,6 @@ import {
   rejectionsView,
   viewOf,
 } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { readName } from '../desk/arguments.js'
 
@@ -21,7 +20,6 @@ export type Table = {
   /** As the operator calls it: a type's path segment, or `rejections`. */
   name: string
   topic: string
-  partitions: number
   schema: { namespace: string; name: string }
   view: string
   log: string
@@ -52,7 +50,6 @@ export const tablesOf = (catalogue: Catalogue, names: readonly string[]): Table[
   const schemas = schemasByTopic(catalogue.all.values())
   const sourceOf = (topic: string): Source => ({
     topic,
-    partitions: partitionsOf(catalogue, topic),
     schema: schemas.get(topic) as Table['schema'],
   })
   const all = [
@@ -69,7 +66,7 @@ export const tablesOf = (catalogue: Catalogue, names: readonly string[]): Table[
   return wanted.length === 0 ? all : all.filter(({ name }) => wanted.includes(name))
 }
 
-type Source = Pick<Table, 'topic' | 'partitions' | 'schema'>
+type Source = Pick<Table, 'topic' | 'schema'>
 
 const recordsOf = (type: RecordType, source: Source): Table => ({
   ...source,

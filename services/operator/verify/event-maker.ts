@@ -1,14 +1,14 @@
 import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
-import { partitionOf } from '#platform/kafka/partitions.js'
 import { acceptedSchema, rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
-import { createEventsOf, mostRecordsInBatch } from '#schemas/derive/decided-events.js'
+import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
+import { placeOfVersion } from '#schemas/version.js'
 import { createDecoder } from '../desk/decoder.js'
 import { type ExpectedBatch, type LogPlace, missingOf } from './expectations.js'
-import { orgOf } from './key-states.js'
+import { idOf, orgOf } from './key-states.js'
+import { partitionsBehind } from './log-places.js'
 import type { Subject } from './subject.js'
 
 /** An event as integrity published it, or should have. */
@@ -16,12 +16,11 @@ export type Made = { key: string; version: number; value: Buffer }
 
 /** Makes a type's events again, byte for byte, from the submitted log and the stored verdicts. */
 export const createEventMaker = async (subject: Subject, type: RecordType) => {
-  const { registry, catalogue } = subject
+  const { registry } = subject
   const events = createEventsOf(type)
   const topic = acceptedTopic(type.type)
   const encodeAccepted = await registry.encoder<AcceptedEvent>(subjectOf(topic), acceptedSchema(type))
   const encodeRejected = await registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
-  const logPartitions = partitionsOf(catalogue, submittedTopic(type.type))
 
   const accepted = ({ batch, verdict }: DecidedBatch): Made[] =>
     events.accepted(batch, verdict).map((event) => ({
@@ -51,12 +50,11 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
     },
     /** The event of each of these keys in this version; left out where the log or the verdicts no longer hold it. */
     ofVersions: async (wanted: readonly { key: string; version: number }[]): Promise<Made[]> => {
-      const placed = wanted.map(({ key, version }) => ({
-        key,
-        version,
-        partition: partitionOf(orgOf(key), logPartitions),
-        offset: Math.floor(version / mostRecordsInBatch),
-      }))
+      const placed = wanted.flatMap(({ key, version }) => {
+        const { offset } = placeOfVersion(version)
+        const partitions = partitionsBehind(subject, type.type, { orgId: orgOf(key), id: idOf(key), batchId: null })
+        return partitions.map((partition) => ({ key, version, partition, offset }))
+      })
       const decided = await readDecidedBatches(subject, type, placed)
       return placed.flatMap(({ key, version, partition, offset }) => {
         const found = decided.get(`${partition}/${offset}`)
@@ -68,7 +66,7 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
 
 const only = (made: readonly Made[], indexes: readonly number[]): Made[] => {
   const wanted = new Set(indexes)
-  return made.filter(({ version }) => wanted.has(version % mostRecordsInBatch))
+  return made.filter(({ version }) => wanted.has(placeOfVersion(version).index))
 }
 
 type DecidedBatch = { batch: SubmittedBatch; verdict: StoredVerdict }

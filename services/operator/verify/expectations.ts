@@ -1,7 +1,9 @@
 import { partitionOf } from '#platform/kafka/partitions.js'
-import { mostRecordsInBatch, newlyAccepted, type PlacedVerdict } from '#schemas/derive/decided-events.js'
+import { newlyAccepted, type PlacedVerdict } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
+import { placeOfVersion } from '#schemas/version.js'
+import type { Origin } from './log-places.js'
 
 /** What must come of a record; `…Seen` once its event was found on its topic. */
 export const fate = { none: 0, accepted: 1, acceptedSeen: 2, refused: 3, refusedSeen: 4 } as const
@@ -9,7 +11,10 @@ export const fate = { none: 0, accepted: 1, acceptedSeen: 2, refused: 3, refused
 /** A place in the submitted log of a type. */
 export type LogPlace = { partition: number; offset: number }
 
-/** What must come of one batch: 5 bytes a record, so that a day of uploads fits into memory. */
+/**
+ * What must come of one batch: 5 bytes a record, so that a day of uploads fits into memory; as many times that as there are lanes,
+ * because indexes are counted in the request.
+ */
 export type ExpectedBatch = LogPlace & {
   batchId: string
   decidedAt: number
@@ -30,7 +35,7 @@ export const expect = (
   verdict: PlacedVerdict | null,
   idField: string,
 ): ExpectedBatch => {
-  const records = batch.records.length + batch.refusals.length
+  const records = 1 + Math.max(batch.records.at(-1)?.index ?? -1, batch.refusals.at(-1)?.index ?? -1)
   const expected: ExpectedBatch = {
     ...place,
     batchId: batch.batch_id,
@@ -49,19 +54,24 @@ export const expect = (
   return expected
 }
 
-/** An event, as far as it shows where it comes from. */
-export type Sighting = { orgId: string; key: string; batchId: string; version: number }
+/** An event, as far as it shows where it comes from. A rejection's key does not hold the record's id: there it is null. */
+export type Sighting = Origin & { key: string; batchId: string; version: number }
 
 /** Whether an event was expected. `outside`: its batch is not in the range, or it is not known what should come of it. */
 export type Seen = { as: 'expected' | 'again' | 'unfounded'; expected: ExpectedBatch } | { as: 'outside' }
 
-/** The batches of one type, by their places. */
-export const createExpectations = (partitions: number) => {
+/** The batches of one type, by their places. `partitionsFor` tells where an event can come from. */
+export const createExpectations = (partitionsFor: (origin: Origin) => readonly number[]) => {
   const byPlace = new Map<string, ExpectedBatch>()
+  const byBatch = new Map<string, ExpectedBatch>()
 
-  const find = ({ orgId, version }: Sighting): [ExpectedBatch | undefined, number] => {
-    const offset = Math.floor(version / mostRecordsInBatch)
-    return [byPlace.get(`${partitionOf(orgId, partitions)}/${offset}`), version % mostRecordsInBatch]
+  /** The batch that an event says it is of, or else the one that lies where it says it comes from. */
+  const find = (sighting: Sighting): [ExpectedBatch | undefined, number] => {
+    const { offset, index } = placeOfVersion(sighting.version)
+    const named = byBatch.get(sighting.batchId)
+    if (named?.offset === offset) return [named, index]
+    const there = partitionsFor(sighting).map((partition) => byPlace.get(`${partition}/${offset}`))
+    return [there.every((each) => each !== undefined) ? there[0] : undefined, index]
   }
   const see = (
     sighting: Sighting,
@@ -79,7 +89,11 @@ export const createExpectations = (partitions: number) => {
   }
 
   return {
-    add: (expected: ExpectedBatch): void => void byPlace.set(`${expected.partition}/${expected.offset}`, expected),
+    add: (expected: ExpectedBatch): void => {
+      byPlace.set(`${expected.partition}/${expected.offset}`, expected)
+      // One that repeats an earlier batch has nothing to come of it.
+      if (expected.fates.length > 0) byBatch.set(expected.batchId, expected)
+    },
     seeAccepted: (sighting: Sighting): Seen =>
       see(sighting, fate.accepted, fate.acceptedSeen, ({ marks }, i) => marks[i] === markOf(sighting.key)),
     seeRejected: (sighting: Sighting): Seen => see(sighting, fate.refused, fate.refusedSeen, () => true),

@@ -68,12 +68,12 @@ const lacks = (expected: ExpectedBatch): boolean =>
 
 /** Publishes events, older versions first, as they were published before. */
 const send = async (
-  { catalogue }: Subject,
+  { layout }: Subject,
   producer: Pick<Producer, 'send'>,
   topic: string,
   made: readonly Made[],
 ): Promise<void> => {
-  const partitions = partitionsOf(catalogue, topic)
+  const partitions = partitionsOf(layout, topic)
   const queues = new Map<number, Message[]>()
   for (const { key, value } of [...made].sort((a, b) => a.version - b.version)) {
     const partition = partitionOf(key, partitions)

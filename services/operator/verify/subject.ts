@@ -6,6 +6,7 @@ import type { Producer } from '#platform/kafka/producer.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import type { Layout } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
 import type { Progress } from '../desk/progress.js'
 import type { Differences } from './differences.js'
@@ -19,6 +20,7 @@ export type Subject = {
   rows: Rows
   registry: Pick<Registry, 'decoder' | 'encoder'>
   catalogue: Catalogue
+  layout: Layout
   types: ReadonlyMap<string, CheckedType>
   /** Only what this organisation sent, where one is named. */
   org: string | undefined

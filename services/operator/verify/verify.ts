@@ -1,16 +1,18 @@
 import { findAcceptedLosses, findCursors, findPrunedBefore } from '#ledger/cursors.js'
+import { readLayout } from '#ledger/layout/check-layout.js'
 import { findVerdicts } from '#ledger/verdicts.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
-import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { acceptedTopic, integrityGroupOf, rejectedTopic, sinkGroupOf, submittedTopic } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
 import type { Parts } from '../desk/parts.js'
 import { checkAccepted } from './checks/check-accepted.js'
 import { checkRejected } from './checks/check-rejected.js'
 import { createDifferences } from './differences.js'
 import { createExpectations } from './expectations.js'
+import { idOf, orgOf } from './key-states.js'
+import { partitionsBehind } from './log-places.js'
 import { type Mended, mend } from './mend.js'
 import { readSubmitted } from './read-submitted.js'
 import type { Findings } from './report.js'
@@ -39,14 +41,18 @@ export const verify = async (
     prunedBefore: (topic: string, partition: number) => findPrunedBefore(pool, topic, partition),
     acceptedLosses: (topic: string, partition: number) => findAcceptedLosses(pool, topic, partition),
   }
+  const layout = await readLayout(pool)
   const types = new Map(
     wanted.map((type) => {
-      const expectations = createExpectations(partitionsOf(given.catalogue, submittedTopic(type.type)))
+      const expectations = createExpectations((origin) => partitionsBehind({ ...given, layout }, type.type, origin))
       return [type.type, { type, counts: noCounts(type.type), expectations }]
     }),
   )
   const differences = createDifferences(mostExamples)
-  const mended = await compare({ ...given, topics, decisions, rows: createRows(clickhouse), types, differences }, mends)
+  const mended = await compare(
+    { ...given, layout, topics, decisions, rows: createRows(clickhouse), types, differences },
+    mends,
+  )
   const counts = [...types.values()].map((one) => one.counts)
   return { range: given.range, now: given.now, counts, differences, mended }
 }
@@ -56,7 +62,7 @@ export const verify = async (
  * running: what a later part must have by now is asked before it is read, so that nothing under way looks like a difference.
  */
 const compare = async (subject: Subject, mends: boolean): Promise<Mended | undefined> => {
-  const { topics, catalogue, types } = subject
+  const { topics, types } = subject
   const names = [...types.keys()]
   const published = await topics.committed(
     names.map((type) => ({ groupId: integrityGroupOf(type), topics: [submittedTopic(type)] })),
@@ -67,10 +73,12 @@ const compare = async (subject: Subject, mends: boolean): Promise<Mended | undef
     ...names.map((type) => ({ groupId: sinkGroupOf(type), topics: [acceptedTopic(type)] })),
     { groupId: sinkGroupOf(), topics: [rejectedTopic] },
   ])
-  const isPublished = (type: string, orgId: string, offset: number): boolean => {
+  const isPublished = (type: string, key: string, offset: number): boolean => {
     const topic = submittedTopic(type)
-    const partition = partitionOf(orgId, partitionsOf(catalogue, topic))
-    return offset < (published.get(placeOf({ topic, partition })) ?? 0)
+    const origin = { orgId: orgOf(key), id: idOf(key), batchId: null }
+    return partitionsBehind(subject, type, origin).every(
+      (partition) => offset < (published.get(placeOf({ topic, partition })) ?? 0),
+    )
   }
   const turnedBack = await checkAccepted(subject, written, isPublished)
   await checkRejected(subject, written)

@@ -1,9 +1,11 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
-import type { Broker, Cluster } from 'kafkajs'
+import kafkajs, { type Broker, type Cluster, type PartitionAssigner } from 'kafkajs'
+import { type Assignee, assignPartitions } from './assignment.js'
+import { placeOf } from './partitions.js'
+import { changingCalls } from './wire/broker-call.js'
+import { decodeFetchAnswer } from './wire/fetch-answer.js'
 
-// What kafkajs leaves open to nobody: how much a fetch unpacks, and what happens before a consumer joins or leaves its group.
+// What kafkajs leaves open to nobody: how a fetch is decoded, what happens before a consumer joins or leaves its group, and who gets
+// which partition.
 // Each consumer has brokers of its own, so what is changed here holds for that consumer alone.
 
 /** kafkajs has these too; its types leave them out. */
@@ -12,7 +14,10 @@ type GroupBroker = Broker & Record<'joinGroup' | 'leaveGroup', (request: unknown
 export const adjustBrokers = (
   cluster: Cluster,
   deps: {
-    /** The most that one fetch unpacks; the record batch that exceeds it is the last one. */
+    /**
+     * The most that one fetch unpacks; the record batch that exceeds it is the last one, and the rest is fetched again. Kafka
+     * bounds a fetch by compressed bytes only: 512 KiB of texts that repeat themselves were 83 MiB, of small records 578 000.
+     */
     bytesPerFetch: number
     /** How many milliseconds Kafka may hold the next fetch back at the most. */
     longestWait: () => number
@@ -29,7 +34,16 @@ export const adjustBrokers = (
     const { fetch, joinGroup, leaveGroup } = broker
     broker.fetch = (request) => {
       const maxWaitTime = Math.min(request.maxWaitTime ?? Number.POSITIVE_INFINITY, deps.longestWait())
-      return unpacking.run({ left: deps.bytesPerFetch }, () => fetch.call(broker, { ...request, maxWaitTime }))
+      const offsets = new Map(
+        request.topics.flatMap(({ topic, partitions }) =>
+          partitions.map(({ partition, fetchOffset }) => [placeOf({ topic, partition }), Number(fetchOffset)]),
+        ),
+      )
+      const decoding = changingCalls(broker, (call) => {
+        const asked = { version: call.request.apiVersion, offsets, bytes: deps.bytesPerFetch }
+        return { ...call, response: { ...call.response, decode: (answer) => decodeFetchAnswer(answer, asked) } }
+      })
+      return fetch.call(decoding, { ...request, maxWaitTime })
     }
     broker.joinGroup = async (request) => {
       await deps.beforeGroupChange()
@@ -43,24 +57,41 @@ export const adjustBrokers = (
   }
 }
 
-/** What the fetch that this code runs for may still unpack. */
-const unpacking = new AsyncLocalStorage<{ left: number }>()
-const inflate = promisify(gunzip)
+/** The partitions that a consumer had until now, by topic, and since when, in milliseconds. */
+export type Had = { partitions: Readonly<Record<string, readonly number[]>>; since: number }
 
 /**
- * Unpacks a record batch. Kafka bounds a fetch by compressed bytes only, and kafkajs unpacks all of it before it hands over the
- * first message: 512 KiB of texts that repeat themselves were 83 MiB, of small records 578 000. So what comes after the bound
- * stays packed, and is fetched again next time.
+ * An assigner for kafkajs that goes by `assignPartitions`. Each member tells what it had when it joins again; the group's leader decides.
  */
-export const unpack = async (packed: Buffer): Promise<Buffer> => {
-  const room = unpacking.getStore()
-  if (room && room.left <= 0) throw new LeftForLater('left for the next fetch')
-  const unpacked = await inflate(packed)
-  if (room) room.left -= unpacked.length
-  return unpacked
+export const createAssigner =
+  (had: () => Had): PartitionAssigner =>
+  ({ cluster }) => ({
+    name: 'WeirAssigner',
+    version: 0,
+    protocol: ({ topics }) => ({
+      name: 'WeirAssigner',
+      metadata: MemberMetadata.encode({ version: 0, topics, userData: Buffer.from(JSON.stringify(had())) }),
+    }),
+    assign: async ({ members, topics }) => {
+      const numbersOf = (topic: string) => cluster.findTopicPartitionMetadata(topic).map((each) => each.partitionId)
+      const partitions = new Map(topics.map((topic) => [topic, numbersOf(topic)]))
+      const assignees = members.map(({ memberId, memberMetadata }) => readAssignee(memberId, memberMetadata))
+      return [...assignPartitions(partitions, assignees)].map(([memberId, places]) => {
+        const assignment: Record<string, number[]> = {}
+        for (const { topic, partition } of places) assignment[topic] = [...(assignment[topic] ?? []), partition]
+        return { memberId, memberAssignment: MemberAssignment.encode({ version: 0, assignment, userData: nothing }) }
+      })
+    },
+  })
+
+const { MemberMetadata, MemberAssignment } = kafkajs.AssignerProtocol
+const nothing = Buffer.alloc(0)
+
+const readAssignee = (id: string, metadata: Buffer): Assignee => {
+  const { partitions, since }: Had = JSON.parse(String(MemberMetadata.decode(metadata)?.userData))
+  return { id, since, had: placesIn(partitions) }
 }
 
-/** By this name kafkajs knows a record batch that was cut off at the end of an answer: it passes over that batch for now. */
-class LeftForLater extends Error {
-  override name = 'KafkaJSPartialMessageError'
-}
+/** Partitions by topic, one by one. */
+export const placesIn = (partitions: Had['partitions']): { topic: string; partition: number }[] =>
+  Object.entries(partitions).flatMap(([topic, numbers]) => numbers.map((partition) => ({ topic, partition })))

@@ -1,9 +1,5 @@
-import { Socket } from 'node:net'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import kafkajs, {
   Kafka as Client,
-  CompressionTypes,
   type EachBatchPayload,
   type ISocketFactory,
   type logCreator,
@@ -16,17 +12,21 @@ import type { Log } from '../health/log.js'
 import type { KafkaAccess, KafkaLogin } from '../process/access.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
-import { adjustBrokers, unpack } from './brokers.js'
+import { adjustBrokers, createAssigner, type Had, placesIn } from './brokers.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
 import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
 import { createPartitionWork } from './partition-work.js'
-import { createProducer, FinalRefusal, type Message, type Producer, type Wire } from './producer.js'
-import { type BrokerSocket, createOpenSocket, type OpenSocket, orRefused } from './socket.js'
+import { createProducer, type Producer } from './producer.js'
+import type { StandIn } from './wire/fetch-answer.js'
+import { openWire } from './wire/open-wire.js'
+import type { Received } from './wire/record-batch.js'
+import { createOpenSocket, type OpenSocket, orRefused } from './wire/socket.js'
 
-// Only this file and brokers.ts know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our trials.
+// Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our
+// trials.
 
-export type Received = { offset: number; timestamp: number; key: string | null; value: Buffer }
+export type { Received } from './wire/record-batch.js'
 
 /** What one fetch brought of one partition. */
 export type Fetch = {
@@ -81,12 +81,6 @@ const sessionTimeout = 10_000
 const heartbeatInterval = 2_000
 const waitBesideOthers = 100
 
-// At zlib's fastest: the default level cost integrity 8 µs CPU a record more, of 56.
-kafkajs.CompressionCodecs[CompressionTypes.GZIP] = () => ({
-  compress: ({ buffer }: { buffer: Buffer }) => promisify(gzip)(buffer, { level: 1 }),
-  decompress: unpack,
-})
-
 export const createKafka = (
   deps: KafkaAccess & {
     clientId: string
@@ -123,7 +117,7 @@ export const createKafka = (
     })
   return {
     // Each wire is a client of its own, with connections that nobody shares: they can be cut off.
-    createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched))),
+    createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched, deps.log))),
     consume: (options) => explained(consume(client, deps.log, options)),
     withAdmin: (work) => explained(withAdmin(client, work)),
   }
@@ -157,85 +151,6 @@ const toSasl = (login: KafkaLogin): SASLOptions => {
   }
 }
 
-/** Connections for sending, with none of kafkajs's own tries: `createProducer` decides when to try again, and when to stop. */
-const openWire = async (
-  clientWith: (sockets: ISocketFactory, retries: number) => Client,
-  open: OpenSocket,
-): Promise<Wire> => {
-  const sockets = new Set<BrokerSocket>()
-  let isReset = false
-  let endAll = () => {}
-  const ended = new Promise<never>((_, reject) => {
-    endAll = () => reject(new Error('the connection was given up'))
-  })
-  ended.catch(() => {})
-  const client = clientWith((options) => {
-    if (isReset) return closedSocket()
-    const opened = open(options)
-    sockets.add(opened)
-    opened.raw.once('close', () => sockets.delete(opened))
-    return opened.socket
-  }, 1)
-  const producer = client.producer({
-    // With `idempotent`, one lost response among concurrent sends lost a message that was acknowledged.
-    idempotent: false,
-    allowAutoTopicCreation: false,
-    createPartitioner: () => (args) => args.message.partition ?? 0,
-    retry: { retries: 0 },
-  })
-  await producer.connect()
-
-  const send = async (topic: string, partition: number, messages: readonly Message[]): Promise<void> => {
-    const answers = await producer
-      .send({
-        topic,
-        acks: -1,
-        compression: CompressionTypes.GZIP,
-        messages: messages.map(({ key, value }) => ({ key, value, partition })),
-      })
-      .catch((error: Error) => {
-        throw isFinal(error) ? new FinalRefusal(reasonOf(error), { cause: error }) : error
-      })
-    // A retried send can leave out a partition whose leader moved, and resolve all the same.
-    if (!answers.some((a) => a.partition === partition && Number(a.baseOffset) >= 0)) {
-      throw new Error(`Kafka did not confirm ${messages.length} messages for ${topic}/${partition}`)
-    }
-  }
-
-  return {
-    // kafkajs does not notice that a socket of its own was destroyed.
-    send: (...sent) => Promise.race([send(...sent), ended]),
-    reset: () => {
-      isReset = true
-      // Reset, not closed: what a closed socket still holds, the operating system goes on delivering.
-      for (const { socket, raw } of sockets) {
-        if (raw.connecting) raw.destroy()
-        else raw.resetAndDestroy()
-        // kafkajs would keep every request that is under way on it, with its messages, until its own time-out.
-        socket.emit('error', new Error('this connection was given up'))
-      }
-      endAll()
-      producer.disconnect().catch(() => {})
-    },
-    close: () => producer.disconnect(),
-  }
-}
-
-const closedSocket = (): Socket => {
-  const socket = new Socket()
-  process.nextTick(() => socket.destroy(new Error('this connection was given up')))
-  return socket
-}
-
-/** A connection whose login ended in between: kafkajs closes it, and the next try begins with a new login. */
-const illegalSaslState = 34
-
-/** Whether a broker said no, as opposed to nobody being reached: kafkajs calls both final when its own tries are used up. */
-const isFinal = (error: Error): boolean => {
-  if (error.cause instanceof Error) return isFinal(error.cause)
-  return 'code' in error && 'retriable' in error && error.retriable === false && error.code !== illegalSaslState
-}
-
 const consume = async (client: Client, log: Log, options: ConsumeOptions): Promise<Consumer> => {
   const bytesPerFetch = options.bytesPerFetch ?? 4 * 1024 * 1024
   // What is fetched and stays packed is fetched again. With a quarter of the bound, that is always less than what is unpacked.
@@ -244,6 +159,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   const gatherMs = options.gatherMs ?? 250
   let isClosing = false
   let heartbeat = async (): Promise<void> => {}
+  let had: Had = { partitions: {}, since: 0 }
   const consumer = client.consumer({
     groupId: options.groupId,
     sessionTimeout,
@@ -263,8 +179,10 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
         // A partition whose work ends aside is part of the fetch after the one that is under way.
         const longestWait = () => (work.hasAside() ? waitBesideOthers : gatherMs)
         adjustBrokers(config.cluster, { bytesPerFetch, longestWait, beforeGroupChange })
-        return PartitionAssigners.roundRobin(config)
+        return createAssigner(() => had)(config)
       },
+      // For groups in which a member of an earlier version is left, which knows only this one.
+      PartitionAssigners.roundRobin,
     ],
   })
   let isInGroup = false
@@ -282,13 +200,10 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     log,
   })
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
-  consumer.on('consumer.group_join', ({ payload: { memberAssignment } }) =>
-    options.onAssigned?.(
-      Object.entries(memberAssignment).flatMap(([topic, partitions]) =>
-        partitions.map((partition) => ({ topic, partition })),
-      ),
-    ),
-  )
+  consumer.on('consumer.group_join', ({ payload: { memberAssignment } }) => {
+    had = { partitions: memberAssignment, since: Date.now() }
+    options.onAssigned?.(placesIn(memberAssignment))
+  })
   const lookBack = options.looksBack ? createLookBack(consumer) : undefined
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
@@ -370,12 +285,7 @@ const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
   topic: batch.topic,
   partition: batch.partition,
   highWatermark: Number(batch.highWatermark),
-  messages: batch.messages.map(({ offset, timestamp, key, value }) => ({
-    offset: Number(offset),
-    timestamp: Number(timestamp),
-    key: key?.toString() ?? null,
-    value: value ?? Buffer.alloc(0),
-  })),
+  messages: (batch.messages as unknown as StandIn[]).flatMap(({ received }) => received),
   holdsPartition: pulse.isHeld,
 })
 

@@ -22,7 +22,8 @@ export type Producer = {
 
 /** Connections to Kafka, on which a message is sent once. */
 export type Wire = {
-  send: (topic: string, partition: number, messages: readonly Message[]) => Promise<void>
+  /** `mayGoOn` is asked just before the messages leave; what it throws is what the send rejects with. */
+  send: (topic: string, partition: number, messages: readonly Message[], mayGoOn: () => void) => Promise<void>
   /** Ends the connections so that nothing that is still on its way on them arrives, and opens no others. */
   reset: () => void
   close: () => Promise<void>
@@ -31,10 +32,10 @@ export type Wire = {
 /** A refusal that another try would get again, such as a message that is too large. */
 export class FinalRefusal extends Error {}
 
-// kafkajs copies the whole array for each message while it groups them: 32 000 in one call took 14 s.
-const mostMessagesInOneSend = 1000
-// Readers unpack a send as a whole, so they need room for one: large messages go in several.
+// Readers unpack a send as a whole, so they need room for one: large messages go in several. That bounds the messages too,
+// since each counts with its key and with what Kafka writes around it; encoding the smallest ones takes 20 ms.
 const mostBytesInOneSend = 1024 * 1024
+const bytesAroundMessage = 16
 // A broker that has not answered for this long is not waited for: its connection may be dead without a sign.
 const answerWithin = 10_000
 const longestTry = 30_000
@@ -48,7 +49,7 @@ const longestPause = 2_000
  */
 export const createProducer = async (open: () => Promise<Wire>, now = () => performance.now()): Promise<Producer> => {
   let wire: Promise<Wire> | undefined
-  let cutOff = () => {}
+  const underWay = new Set<(error: Error) => void>()
   let isOver = false
   let pending = 0
 
@@ -70,24 +71,27 @@ export const createProducer = async (open: () => Promise<Wire>, now = () => perf
     )
   }
 
-  const over = new Promise<never>((_, reject) => {
-    cutOff = () => reject(new Error('the producer is closed'))
-  })
-  over.catch(() => {})
+  const cutOff = (): void => {
+    for (const end of underWay) end(new Error('the producer is closed'))
+  }
 
   const tryOnce = async (work: (used: Wire) => Promise<void>, within: number): Promise<void> => {
     const used = current()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        discard(used)
-        reject(new Error(`no answer within ${Math.round(within)} ms`))
-      }, within)
+    let end = (_: Error): void => {}
+    // A promise for each try: one for all would keep something of every race that it was part of, 300 bytes a send.
+    const ended = new Promise<never>((_, reject) => {
+      end = reject
+      underWay.add(end)
     })
+    const timer = setTimeout(() => {
+      discard(used)
+      end(new Error(`no answer within ${Math.round(within)} ms`))
+    }, within)
     try {
-      await Promise.race([used.then(work), late, over])
+      await Promise.race([used.then(work), ended])
     } finally {
       clearTimeout(timer)
+      underWay.delete(end)
     }
   }
 
@@ -109,7 +113,7 @@ export const createProducer = async (open: () => Promise<Wire>, now = () => perf
       // A timer may ring a fraction of a millisecond early, and no send is done in that.
       if (left < 1 || isOver) throw failed(last)
       try {
-        await tryOnce((used) => used.send(topic, partition, piece), Math.min(left, answerWithin))
+        await tryOnce((used) => used.send(topic, partition, piece, mayGoOn), Math.min(left, answerWithin))
         return
       } catch (error) {
         if (error instanceof FinalRefusal) throw failed(error)
@@ -147,13 +151,14 @@ export const createProducer = async (open: () => Promise<Wire>, now = () => perf
 function* piecesOf(messages: readonly Message[]): Generator<readonly Message[]> {
   let from = 0
   let bytes = 0
-  for (const [at, { value }] of messages.entries()) {
-    if (at > from && (at - from === mostMessagesInOneSend || bytes + value.length > mostBytesInOneSend)) {
+  for (const [at, { key, value }] of messages.entries()) {
+    const size = key.length + value.length + bytesAroundMessage
+    if (at > from && bytes + size > mostBytesInOneSend) {
       yield messages.slice(from, at)
       from = at
       bytes = 0
     }
-    bytes += value.length
+    bytes += size
   }
   if (from < messages.length) yield messages.slice(from)
 }

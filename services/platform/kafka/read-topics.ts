@@ -19,6 +19,13 @@ export const stretchesOf = (kafka: Kafka, topics: readonly string[], since?: num
     return stretches
   })
 
+/** How many partitions each of these topics has; throws where one of them does not exist. */
+export const countPartitions = (kafka: Kafka, topics: readonly string[]): Promise<Map<string, number>> =>
+  kafka.withAdmin(async (admin) => {
+    const found = await admin.fetchTopicMetadata({ topics: [...topics] })
+    return new Map(found.topics.map(({ name, partitions }) => [name, partitions.length]))
+  })
+
 /** Hands over every message of these stretches once, each partition's in order, and leaves no trace in Kafka. */
 export const readTopics = async (
   kafka: Kafka,

@@ -36,10 +36,10 @@ export const checkVerdicts: Check = (ledger, observed) => {
   ]
 }
 
-const sameAsTold = ({ count, first, refused }: ToldBatch, verdict: StoredVerdict): boolean =>
-  verdict.accepted === count - refused.length &&
-  JSON.stringify(refused) === JSON.stringify(refusedOf(verdict, first)) &&
-  verdict.first_index === first
+const sameAsTold = ({ places, refused }: ToldBatch, verdict: StoredVerdict): boolean =>
+  verdict.accepted === places.length - refused.length &&
+  JSON.stringify(refused) === JSON.stringify(refusedOf(verdict, verdict.first_index)) &&
+  verdict.first_index === places[0]
 
 const textOf = (verdict: Pick<StoredVerdict, 'accepted' | 'refused'>): string =>
   JSON.stringify({ accepted: verdict.accepted, refused: refusedOf(verdict, 0) })

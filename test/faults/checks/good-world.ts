@@ -18,7 +18,7 @@ export const goodWorld = (): World => {
       requestId: 'r1',
       attempts: 2,
       batches: [
-        { batchId: 'b1', batch: 1, status: 207, first: 0, count: 3, refused: [{ index: 1, codes: ['missing_field'] }] },
+        { batchId: 'b1', batch: 1, status: 207, places: [0, 1, 2], refused: [{ index: 1, codes: ['missing_field'] }] },
       ],
     },
     {
@@ -26,7 +26,7 @@ export const goodWorld = (): World => {
       step: { kind: 'upload', type: 'shops', key: 'k2', records: [shop('a', 'new'), shop('b', 'gone', true)] },
       requestId: 'r2',
       attempts: 1,
-      batches: [{ batchId: 'b2', batch: 1, status: 200, first: 0, count: 2, refused: [] }],
+      batches: [{ batchId: 'b2', batch: 1, status: 200, places: [0, 1], refused: [] }],
     },
   )
   ledger.tellings.set('b1', new Set(['{"status":207}']))

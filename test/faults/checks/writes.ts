@@ -6,7 +6,7 @@ export type Write = Planned & {
   org: string
   type: UploadType
   batchId: string
-  /** Its place in the request, and in the batch. */
+  /** Its place in the request, and how far behind the batch's first record that is. */
   index: number
   place: number
   /** Why it was refused; undefined where it was accepted. */
@@ -17,15 +17,13 @@ export type Write = Planned & {
 export const writesOf = ({ uploads }: Pick<Ledger, 'uploads'>): Write[] =>
   uploads.flatMap(({ org, step, batches }) =>
     batches.flatMap((batch) =>
-      step.records.slice(batch.first, batch.first + batch.count).map((planned, place) => ({
-        ...planned,
-        org,
-        type: step.type,
-        batchId: batch.batchId,
-        index: batch.first + place,
-        place,
-        codes: codesOf(batch, batch.first + place),
-      })),
+      batch.places.flatMap((index) => {
+        const planned = step.records[index]
+        if (!planned) return []
+        const place = index - (batch.places[0] ?? 0)
+        const codes = codesOf(batch, index)
+        return [{ ...planned, org, type: step.type, batchId: batch.batchId, index, place, codes }]
+      }),
     ),
   )
 

@@ -57,7 +57,12 @@ const live = async (session: Session, scenario: Scenario, seed: number, random: 
   await stack.untilReady()
   const orgs = await session.newOrganisations(organisationNames(`${scenario.name}-${seed}`, organisations))
   await scenario.prepare?.({ session, random: random.fork('prepare') })
-  const workload = startWorkload({ organisations: orgs, edgeUrls: stack.edgeUrls, random: random.fork('workload') })
+  const workload = startWorkload({
+    organisations: orgs,
+    edgeUrls: stack.edgeUrls,
+    lanes: stack.lanes,
+    random: random.fork('workload'),
+  })
   const { ledger } = workload
   const findings: Finding[] = []
   const expect = async (name: string, work: Promise<unknown>): Promise<void> => {

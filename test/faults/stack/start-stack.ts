@@ -25,7 +25,7 @@ export type FaultStack = Awaited<ReturnType<typeof startStack>>
 const backWithin = 180_000
 
 /** Everything that Weir is, real, supervised as the launcher does it, and with a link before every part. */
-export const startStack = async ({ say }: { say: (line: string) => void }) => {
+export const startStack = async ({ say, lanes = 1 }: { say: (line: string) => void; lanes?: number }) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-faults-'))
   const addresses = await openAddresses(dataDir)
   const { links, ports } = addresses
@@ -76,7 +76,7 @@ export const startStack = async ({ say }: { say: (line: string) => void }) => {
 
   try {
     await Promise.all(parts.map((name) => start(name)))
-    await provision(addresses.direct).done
+    await provision(addresses.direct, { LANES: String(lanes) }).done
     await Promise.all(services.map((name) => start(name)))
   } catch (error) {
     await stop()
@@ -85,6 +85,7 @@ export const startStack = async ({ say }: { say: (line: string) => void }) => {
 
   return {
     dataDir,
+    lanes,
     links,
     signals,
     /** What the supervisor said, in order: who ended and how, and who is ready again. */

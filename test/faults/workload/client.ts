@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { laneOf } from '#platform/kafka/partitions.js'
 import { type Answer, type BatchAnswer, createUploader, type Uploader } from '../../support/system/uploader.js'
 import type { Random } from '../random.js'
 import { recordsInBatch } from '../stack/definitions.js'
 import type { Ledger, ToldBatch } from './ledger.js'
-import type { InteractionStep, Step, UploadStep } from './plan.js'
+import type { InteractionStep, Planned, Step, UploadStep } from './plan.js'
 
 const answerWithin = 12_000
 const firstPause = 50
@@ -16,6 +17,8 @@ export const createClient = (deps: {
   org: string
   apiKey: string
   edgeUrls: readonly string[]
+  /** How many lanes the organisation has. */
+  lanes: number
   random: Random
   ledger: Ledger
 }) => {
@@ -24,12 +27,13 @@ export const createClient = (deps: {
 
   const upload = async (step: UploadStep): Promise<void> => {
     const records = step.records.map(({ record }) => record)
+    const cut = cutOf(step.records, deps.lanes)
     let attempts = 0
     const { body } = await untilUsable(async (edge) => {
       attempts++
       const answer = await edge.upload(step.type, records, { 'idempotency-key': step.key })
       if (!Array.isArray(answer.body?.batches)) return refuse(answer)
-      const batches = answer.body.batches.map((batch) => toTold(batch, records.length))
+      const batches = answer.body.batches.map((batch) => toTold(batch, cut))
       for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
       return batches.every(isDecided) ? answer : undefined
     })
@@ -38,7 +42,7 @@ export const createClient = (deps: {
       step,
       requestId: body.request_id,
       attempts,
-      batches: body.batches.map((batch) => toTold(batch, records.length)),
+      batches: body.batches.map((batch) => toTold(batch, cut)),
     })
   }
 
@@ -77,17 +81,23 @@ export const createClient = (deps: {
   return { take: (step: Step): Promise<void> => (step.kind === 'upload' ? upload(step) : interact(step)) }
 }
 
-const toTold = ({ batch, status, data }: BatchAnswer, records: number): ToldBatch => {
-  const first = (batch - 1) * recordsInBatch
-  return {
-    batchId: data.batch_id,
-    batch,
-    status,
-    first,
-    count: Math.min(recordsInBatch, records - first),
-    refused: (data.errors ?? []).map(({ index, problems }) => ({ index, codes: problems.map(({ code }) => code) })),
+/** Where the records of each batch are in the request: one lane's after the other's, a few to a batch. */
+const cutOf = (records: readonly Planned[], lanes: number): number[][] => {
+  const batches: number[][] = []
+  for (let lane = 0; lane < lanes; lane++) {
+    const places = records.flatMap(({ id }, place) => (laneOf(id, lanes) === lane ? [place] : []))
+    for (let n = 0; n < places.length; n += recordsInBatch) batches.push(places.slice(n, n + recordsInBatch))
   }
+  return batches
 }
+
+const toTold = ({ batch, status, data }: BatchAnswer, cut: readonly number[][]): ToldBatch => ({
+  batchId: data.batch_id,
+  batch,
+  status,
+  places: cut[batch - 1] ?? [],
+  refused: (data.errors ?? []).map(({ index, problems }) => ({ index, codes: problems.map(({ code }) => code) })),
+})
 
 const isDecided = ({ status }: ToldBatch): boolean => [200, 207, 400].includes(status)
 

@@ -24,9 +24,8 @@ export type ToldBatch = {
   batchId: string
   batch: number
   status: number
-  /** Where it begins in the request, and how many records it has. */
-  first: number
-  count: number
+  /** Where its records are in the request. */
+  places: number[]
   /** By index in the request. */
   refused: { index: number; codes: string[] }[]
 }

@@ -20,6 +20,7 @@ const longestThought = 60
 export const startWorkload = (deps: {
   organisations: readonly Organisation[]
   edgeUrls: readonly string[]
+  lanes: number
   random: Random
 }): Workload => {
   const ledger = createLedger(deps.organisations.map(({ org }) => org))
@@ -28,7 +29,7 @@ export const startWorkload = (deps: {
 
   const live = async ({ org, apiKey }: Organisation, n: number): Promise<void> => {
     const random = deps.random.fork(`${org}-${n}`)
-    const client = createClient({ org, apiKey, edgeUrls: deps.edgeUrls, random: random.fork('choices'), ledger })
+    const client = createClient({ ...deps, org, apiKey, random: random.fork('choices'), ledger })
     const place = counts.push(0) - 1
     for (const step of planClient(`${org}-${n}`, random.fork('plan'))) {
       await client.take(step)

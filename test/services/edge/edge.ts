@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { createMetrics } from '#platform/health/metrics.js'
 import { readConfig } from '#platform/process/config.js'
 import { catalogue as published } from '#schemas/catalogue.js'
+import { usualLayout } from '#schemas/derive/topics.js'
 import { type AppDeps, createApp } from '../../../services/edge/app.js'
 import { configSchema } from '../../../services/edge/config.js'
 import { createFigures } from '../../../services/edge/figures.js'
@@ -21,7 +22,8 @@ export const startOfTest = Date.UTC(2026, 0, 1)
 
 /** The whole edge with fakes at its rim, and what the fakes saw. */
 export const createEdge = (over: Partial<AppDeps> = {}) => {
-  const submit = createFakeSubmit()
+  const catalogue = over.catalogue ?? published
+  const submit = createFakeSubmit(catalogue)
   const store = createFakeVerdictStore()
   const interactions = createFakeInteractions()
   const callers = new Map<string, Caller>([
@@ -35,7 +37,6 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
   const figures = createFigures(metrics)
   const now = () => startOfTest
   const config = readConfig(configSchema, {})
-  const catalogue = over.catalogue ?? published
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
   /** What integrity has accepted, as `org/type/id`. */
   const known = new Set<string>()
@@ -51,6 +52,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
       return ({ type, id }) => known.has(`${orgId}/${type}/${id}`)
     },
     readInteractions: interactions,
+    layout: () => usualLayout,
     batchLimits: { records: 500, bytes: 524_288 },
     bodyLimit: 1024 * 1024,
     load: createLoad(boundsOf(config), figures),

@@ -6,7 +6,8 @@ import type { SubmittedBatch } from '#schemas/events.js'
 import { tag } from '#schemas/records/tag.js'
 import { createEntityIndex } from '../../../services/integrity/entity-index.js'
 import { createFetchHandler } from '../../../services/integrity/handle-fetch.js'
-import { batchOf } from '../../support/batch.js'
+import type { ReadBatch } from '../../../services/integrity/read-batch.js'
+import { batchOf, scannedBatch } from '../../support/batch.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 import { sampleOf } from '../../support/sample.js'
 
@@ -18,21 +19,22 @@ const openHandler = (partition: number, logStart = 0) => {
   const batches = new Map<string, SubmittedBatch>()
   const published: string[][] = []
   const setAside: number[] = []
-  const decode = async (message: Buffer): Promise<SubmittedBatch> => {
+  const read: ReadBatch = async (message) => {
     const batch = batches.get(message.toString())
     if (!batch) throw new NewerSchema('written with a newer schema, in which records.colour is new or different')
-    return batch
+    return scannedBatch(tag, batch)
   }
   const handle = createFetchHandler({
     catalogue,
     tools: [
       {
         type: tag,
-        decode,
+        read,
         publish: async (outcomes) => void published.push(outcomes.map(({ batch }) => batch.batch_id)),
       },
     ],
     pool,
+    lanes: 1,
     logStart: async () => logStart,
     index: createEntityIndex(100),
     setAside: async ({ offset }) => void setAside.push(offset),

@@ -1,14 +1,18 @@
+import avro from 'avsc'
 import { expect, it } from 'vitest'
 import type { Decided } from '#ledger/fence.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
-import type { Registry } from '#platform/registry.js'
+import { bodyOf, type Registry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createDecide } from '#schemas/decide.js'
+import { acceptedSchema } from '#schemas/derive/avro.js'
+import { usualLayout } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { shop } from '#schemas/records/shop.js'
 import { createPublisher } from '../../../services/integrity/publisher.js'
-import { batchOf, refusalOf } from '../../support/batch.js'
+import type { Scanned } from '../../../services/integrity/read-batch.js'
+import { batchOf, refusalOf, scannedBatch } from '../../support/batch.js'
 import { sampleOf } from '../../support/sample.js'
 
 type Sent = { topic: string; partition: number; messages: readonly Message[] }
@@ -24,23 +28,30 @@ const openPublisher = async (send: (sent: Sent) => Promise<void> = async () => {
       sent.push({ topic, partition, messages })
     },
   }
-  const registry = { encoder: async () => (value: unknown) => Buffer.from(JSON.stringify(value)) }
+  const registry = {
+    prepare: async () => 7,
+    encoder: async () => (value: unknown) => Buffer.from(JSON.stringify(value)),
+  }
   const publish = await createPublisher({
     catalogue,
     type: shop,
     producer,
     registry: registry as unknown as Registry,
+    layout: usualLayout,
     failAt: (point) => failPoints.push(point),
   })
   return { publish, sent, failPoints }
 }
+const acceptedShop = avro.Type.forSchema(acceptedSchema(shop) as avro.Schema)
+const eventIn = (topic: string, value: Buffer) =>
+  topic === 'weir.accepted.shops' ? acceptedShop.fromBuffer(bodyOf(value)) : JSON.parse(value.toString())
 const toAll = (sent: readonly Sent[]) =>
   sent.flatMap(({ topic, partition, messages }) =>
-    messages.map(({ key, value }) => ({ topic, partition, key, event: JSON.parse(value.toString()) })),
+    messages.map(({ key, value }) => ({ topic, partition, key, event: eventIn(topic, value) })),
   )
 
 /** A batch that was decided as the message at this offset, which is `at`: elsewhere it is a repeat. */
-const decided = (batch: SubmittedBatch, offset: number, at = offset): Decided => {
+const decided = (batch: SubmittedBatch, offset: number, at = offset): Decided<Scanned> => {
   const verdict = createDecide(shop)(
     batch,
     { isKnown: () => true, takenBefore: () => undefined, bodyOf: () => undefined },
@@ -49,7 +60,7 @@ const decided = (batch: SubmittedBatch, offset: number, at = offset): Decided =>
   return {
     offset: at,
     timestamp: 0,
-    batch,
+    batch: scannedBatch(shop, batch),
     verdict: { ...verdict, topic: 'weir.submitted.shops', partition: 0, submitted_offset: offset },
     isTheOneDecided: at === offset,
   }

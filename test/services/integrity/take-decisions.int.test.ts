@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { findRequest } from '#ledger/requests.js'
-import { inTransaction } from '#platform/postgres/postgres.js'
+import { type Connection, inTransaction } from '#platform/postgres/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import type { KeyedRequest, SubmittedBatch } from '#schemas/events.js'
@@ -13,6 +13,7 @@ import { batchIdOf, interactionRequestId, keyedRequestId } from '#schemas/uuid.j
 import { createEntityIndex } from '../../../services/integrity/entity-index.js'
 import { takeDecisions } from '../../../services/integrity/take-decisions.js'
 import { batchOf, refusalOf } from '../../support/batch.js'
+import { eventually } from '../../support/eventually.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 import { sampleOf } from '../../support/sample.js'
 
@@ -171,6 +172,47 @@ it('takes all of the first body under an Idempotency-Key and nothing of another,
   ])
   const { verdicts } = await findRequest(pool, 'acme', request_id)
   expect(verdicts.map(({ batch_id }) => batch_id)).toEqual([a1.batch_id, a2.batch_id])
+})
+
+it('takes all of one body under an Idempotency-Key and nothing of another where their batches are decided at the same time in several lanes', async () => {
+  const request_id = keyedRequestId('acme', '/v1/data/shops', randomUUID())
+  const sent = (fill: number, before: number, batch: number) =>
+    batchOf(shop, [sampleOf(shop)], {
+      ...{ request_id, batch_id: batchIdOf(request_id, before, fill, 2), batch, batches: 2, first_index: before },
+      body_sha256: Buffer.alloc(32, fill),
+    })
+  const lanes = [nextPartition++, nextPartition++]
+  const decide = (connection: Connection, lane: number, offset: number, ...batches: SubmittedBatch[]) => {
+    const at = { topic: 'weir.submitted.test', partition: lanes[lane] ?? 0, type: shop, isReferenced: true, lanes: 2 }
+    const submitted = batches.map((batch, i) => ({ offset: offset + i, timestamp: batch.submitted_at, batch }))
+    const span = { ...at, first: offset, next: offset + batches.length }
+    return takeDecisions(connection, createEntityIndex(10), span, submitted, Date.UTC(2026, 5, 1))
+  }
+  // Body 2 comes first in the second lane, while the first lane's transaction with body 1 is open.
+  let second: ReturnType<typeof decide> | undefined
+  const first = await inTransaction(pool, async (connection) => {
+    const taken = await decide(connection, 0, 0, sent(1, 0, 1), sent(2, 0, 1))
+    second = inTransaction(pool, (other) => decide(other, 1, 0, sent(2, 1, 2), sent(1, 1, 2)))
+    await eventually(async () => {
+      const { rows } = await pool.query(
+        `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%request_bodies%' and datname = current_database()`,
+      )
+      if (rows.length === 0) throw new Error('the second lane does not wait')
+    })
+    return taken
+  })
+  const outcomes = [...first.outcomes, ...((await second)?.outcomes ?? [])]
+  expect(outcomes.map(({ verdict }) => [verdict.body_sha256[0], verdict.accepted])).toEqual([
+    [1, 1],
+    [2, 0],
+    [2, 0],
+    [1, 1],
+  ])
+  const { verdicts } = await findRequest(pool, 'acme', request_id)
+  expect(verdicts.map(({ batch, body_sha256 }) => [batch, body_sha256[0]])).toEqual([
+    [1, 1],
+    [2, 1],
+  ])
 })
 
 it('stores where the verdict on each keyed interaction is, once for each that is decided and not only repeated', async () => {

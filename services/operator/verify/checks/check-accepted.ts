@@ -1,10 +1,10 @@
 import type { Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
-import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
+import { placeOfVersion } from '#schemas/version.js'
 import { type AcceptedHead, createAcceptedDecoder, type Decode } from '../../desk/decoder.js'
-import { type KeyState, type KeysByPlace, newerThanLast, orgOf, seeVersion } from '../key-states.js'
+import { idOf, type KeyState, type KeysByPlace, newerThanLast, orgOf, seeVersion } from '../key-states.js'
 import { countOf } from '../read-submitted.js'
 import { type CheckedType, readFrom, type Subject } from '../subject.js'
 import { checkRows } from './check-rows.js'
@@ -21,7 +21,7 @@ export type TurnedBack = { type: string; key: string }
 export const checkAccepted = async (
   subject: Subject,
   written: ReadonlyMap<string, number>,
-  isPublished: (type: string, orgId: string, offset: number) => boolean,
+  isPublished: (type: string, key: string, offset: number) => boolean,
 ): Promise<TurnedBack[]> => {
   const { topics, types } = subject
   const stretches = await topics.stretches([...types.keys()].map(acceptedTopic), readFrom(subject))
@@ -88,7 +88,7 @@ const see = async (
     return
   }
   seeVersion(states, key, head.version, offset)
-  const seen = expectations.seeAccepted({ orgId, key, batchId: head.batch_id, version: head.version })
+  const seen = expectations.seeAccepted({ orgId, id: idOf(key), key, batchId: head.batch_id, version: head.version })
   if (seen.as === 'expected') counts.onTopic++
   if (seen.as !== 'unfounded') return
   const where = `${topic}/${partition}@${offset} ${key}`
@@ -101,14 +101,14 @@ const noteTurnedBack = (
   type: string,
   place: string,
   keys: KeysByPlace,
-  isPublished: (type: string, orgId: string, offset: number) => boolean,
+  isPublished: (type: string, key: string, offset: number) => boolean,
 ): TurnedBack[] => {
   const turnedBack: TurnedBack[] = []
   for (const [key, state] of keys.get(place) ?? []) {
     const newest = newerThanLast(state)
     if (newest === undefined) continue
     // Integrity may be publishing this key again at this moment, from an older event on.
-    if (!isPublished(type, orgOf(key), Math.floor(newest / mostRecordsInBatch))) continue
+    if (!isPublished(type, key, placeOfVersion(newest).offset)) continue
     turnedBack.push({ type, key })
     const found = `its last event has version ${state.last}, its newest ${newest}`
     differences.add({ kind: 'event_turned_back', type, where: `${place} ${key}`, found })

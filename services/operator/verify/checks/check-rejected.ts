@@ -40,7 +40,7 @@ const see = (
   where: string,
   isWritten: boolean,
 ): void => {
-  const seen = expectations.seeRejected({ orgId, key: entityKey(orgId, batchId), batchId, version })
+  const seen = expectations.seeRejected({ orgId, id: null, key: entityKey(orgId, batchId), batchId, version })
   if (seen.as === 'expected') {
     counts.onRejected++
     if (isWritten) seen.expected.written++

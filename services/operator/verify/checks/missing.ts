@@ -1,7 +1,7 @@
-import { mostRecordsInBatch } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
 import { topicsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
+import { versionOf } from '#schemas/version.js'
 import { createAcceptedDecoder } from '../../desk/decoder.js'
 import { type ExpectedBatch, fate, markOf, missingOf } from '../expectations.js'
 import { type CheckedType, readFrom, type Subject } from '../subject.js'
@@ -42,7 +42,7 @@ export const forgiveCompacted = async (
   const highest = await highestOf(subject, type, marksOf(old))
   for (const expected of old) {
     for (const index of missingOf(expected, 'accepted')) {
-      const version = expected.offset * mostRecordsInBatch + index
+      const version = versionOf(expected.offset, index)
       if ((highest.get(expected.marks[index] ?? 0) ?? 0) <= version) continue
       expected.fates[index] = fate.none
       counts.compacted++

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
+import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import type { SubmittedRecord } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import type { RecordType } from '#schemas/record.js'
 import type { Submit } from '../../../../services/edge/batches/outcome.js'
-import { batchOf, refusalOf } from '../../../support/batch.js'
+import { batchOf, outgoing, refusalOf } from '../../../support/batch.js'
 import { eventually } from '../../../support/eventually.js'
 import { sampleOf } from '../../../support/sample.js'
 
@@ -29,14 +30,17 @@ export const submitContract = (open: () => Promise<SubmitHarness> | SubmitHarnes
     })
 
     /** So large that each goes to Kafka by itself. */
-    const largeBatches = (count: number): SubmittedBatch[] =>
+    const largeBatches = (count: number): OutgoingBatch[] =>
       Array.from({ length: count }, (_, i) =>
-        batchOf(harness.type, [sampleOf(harness.type), sampleOf(harness.type)], {
-          batch: i + 1,
-          batches: count,
-          first_index: 3 * i,
-          refusals: [{ ...refusalOf(2, 'x'), record: 'x'.repeat(600 * 1024) }],
-        }),
+        outgoing(
+          harness.type,
+          batchOf(harness.type, [sampleOf(harness.type), sampleOf(harness.type)], {
+            batch: i + 1,
+            batches: count,
+            first_index: 3 * i,
+            refusals: [{ ...refusalOf(2, 'x'), record: 'x'.repeat(600 * 1024) }],
+          }),
+        ),
       )
 
     it("gives each batch's verdict, in the order of the batches", async () => {

@@ -24,6 +24,7 @@ export const requestOf = (over: Partial<NotedRequest> = {}): NotedRequest => ({
   type: 'shops',
   bodySha256: Buffer.alloc(32, 1),
   batchRecords: [500, 7],
+  lanes: 3,
   submittedAt: Date.now(),
   written: null,
   ...over,

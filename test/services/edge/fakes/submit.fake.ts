@@ -1,10 +1,11 @@
-import { catalogue } from '#schemas/catalogue.js'
+import { type Catalogue, catalogue as published } from '#schemas/catalogue.js'
+import { createBatchCodec } from '#schemas/derive/submitted/batch-bytes.js'
 import type { SubmittedBatch, SubmittedRecord, VerdictEvent } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import type { BatchOutcome, Submit } from '../../../../services/edge/batches/outcome.js'
 
 export type FakeSubmit = Submit & {
-  submitted: { type: string; batch: SubmittedBatch }[]
+  submitted: { type: string; batch: SubmittedBatch; lane: number | undefined }[]
   /** What is wrong with a record that the edge let pass; nothing unless a test says so. */
   problemsOf: (record: SubmittedRecord) => Problem[]
   /** When set, what becomes of every batch, or of each. */
@@ -12,13 +13,15 @@ export type FakeSubmit = Submit & {
 }
 
 /** Decides at once, as integrity would in a world where every reference is known. */
-export const createFakeSubmit = (): FakeSubmit => {
+export const createFakeSubmit = (catalogue: Catalogue = published): FakeSubmit => {
   const outcomeOf = (type: string, batch: SubmittedBatch): BatchOutcome => {
     if (!fake.outcome) return { verdict: verdictOn(type, batch, fake.problemsOf) }
     return typeof fake.outcome === 'function' ? fake.outcome(batch) : fake.outcome
   }
-  const submit: Submit = async (type, batches, options) => {
-    for (const batch of batches) fake.submitted.push({ type, batch })
+  const submit: Submit = async (type, given, options) => {
+    const { encode, decode } = codecOf(type, catalogue)
+    const batches = given.map((batch) => decode(encode(batch)))
+    for (const [i, batch] of batches.entries()) fake.submitted.push({ type, batch, lane: given[i]?.lane })
     const outcomes = batches.map((batch) => outcomeOf(type, batch))
     const lost = outcomes.findIndex((outcome) => 'unknown' in outcome && outcome.unknown === 'not published')
     const written = lost < 0 ? batches.length : lost
@@ -30,8 +33,14 @@ export const createFakeSubmit = (): FakeSubmit => {
   return fake
 }
 
+const codecOf = (name: string, catalogue: Catalogue) => {
+  const type = catalogue.all.get(name)
+  if (!type) throw new Error(`nothing is called ${name}`)
+  return createBatchCodec(type)
+}
+
 /** The field that identifies a record of this type. */
-const idOf = (type: string): string => catalogue.all.get(type)?.id ?? 'id'
+const idOf = (type: string): string => published.all.get(type)?.id ?? 'id'
 
 export const verdictOn = (
   type: string,

@@ -1,16 +1,27 @@
 import { expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
+import { usualLayout } from '#schemas/derive/topics.js'
+import { interaction } from '#schemas/records/interaction.js'
 import { placeOfInteraction } from '#schemas/uuid.js'
+import { createToEntry } from '../../../../services/edge/batches/entries.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { Unavailable } from '../../../../services/edge/http/request-error.js'
 import { createGather, type Gather } from '../../../../services/edge/interactions/gather.js'
+import { sampleOf } from '../../../support/sample.js'
 import { silent } from '../edge.js'
 import { createFakeSubmit } from '../fakes/submit.fake.js'
 
 const bodySha256 = Buffer.alloc(32)
-const one = (name: string, size = 10) => ({ entry: { values: { name }, size }, bodySha256, keyedRequestId: null })
+const assigned = { interaction_id: '00000000-0000-4000-8000-000000000000', recorded_at: 0 }
+const toEntry = createToEntry(interaction)
+const unkeyed = { bodySha256, keyedRequestId: null, keyedId: null }
+const one = (user_id: string, city = '') => ({
+  ...unkeyed,
+  entry: toEntry(sampleOf(interaction, { user_id, city }), assigned),
+})
 const refusal = { id: null, problems: [], record: '{}', truncated: false }
-const bad = { entry: { refusal, size: 10 }, bodySha256, keyedRequestId: null }
+const bad = { ...unkeyed, entry: { refusal, size: 10 } }
 
 const create = (records = 3) => {
   const submit = createFakeSubmit()
@@ -18,6 +29,7 @@ const create = (records = 3) => {
   const gatherOne = createGather({
     type: 'interactions',
     submit,
+    layout: () => usualLayout,
     batchLimits: { records, bytes: 1000 },
     sendLater: (send) => timers.push(send),
     figures: createFigures(createMetrics('edge')),
@@ -36,7 +48,9 @@ it('sends what came within the time as one event, the refused among them', async
   timers[0]?.()
   expect(await Promise.all(answers)).toEqual([{ problems: [] }, 'accepted'])
   expect(submit.submitted).toMatchObject([
-    { batch: { batch: 1, batches: 1, first_index: 0, refusals: [{ index: 0 }], records: [{ index: 1, name: 'a' }] } },
+    {
+      batch: { batch: 1, batches: 1, first_index: 0, refusals: [{ index: 0 }], records: [{ index: 1, user_id: 'a' }] },
+    },
   ])
 })
 
@@ -46,7 +60,7 @@ it('does not wait when an event is full, and cuts one that is too large', async 
   await Promise.all(full)
   expect(sent()).toEqual([3])
   timers[0]?.()
-  const large = [gather('acme', one('d', 900)), gather('acme', one('e', 900))]
+  const large = [gather('acme', one('d', 'x'.repeat(700))), gather('acme', one('e', 'x'.repeat(700)))]
   expect(sent()).toEqual([3, 1])
   timers[1]?.()
   expect(sent()).toEqual([3, 1])
@@ -113,4 +127,28 @@ it('says so where nothing can be sent, and troubles nobody with what was refused
     { status: 'fulfilled', value: 'unknown' },
     { status: 'rejected', reason: { message: 'not yet' } },
   ])
+})
+
+it('gathers interactions with keys by the partition of their ids, and the others by their organisation', async () => {
+  const { submit, timers, gather } = create(10)
+  const ids = Array.from({ length: 8 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`)
+  const keyed = (interaction_id: string) => ({
+    entry: { ...toEntry(sampleOf(interaction), { interaction_id, recorded_at: 0 }), keyedSha256: bodySha256 },
+    bodySha256,
+    keyedRequestId: interaction_id,
+    keyedId: interaction_id,
+  })
+  const answers = [...ids.map((id) => gather('acme', keyed(id))), gather('acme', one('a')), gather('acme', bad)]
+  for (const send of timers) send()
+  await Promise.all(answers)
+  const gathered = submit.submitted.map(({ batch, lane }) => ({ ...batch, lane }))
+  const [plain, ...others] = gathered.filter(({ records }) => !records[0]?.keyed_sha256)
+  expect([others, plain?.records.length, plain?.refusals.length]).toEqual([[], 1, 1])
+  const partitions = gathered
+    .filter((batch) => batch !== plain)
+    .map(({ records }) => [...new Set(records.map((record) => partitionOf(String(record.interaction_id), 4)))])
+  expect(partitions.every((each) => each.length === 1)).toBe(true)
+  expect(gathered.filter((batch) => batch !== plain).map(({ lane }) => lane)).toEqual(partitions.flat())
+  expect(plain?.lane).toBeUndefined()
+  expect(partitions.flat().sort()).toEqual([...new Set(ids.map((id) => partitionOf(id, 4)))].sort())
 })

@@ -10,6 +10,7 @@ const requestOf = (requestId: string, over: Partial<NotedRequest> = {}): NotedRe
   type: 'shops',
   bodySha256: Buffer.alloc(32),
   batchRecords: [500, 100],
+  lanes: 1,
   submittedAt: 0,
   written: null,
   ...over,

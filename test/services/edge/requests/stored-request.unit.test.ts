@@ -10,6 +10,7 @@ const noted = (written: number | null): NotedRequest => ({
   type: 'shops',
   bodySha256: Buffer.alloc(32),
   batchRecords: [500, 500, 7],
+  lanes: 1,
   submittedAt: 0,
   written,
 })

@@ -8,6 +8,7 @@ import { createRegistry } from '#platform/registry.js'
 import { createCatalogue } from '#schemas/catalogue.js'
 import { submittedSchema, verdictSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic, verdictsTopic } from '#schemas/derive/names.js'
+import { usualLayout } from '#schemas/derive/topics.js'
 import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import { moment, uuid } from '#schemas/field.js'
 import { record } from '#schemas/record.js'
@@ -19,7 +20,7 @@ import { createSubmit } from '../../../../services/edge/stream/submit.js'
 import { createVerdicts } from '../../../../services/edge/stream/verdicts.js'
 import { provisionSubjects } from '../../../../services/operator/provision/subjects.js'
 import { provisionTopics } from '../../../../services/operator/provision/topics.js'
-import { batchOf } from '../../../support/batch.js'
+import { batchOf, outgoing } from '../../../support/batch.js'
 import { eventually } from '../../../support/eventually.js'
 import { sampleOf } from '../../../support/sample.js'
 import { type SubmitWorld, submitContract } from '../contracts/submit.contract.js'
@@ -55,7 +56,7 @@ beforeAll(async () => {
   submit = await openSubmit()
   // A verdict that is published before the edge's consumer has found the end of the topic is missed.
   await eventually(async () => {
-    const [outcome] = await submit(type.type, [batchOf(type, [sampleOf(type)])], { patience: 1000 })
+    const [outcome] = await submit(type.type, [outgoing(type, batchOf(type, [sampleOf(type)]))], { patience: 1000 })
     if (!outcome || 'unknown' in outcome) throw new Error('no verdict came')
   })
 })
@@ -94,6 +95,8 @@ const openSubmit = async (): Promise<Submit> => {
   const stream = openStream({
     catalogue,
     kafka: losing(kafka),
+    openLayout: async () => usualLayout,
+    checkTopics: async () => {},
     registry,
     patience: createPatience(log),
     settle: verdicts.settle,

@@ -4,7 +4,7 @@ import { shop } from '#schemas/records/shop.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { createSubmit } from '../../../../services/edge/stream/submit.js'
 import { createVerdicts } from '../../../../services/edge/stream/verdicts.js'
-import { batchOf } from '../../../support/batch.js'
+import { batchOf, outgoing } from '../../../support/batch.js'
 import { silent } from '../edge.js'
 import { verdictOn } from '../fakes/submit.fake.js'
 import { createFakeVerdictStore } from '../fakes/verdict-store.fake.js'
@@ -16,15 +16,16 @@ const count = () => {
   return () => void inFlight.batches--
 }
 
-const batches = Array.from({ length: 5 }, (_, i) => batchOf(shop, [], { batch: i + 1, batches: 5 }))
+const submitted = Array.from({ length: 5 }, (_, i) => batchOf(shop, [], { batch: i + 1, batches: 5 }))
+const batches = submitted.map((batch) => outgoing(shop, batch))
 
 it('waits for the verdicts of what was written, and leaves nobody waiting', async () => {
   const verdicts = createVerdicts({ store: createFakeVerdictStore(), timeout: 1000, now: () => 0, log: silent })
   const metrics = createMetrics('edge')
   const submit = createSubmit({
-    publish: async (type, given) => {
+    publish: async (type) => {
       // Back before the publishing call returns.
-      for (const batch of given.slice(0, 2)) verdicts.settle(verdictOn(type, batch))
+      for (const batch of submitted.slice(0, 2)) verdicts.settle(verdictOn(type, batch))
       return 2
     },
     verdicts,
@@ -80,7 +81,7 @@ it('waits no longer than it is asked to once all is written, and leaves nobody w
   const told: number[] = []
   const onWritten = (count: number) => void told.push(count)
   const outcomes = submit('shops', batches, { patience: 0, onWritten })
-  const [first] = batches
+  const [first] = submitted
   if (!first) throw new Error('there are no batches')
   verdicts.settle(verdictOn('shops', first))
   expect(verdicts.waiting()).toBe(4)
@@ -95,6 +96,6 @@ it('waits no longer than it is asked to once all is written, and leaves nobody w
   expect([verdicts.waiting(), told]).toEqual([0, [3]])
   // Integrity still has to decide them, whoever waits.
   expect(inFlight.batches).toBe(2)
-  for (const batch of batches) verdicts.settle(verdictOn('shops', batch))
+  for (const batch of submitted) verdicts.settle(verdictOn('shops', batch))
   expect(inFlight.batches).toBe(0)
 })

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { entityName } from '#ledger/entities.js'
+import { type Entity, entityName } from '#ledger/entities.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { createValidator } from '#schemas/derive/validator.js'
+import { createBatchCodec } from '#schemas/derive/submitted/batch-bytes.js'
 import type { RecordType } from '#schemas/record.js'
 import { cut, toBatches } from '../../../../services/edge/batches/batches.js'
-import { toEntry } from '../../../../services/edge/batches/entries.js'
+import { createToEntry } from '../../../../services/edge/batches/entries.js'
 import { createDryRun, type FindKnown } from '../../../../services/edge/uploads/dry-run.js'
 import { decideFetch } from '../../../../services/integrity/decide-fetch.js'
 import { sampleOf } from '../../../support/sample.js'
@@ -16,7 +16,6 @@ const orgs = ['acme', 'other']
 // Few, so that a drawn reference is often known and often not.
 const ids = Array.from({ length: 4 }, (_, i) => `00000000-0000-4000-8000-00000000000${i}`)
 const types = [...catalogue.uploads.values()]
-const validators = new Map(types.map((type) => [type, createValidator(type)]))
 
 const anyEntity = fc
   .tuple(fc.constantFrom(...orgs), fc.constantFrom(...types), fc.constantFrom(...ids))
@@ -47,19 +46,21 @@ it('foretells the verdicts that integrity gives on the same batches in the same 
   const seen = { accepted: 0, refusedByEdge: 0, refusedByIntegrity: 0, batches: 0 }
   await fc.assert(
     fc.asyncProperty(anyRequest, anyIndex, async ({ type, orgId, records, batchRecords }, index) => {
-      const facts = { orgId, requestId: 'r', bodySha256: Buffer.alloc(32), submittedAt: now }
-      const validate = validators.get(type) ?? createValidator(type)
-      const entries = records.map((given) => toEntry(validate, given))
+      const facts = { orgId, requestId: 'r', bodySha256: Buffer.alloc(32), submittedAt: now, lanes: 1 }
+      const toEntry = createToEntry(type)
+      const { encode, decode } = createBatchCodec(type)
+      const entries = records.map((given) => toEntry(given))
       const batches = toBatches(cut(entries, { records: batchRecords, bytes: 524_288 }), facts)
       const known = new Set(index)
 
       const dryRun = createDryRun(type, { findKnown: inIndex(known), store: createFakeVerdictStore(), now: () => now })
       const foretold = await dryRun({ ...facts, type: type.type, keyed: false, batches })
 
-      const fresh = batches.map((batch, offset) => ({ offset, timestamp: now, batch }))
+      const fresh = batches.map((batch, offset) => ({ offset, timestamp: now, batch: decode(encode(batch)) }))
       const isReferenced = catalogue.referenced.has(type.type)
       const at = { topic: 't', partition: 0, type, isReferenced, first: 0, next: fresh.length }
-      const { verdicts } = decideFetch(at, fresh, { known, takenBefore: new Map(), bodies: new Map() }, now)
+      const isKnown = (entity: Entity) => known.has(entityName(entity))
+      const { verdicts } = decideFetch(at, fresh, { isKnown, takenBefore: new Map(), bodies: new Map() }, now)
 
       expect(foretold).toEqual({
         results: verdicts.map(({ topic, partition, submitted_offset, ...verdict }) => ({

@@ -1,8 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { findLayout } from '#ledger/layout/layout.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { createKafka } from '#platform/kafka/kafka.js'
+import { countPartitions } from '#platform/kafka/read-topics.js'
+import { createPool } from '#platform/postgres/postgres.js'
 import { readConfig } from '#platform/process/config.js'
 import { createRegistry } from '#platform/registry.js'
 import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
@@ -99,7 +102,7 @@ describe('provisioning', () => {
     expect(await provisionAll(catalogue)).toEqual([
       'all parts answer',
       'Postgres: 0 migrations run',
-      'Kafka: 6 topics, 0 created, 0 altered',
+      'Kafka: 6 topics, 0 created, 0 altered; LANES=1 SUBMITTED_PARTITIONS=4 ACCEPTED_PARTITIONS=4',
       expect.stringMatching(/^ClickHouse: \d+ statements$/),
       'registry: 6 subjects',
     ])
@@ -113,7 +116,7 @@ describe('provisioning', () => {
     )
     expect(await settingsOf(acceptedTopic(type))).toMatchObject({
       'cleanup.policy': 'compact',
-      'compression.type': 'gzip',
+      'compression.type': 'producer',
     })
 
     const subject = `${parts.SCHEMA_REGISTRY_URL}/subjects/${subjectOf(submittedTopic(type))}`
@@ -125,6 +128,41 @@ describe('provisioning', () => {
       { names: tablesAndViews(type) },
     )
     expect(names.map(({ name }) => name)).toEqual(tablesAndViews(type).sort())
+  })
+
+  it('makes a system as wide as it is told the first time, stores that, and refuses another width', async () => {
+    const { catalogue, type } = newCatalogue('wide')
+    const own = await createFreshDatabase(parts.POSTGRES_URL)
+    const pool = createPool(own.url, log, 1)
+    const provisionWith = (env: Record<string, string>, newPartitions?: number) =>
+      provision({
+        config: readConfig(configSchema, { ...parts, POSTGRES_URL: own.url, LOG_LEVEL: 'silent', ...env }),
+        ...{ catalogue, log, report: () => {}, wait: 20_000, demoKeyFile: undefined, newPartitions },
+      })
+    try {
+      await provisionWith({ LANES: '3', ACCEPTED_PARTITIONS: '4' }, 6)
+      expect(await findLayout(pool)).toEqual({ lanes: 3, submittedPartitions: 6, acceptedPartitions: 4 })
+      const topics = [submittedTopic(type), acceptedTopic(type)]
+      const counts = await countPartitions(kafka, topics)
+      expect(topics.map((topic) => counts.get(topic))).toEqual([6, 4])
+
+      await provisionWith({}, 24)
+      await provisionWith({ LANES: '3', SUBMITTED_PARTITIONS: '6' })
+      await expect(provisionWith({ LANES: '4' })).rejects.toThrow(
+        'LANES=4 was asked for, and this system was made with LANES=3, which cannot change: set LANES=3, or unset LANES',
+      )
+      expect(await findLayout(pool)).toEqual({ lanes: 3, submittedPartitions: 6, acceptedPartitions: 4 })
+
+      // A system from before layouts were stored has one lane and the partitions that it has.
+      await pool.query('truncate integrity.layouts')
+      await pool.query(`insert into integrity.cursors (topic, partition, next_offset) values ($1, 0, 7)`, [topics[0]])
+      await expect(provisionWith({ LANES: '3' })).rejects.toThrow('was made with LANES=1')
+      await provisionWith({}, 24)
+      expect(await findLayout(pool)).toEqual({ lanes: 1, submittedPartitions: 6, acceptedPartitions: 4 })
+    } finally {
+      await pool.end()
+      await own.drop()
+    }
   })
 
   it('may be run by several at the same time', async () => {

@@ -10,14 +10,14 @@ const hour = 3_600_000
 it('carries nothing over while the topic holds everything', () => {
   const whole = [stretch(0, 0, 10), stretch(1, 0, 0)]
   expect(goneFrom(whole, whole, new Map([[0, 5]]))).toEqual([])
-  expect(conditionOf(shops, [])).toBeUndefined()
+  expect(conditionOf(shops, 4, [])).toBeUndefined()
 })
 
 it('carries over what is older than the first message left, and an hour more', () => {
   const trimmed = [stretch(0, 7, 10), stretch(1, 0, 10)]
   const gone = goneFrom(trimmed, trimmed, new Map([[0, 1000]]))
   expect(gone).toEqual([{ partition: 0, until: 1000 + hour }])
-  expect(conditionOf(shops, gone)).toBe(
+  expect(conditionOf(shops, 4, gone)).toBe(
     "(kafkaMurmurHash(concat(org_id, '/', toString(`shop_id`))) % 4 = 0 " +
       "and accepted_at <= fromUnixTimestamp64Milli(3601000, 'UTC'))",
   )
@@ -31,7 +31,7 @@ it('carries over all of a partition that is empty by now', () => {
 it('carries over all of a partition whose head went away while it was read', () => {
   const gone = goneFrom([stretch(0, 0, 10), stretch(1, 3, 10)], [stretch(0, 4, 12), stretch(1, 3, 10)], new Map())
   expect(gone[0]).toEqual({ partition: 0, until: Number.POSITIVE_INFINITY })
-  const condition = conditionOf(shops, [{ partition: 0, until: Number.POSITIVE_INFINITY }])
+  const condition = conditionOf(shops, 4, [{ partition: 0, until: Number.POSITIVE_INFINITY }])
   expect(condition).toBe("(kafkaMurmurHash(concat(org_id, '/', toString(`shop_id`))) % 4 = 0)")
 })
 

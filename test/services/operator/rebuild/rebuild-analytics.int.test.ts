@@ -9,6 +9,7 @@ import { createRegistry } from '#platform/registry.js'
 import { createCatalogue } from '#schemas/catalogue.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import { entityKey, subjectOf } from '#schemas/derive/names.js'
+import { partitionsOf, usualLayout } from '#schemas/derive/topics.js'
 import { moment, text, uuid } from '#schemas/field.js'
 import { lifecycle, type RecordType, record } from '#schemas/record.js'
 import { alone } from '../../../../services/operator/desk/alone.js'
@@ -68,13 +69,13 @@ const accept = async (type: RecordType, table: Table, name: string, version = 1,
   const nothing = Object.fromEntries(Object.keys(lifecycle).map((field) => [field, null]))
   const key = entityKey('acme', id)
   const value = encode({ ...origin, ...nothing, [type.id]: id, name, at: 1_700_000_000_000 })
-  await producer.send(table.topic, partitionOf(key, table.partitions), [{ key, value }])
+  await producer.send(table.topic, partitionOf(key, partitionsOf(usualLayout, table.topic)), [{ key, value }])
   return { id, value }
 }
 /** An id whose events go to this partition of the looks. */
 const idIn = (partition: number): string => {
   const id = randomUUID()
-  return partitionOf(entityKey('acme', id), looks.partitions) === partition ? id : idIn(partition)
+  return partitionOf(entityKey('acme', id), partitionsOf(usualLayout, looks.topic)) === partition ? id : idIn(partition)
 }
 const rebuild = (...tables: Table[]) =>
   rebuildAnalytics({ kafka, registry, clickhouse, pool, tables, log, signal: new AbortController().signal })
@@ -152,12 +153,12 @@ it('leaves out what strangers wrote, and what is cut off, and counts it', async 
 })
 
 it('keeps the rows that the topic no longer holds, and only those', async () => {
-  const everywhere = Array.from({ length: looks.partitions }, (_, partition) => partition)
+  const everywhere = Array.from({ length: partitionsOf(usualLayout, looks.topic) }, (_, partition) => partition)
   for (const partition of everywhere)
     for (const n of [1, 2, 3, 4, 5]) await accept(look, looks, `look ${partition}/${n}`, n, idIn(partition))
   await rebuild(looks)
   const all = await namesIn(looks.view)
-  expect(all).toHaveLength(60)
+  expect(all).toHaveLength(everywhere.length * 5)
 
   // Nothing is left of partition 0, some of partition 1, all of the others.
   const partitions = [

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { partitionOf } from '#platform/kafka/partitions.js'
-import { versionOf } from '#schemas/derive/decided-events.js'
 import { tag } from '#schemas/records/tag.js'
+import { versionOf } from '#schemas/version.js'
 import { createExpectations, expect as expectOf, missingOf } from '../../../../services/operator/verify/expectations.js'
 import { batchOf, refusalOf } from '../../../support/batch.js'
 import { sampleOf } from '../../../support/sample.js'
@@ -21,11 +21,17 @@ const decided = () => {
     ...{ refused: [{ index: 3, id: null, problems: [] }], repeated: [2], submitted_offset: 7 },
   }
   const place = { partition: partitionOf('acme', 4), offset: 7, isInFlight: false }
-  const expectations = createExpectations(4)
+  const expectations = createExpectations(({ orgId }) => [partitionOf(orgId, 4)])
   const expected = expectOf(place, batch, verdict, 'tag_id')
   expectations.add(expected)
   const sighting = (index: number, over = {}) => ({
-    ...{ orgId: 'acme', key: `acme/${ids[index]}`, batchId: batch.batch_id, version: versionOf(7, index) },
+    ...{
+      orgId: 'acme',
+      id: ids[index] ?? null,
+      key: `acme/${ids[index]}`,
+      batchId: batch.batch_id,
+      version: versionOf(7, index),
+    },
     ...over,
   })
   return { expectations, expected, sighting, batch, place }

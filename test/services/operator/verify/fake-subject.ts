@@ -1,17 +1,18 @@
 import { deserialize, serialize } from 'node:v8'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { Received } from '#platform/kafka/kafka.js'
-import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
+import { laneOf, partitionOf, partitionOfLane, placeOf } from '#platform/kafka/partitions.js'
 import { Undecodable } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, submittedTopic } from '#schemas/derive/names.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
+import { type Layout, partitionsOf, usualLayout } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { allKinds, createDifferences, type DifferenceKind } from '../../../../services/operator/verify/differences.js'
 import { createExpectations } from '../../../../services/operator/verify/expectations.js'
 import { idOf, orgOf } from '../../../../services/operator/verify/key-states.js'
+import { partitionsBehind } from '../../../../services/operator/verify/log-places.js'
 import { type CheckedType, noCounts, type Subject } from '../../../../services/operator/verify/subject.js'
 
 export const now = Date.UTC(2026, 0, 31)
@@ -23,7 +24,8 @@ export type DecidedInLog = { type: RecordType; batch: SubmittedBatch; verdict: S
  * A subject of verification in memory: topics, verdicts and rows that a test fills as edge, integrity and sink would, and
  * leaves holes in. Events are encoded by v8: the same event always gives the same bytes.
  */
-export const createFakeSubject = (options: { types: RecordType[]; org?: string }) => {
+export const createFakeSubject = (options: { types: RecordType[]; org?: string; layout?: Layout }) => {
+  const { layout = usualLayout } = options
   const log = new Map<string, Received[]>()
   const verdicts = new Map<string, StoredVerdict>()
   const cursors = new Map<string, number>()
@@ -47,7 +49,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string }
 
   const types = new Map<string, CheckedType>(
     options.types.map((type) => {
-      const expectations = createExpectations(partitionsOf(catalogue, submittedTopic(type.type)))
+      const expectations = createExpectations((origin) => partitionsBehind({ catalogue, layout }, type.type, origin))
       return [type.type, { type, counts: noCounts(type.type), expectations }]
     }),
   )
@@ -59,6 +61,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string }
 
   const subject: Subject = {
     catalogue,
+    layout,
     types,
     differences,
     now,
@@ -83,7 +86,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string }
     topics: {
       stretches: async (names, since = 0) =>
         names.flatMap((topic) =>
-          Array.from({ length: partitionsOf(catalogue, topic) }, (_, partition) => {
+          Array.from({ length: partitionsOf(layout, topic) }, (_, partition) => {
             const messages = messagesIn(topic, partition)
             const until = (messages.at(-1)?.offset ?? -1) + 1
             return {
@@ -139,7 +142,8 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string }
     /** Appends a batch to the submitted log. */
     submit: (type: RecordType, batch: SubmittedBatch): { topic: string; partition: number; offset: number } => {
       const topic = submittedTopic(type.type)
-      const partition = partitionOf(batch.org_id, partitionsOf(catalogue, topic))
+      const id = String(batch.records[0]?.[type.id] ?? batch.refusals[0]?.id)
+      const partition = partitionOfLane(batch.org_id, laneOf(id, layout.lanes), partitionsOf(layout, topic))
       const offset = append(topic, partition, batch.org_id, serialize(batch))
       return { topic, partition, offset }
     },
@@ -169,14 +173,14 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string }
       const topic = acceptedTopic(type.type)
       for (const [i, event] of createEventsOf(type).accepted(batch, verdict).entries()) {
         const key = entityKey(event.org_id, String(event[type.id]))
-        if (isPublished(i)) append(topic, partitionOf(key, partitionsOf(catalogue, topic)), key, serialize(event))
+        if (isPublished(i)) append(topic, partitionOf(key, partitionsOf(layout, topic)), key, serialize(event))
       }
     },
     /** Publishes the rejections of a decided batch. */
     publishRejections: ({ type, batch, verdict }: DecidedInLog): void => {
       for (const event of createEventsOf(type).rejected(batch, verdict)) {
         const key = entityKey(event.org_id, event.batch_id)
-        append(rejectedTopic, partitionOf(key, partitionsOf(catalogue, rejectedTopic)), key, serialize(event))
+        append(rejectedTopic, partitionOf(key, partitionsOf(layout, rejectedTopic)), key, serialize(event))
       }
     },
     append,

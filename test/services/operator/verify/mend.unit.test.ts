@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { deserialize } from 'node:v8'
 import { expect, it } from 'vitest'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
-import { catalogue } from '#schemas/catalogue.js'
-import { partitionsOf } from '#schemas/derive/topics.js'
+import { partitionsOf, usualLayout } from '#schemas/derive/topics.js'
 import { tag } from '#schemas/records/tag.js'
 import { checkAccepted } from '../../../../services/operator/verify/checks/check-accepted.js'
 import { checkRejected } from '../../../../services/operator/verify/checks/check-rejected.js'
@@ -131,7 +130,7 @@ it('gives up where old events keep coming after newer ones', async () => {
   for (const decided of [old, newest, old]) system.publish(decided)
   for (const decided of [old, newest]) system.publishRejections(decided)
   const [first] = system.values()
-  const partition = partitionOf(key, partitionsOf(catalogue, accepted))
+  const partition = partitionOf(key, partitionsOf(usualLayout, accepted))
   system.onSend((topic) => {
     if (topic === accepted && first) system.append(accepted, partition, key, first)
   })

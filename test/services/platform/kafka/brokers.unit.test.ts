@@ -1,74 +1,96 @@
 import { createRequire } from 'node:module'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import '#platform/kafka/kafka.js'
 import { adjustBrokers } from '#platform/kafka/brokers.js'
+import { Encoder, gzip, kafkajsBatch } from './wire/kafkajs-codec.js'
 
-// The real encoder and decoder of kafkajs, which are not among its exports.
 const load = createRequire(import.meta.url)
-const { RecordBatch } = load('kafkajs/src/protocol/recordBatch/v0')
-const Record = load('kafkajs/src/protocol/recordBatch/record/v0')
-const Encoder = load('kafkajs/src/protocol/encoder')
-const Decoder = load('kafkajs/src/protocol/decoder')
-const decodeMessages = load('kafkajs/src/protocol/requests/fetch/v4/decodeMessages')
+const Broker = load('kafkajs/src/broker')
+const { lookup } = load('kafkajs/src/protocol/requests')
 
-const gzip = 1
 const kilobyte = 1024
+const topic = 'shops'
 
 /** What Kafka has of a partition: so many record batches of ten messages, each of a kilobyte that repeats itself. */
 const partitionOf = async (batches: number): Promise<Buffer> => {
-  const all = new Encoder()
-  for (let n = 0; n < batches; n++) {
-    const records = Array.from({ length: 10 }, (_, i) =>
-      Record({ offsetDelta: i, key: 'k', value: Buffer.alloc(kilobyte, 'x'), headers: {} }),
-    )
-    all.writeEncoder(await RecordBatch({ compression: gzip, firstOffset: n * 10, lastOffsetDelta: 9, records }))
-  }
-  return all.buffer
+  const messages = Array.from({ length: 10 }, () => ({ key: 'k', value: Buffer.alloc(kilobyte, 'x') }))
+  const all = Array.from({ length: batches }, (_, n) =>
+    kafkajsBatch(messages, { compression: gzip, firstOffset: n * 10 }),
+  )
+  return Buffer.concat(await Promise.all(all))
 }
 
-/** A cluster of one broker, whose fetch decodes as kafkajs does. */
+type Call = {
+  request: { encode: () => Promise<{ buffer: Buffer }> }
+  response: { decode: (answer: Buffer) => Promise<unknown>; parse: (decoded: unknown) => Promise<unknown> }
+}
+type Fetched = { responses: { partitions: { messages: { received: { offset: number }[] }[] }[] }[] }
+
+/** A cluster of one broker of kafkajs, whose connection gives these partitions for an answer. */
 const openCluster = (partitions: readonly Buffer[]) => {
   const groupCalls: string[] = []
-  const waits: unknown[] = []
-  const broker = {
-    fetch: async (request: { maxWaitTime?: number }) => {
-      waits.push(request.maxWaitTime)
-      // An answer comes from the network, some time after it was asked for.
-      await turn()
-      const answers: { offset: string; value: Buffer }[][] = []
-      for (const partition of partitions)
-        answers.push(await decodeMessages(new Decoder(new Encoder().writeBytes(partition).buffer)))
-      return answers.map((messages) => messages.map(({ offset }) => Number(offset)))
-    },
-    joinGroup: async () => groupCalls.push('join'),
-    leaveGroup: async () => groupCalls.push('leave'),
+  const waits: number[] = []
+  const send = async ({ request, response }: Call) => {
+    waits.push((await request.encode()).buffer.readInt32BE(4))
+    // An answer comes from the network, some time after it was asked for.
+    await turn()
+    const encoded = partitions.map((log, partition) =>
+      new Encoder()
+        .writeInt32(partition)
+        .writeInt16(0)
+        .writeInt64(100)
+        .writeInt64(100)
+        .writeInt64(0)
+        .writeInt32(0)
+        .writeInt32(-1)
+        .writeBytes(log),
+    )
+    const answer = new Encoder().writeInt32(0).writeInt16(0).writeInt32(0)
+    answer.writeArray([new Encoder().writeString(topic).writeArray(encoded)])
+    return response.parse(await response.decode(answer.buffer))
   }
+  const logger = { namespace: () => logger }
+  const broker = new Broker({ connectionPool: { send }, logger })
+  broker.lookupRequest = lookup({ 1: { minVersion: 4, maxVersion: 17 } })
+  broker.joinGroup = async () => groupCalls.push('join')
+  broker.leaveGroup = async () => groupCalls.push('leave')
   const cluster = { findBroker: async () => broker }
-  return { cluster, groupCalls, waits }
+  const fetch = async (maxWaitTime = 100): Promise<number[][]> => {
+    const asked = partitions.map((_, partition) => ({ partition, fetchOffset: '0', maxBytes: 1 }))
+    const request = { maxWaitTime, topics: [{ topic, partitions: asked }] }
+    const { responses }: Fetched = await (await cluster.findBroker()).fetch(request)
+    const all = responses.flatMap((response) => response.partitions)
+    return all.map(({ messages }) => messages.flatMap(({ received }) => received.map(({ offset }) => offset)))
+  }
+  return { cluster, groupCalls, waits, fetch }
 }
 type AnyCluster = Parameters<typeof adjustBrokers>[0]
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 it('unpacks no more than the bound, and the record batch that exceeds it', async () => {
-  const { cluster } = openCluster([await partitionOf(8), await partitionOf(8)])
-  expect(await (await cluster.findBroker()).fetch({})).toEqual([numbers(80), numbers(80)])
+  const { cluster, fetch } = openCluster([await partitionOf(8), await partitionOf(8)])
   const deps = { bytesPerFetch: 25 * kilobyte, longestWait: () => 100, beforeGroupChange: async () => {} }
   adjustBrokers(cluster as unknown as AnyCluster, deps)
-  const broker = await cluster.findBroker()
   // Each fetch has the same room, also beside another one.
-  for (const fetched of [...(await Promise.all([broker.fetch({}), broker.fetch({})])), await broker.fetch({})])
+  for (const fetched of [...(await Promise.all([fetch(), fetch()])), await fetch()])
     expect(fetched).toEqual([numbers(30), []])
 })
 
 it('unpacks the first record batch of a fetch however large it is', async () => {
-  const { cluster } = openCluster([await partitionOf(3)])
+  const { cluster, fetch } = openCluster([await partitionOf(3)])
   adjustBrokers(cluster as unknown as AnyCluster, {
     bytesPerFetch: 1,
     longestWait: () => 100,
     beforeGroupChange: async () => {},
   })
-  expect(await (await cluster.findBroker()).fetch({})).toEqual([numbers(10)])
+  expect(await fetch()).toEqual([numbers(10)])
+})
+
+it('unpacks all where there is room', async () => {
+  const { cluster, fetch } = openCluster([await partitionOf(8), await partitionOf(8)])
+  const deps = { bytesPerFetch: 1024 * kilobyte, longestWait: () => 100, beforeGroupChange: async () => {} }
+  adjustBrokers(cluster as unknown as AnyCluster, deps)
+  expect(await fetch()).toEqual([numbers(80), numbers(80)])
 })
 
 it('joins and leaves a group only after what has to happen before', async () => {
@@ -92,13 +114,12 @@ it('joins and leaves a group only after what has to happen before', async () => 
 })
 
 it('lets Kafka hold a fetch back only for as long as there is time', async () => {
-  const { cluster, waits } = openCluster([])
+  const { cluster, waits, fetch } = openCluster([])
   let longest = 500
   const deps = { bytesPerFetch: 1, longestWait: () => longest, beforeGroupChange: async () => {} }
   adjustBrokers(cluster as unknown as AnyCluster, deps)
-  const broker = await cluster.findBroker()
-  await broker.fetch({ maxWaitTime: 300 })
+  await fetch(300)
   longest = 100
-  await broker.fetch({ maxWaitTime: 300 })
+  await fetch(300)
   expect(waits).toEqual([300, 100])
 })

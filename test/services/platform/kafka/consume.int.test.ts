@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { type ConsumeOptions, type Consumer, createKafka, type Fetch } from '#platform/kafka/kafka.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import type { Producer } from '#platform/kafka/producer.js'
 import { eventually } from '../../../support/eventually.js'
 
@@ -169,3 +171,72 @@ it('closes once the work under way has ended, with its offsets committed', async
   expect(isBusy).toBe(false)
   expect(await committedOffsets(kafka, [{ groupId, topics: [topic] }])).toMatchObject([{ offset: 1 }])
 }, 60_000)
+
+/** Consumers of one group that hand over nothing, and what each of them has. */
+const openMembers = (topics: string[]) => {
+  const has: Set<string>[] = []
+  const members: Consumer[] = []
+  const join = async () => {
+    const mine = new Set<string>()
+    has.push(mine)
+    const onAssigned = (assigned: { topic: string; partition: number }[]) => {
+      mine.clear()
+      for (const place of assigned) mine.add(placeOf(place))
+    }
+    members.push(await consume(topics, async () => {}, { onAssigned }))
+  }
+  const leave = async (n: number) => {
+    await members[n]?.close()
+    has[n]?.clear()
+  }
+  /** Waits until the members have so many each, and all partitions once. */
+  const untilShared = (...counts: number[]) =>
+    eventually(() => {
+      expect(has.map(({ size }) => size)).toEqual(counts)
+      expect(new Set(has.flatMap((mine) => [...mine])).size).toBe(counts.reduce((sum, count) => sum + count, 0))
+    }, 60_000)
+  const snapshot = () => has.map((mine) => new Set(mine))
+  return { has, join, leave, untilShared, snapshot }
+}
+const keptOf = (before: Set<string> | undefined, now: Set<string> | undefined) =>
+  [...(now ?? [])].filter((place) => before?.has(place)).length
+
+it('shares each topic evenly, and leaves members what they had when others come and go', async () => {
+  const topics = [await newTopic(4), await newTopic(4), await newTopic(4)]
+  const { has, join, leave, untilShared, snapshot } = openMembers(topics)
+  await join()
+  await untilShared(12)
+  await join()
+  await untilShared(6, 6)
+  for (const mine of has)
+    for (const topic of topics) expect([...mine].filter((place) => place.startsWith(`${topic}/`))).toHaveLength(2)
+  const two = snapshot()
+  await join()
+  await join()
+  await untilShared(3, 3, 3, 3)
+  const four = snapshot()
+  expect([keptOf(two[0], four[0]), keptOf(two[1], four[1])]).toEqual([3, 3])
+  await leave(1)
+  await leave(3)
+  await untilShared(6, 0, 6, 0)
+  expect([keptOf(four[0], has[0]), keptOf(four[2], has[2])]).toEqual([3, 3])
+})
+
+it('is in one group with members of a version that knows only the old way of sharing', async () => {
+  const topic = await newTopic(4)
+  const { join, untilShared } = openMembers([topic])
+  const client = new Kafka({ brokers: inject('parts').KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING })
+  const old = client.consumer({ groupId, sessionTimeout: 10_000 })
+  try {
+    await old.connect()
+    await old.subscribe({ topics: [topic] })
+    await old.run({ eachMessage: async () => {} })
+    await join()
+    await untilShared(2)
+    await join()
+    await eventually(async () => expect(await membersOf()).toHaveLength(3), 60_000)
+  } finally {
+    await old.disconnect()
+  }
+  await untilShared(2, 2)
+})

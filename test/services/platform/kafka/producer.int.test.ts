@@ -11,6 +11,7 @@ import { freePorts } from '../../../../deploy/embedded/parts/ports.js'
 import { superviseProcess } from '../../../../deploy/embedded/supervision/supervisor.js'
 import { eventually } from '../../../support/eventually.js'
 import { type Link, openLink } from '../../../support/link.js'
+import { pidIn } from '../../../support/process-tree.js'
 
 // A Kafka of its own, with a second address behind a link: one client's way to it can be frozen while another's is open.
 const log = pino({ level: 'silent' })
@@ -19,9 +20,10 @@ let link: Link
 let direct: Kafka
 let linked: Kafka
 let topic = ''
+let dataDir = ''
 
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'weir-producer-'))
+  dataDir = await mkdtemp(join(tmpdir(), 'weir-producer-'))
   closing.push(() => rm(dataDir, { recursive: true, force: true }))
   const [port = 0, behind = 0] = await freePorts(2)
   link = await openLink({ host: '127.0.0.1', port: behind })
@@ -101,3 +103,28 @@ it('says at once that a message is too large, and goes on', async () => {
   await producer.close()
   expect((await kept()).slice(length)).toEqual(['small'])
 }, 60_000)
+
+it('keeps what was acknowledged, each send in order, when Kafka is killed under them', async () => {
+  const producer = await direct.createProducer()
+  const acknowledged: number[] = []
+  const sendOn = async (lane: number): Promise<void> => {
+    for (let n = 0; n < 60; n++) {
+      const id = lane * 1000 + n
+      // Some together with others, some by themselves.
+      const value = Buffer.alloc(n % 7 === 0 ? 80_000 : 20, `${id} `)
+      // A busy machine takes its time to start Kafka again.
+      await producer.send(topic, 0, [{ key: 'k', value }], { deadline: performance.now() + 120_000 })
+      acknowledged.push(id)
+      if (id === 20) process.kill(pidIn(dataDir, 'kafka'), 'SIGKILL')
+    }
+  }
+  await Promise.all([0, 1, 2, 3].map(sendOn))
+  await producer.close()
+  expect(acknowledged).toHaveLength(240)
+  const ids = (await kept()).map((value) => Number.parseInt(value, 10))
+  for (const lane of [0, 1, 2, 3]) {
+    // What was sent when it died may be there twice; it is never behind the send that followed it.
+    const own = ids.filter((id) => Math.floor(id / 1000) === lane)
+    expect(own.filter((id, at) => id !== own[at - 1])).toEqual(Array.from({ length: 60 }, (_, n) => lane * 1000 + n))
+  }
+}, 180_000)

@@ -1,7 +1,11 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, it, vi } from 'vitest'
 import { createProducer, FinalRefusal, type Wire } from '#platform/kafka/producer.js'
 
 const message = { key: 'k', value: Buffer.from('v') }
+/** Each of them is a piece by itself. */
+const large = { key: 'k', value: Buffer.alloc(600_000) }
 const never = () => new Promise<void>(() => {})
 
 /** Wires whose sends do what the test says, one after another; all that is done to them is noted. */
@@ -51,7 +55,7 @@ it('sends nothing once its deadline is over, be it the first piece or a later on
   const mayGoOn = vi.fn(() => {
     if (mayGoOn.mock.calls.length === 3) clock.ms = 100
   })
-  await expect(producer.send('t', 0, Array(3500).fill(message), { deadline: 100, mayGoOn })).rejects.toThrow()
+  await expect(producer.send('t', 0, Array(4).fill(large), { deadline: 100, mayGoOn })).rejects.toThrow()
   expect(done).toEqual(['send on 1', 'send on 1'])
 })
 
@@ -62,7 +66,7 @@ it('asks before each piece and each try whether it may go on', async () => {
   const mayGoOn = () => {
     if (++asked === 3) throw new Error('the partition is lost')
   }
-  await expect(producer.send('t', 0, Array(1500).fill(message), { mayGoOn })).rejects.toThrow('the partition is lost')
+  await expect(producer.send('t', 0, Array(2).fill(large), { mayGoOn })).rejects.toThrow('the partition is lost')
   expect(done).toEqual(['send on 1', 'send on 1'])
 })
 
@@ -85,6 +89,23 @@ it('ends every send when it is to give up, and takes no other', async () => {
   expect(done).toEqual(['send on 1', 'send on 1', 'reset 1'])
 })
 
+it('keeps nothing of a send that is over', async () => {
+  const { open } = wires()
+  const producer = await createProducer(open)
+  const sendMany = async () => {
+    for (let n = 0; n < 20_000; n++) await producer.send('t', 0, [message])
+  }
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  await sendMany()
+  collect()
+  const before = process.memoryUsage().heapUsed
+  await sendMany()
+  collect()
+  // The sends that the wires note take part of it; a hundred bytes a send would be 2 MB.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(2_000_000)
+})
+
 it('closes quietly when nothing is under way, and cuts off what is', async () => {
   const quiet = wires()
   await (await createProducer(quiet.open)).close()
@@ -98,13 +119,14 @@ it('closes quietly when nothing is under way, and cuts off what is', async () =>
   expect(busy.done).toEqual(['send on 1', 'reset 1'])
 })
 
-it('sends at most 1000 messages or a megabyte at once, and a larger message by itself', async () => {
+it('sends at most a megabyte at once, keys and framing included, and a larger message by itself', async () => {
   const sent: number[] = []
   const send: Wire['send'] = async (_topic, _partition, messages) => void sent.push(messages.length)
   const producer = await createProducer(async () => ({ send, reset: () => {}, close: async () => {} }))
   const ofSize = (bytes: number) => ({ key: 'k', value: Buffer.alloc(bytes) })
-  await producer.send('t', 0, Array(2500).fill(message))
-  expect(sent.splice(0)).toEqual([1000, 1000, 500])
+  // 18 bytes each.
+  await producer.send('t', 0, Array(60_000).fill(message))
+  expect(sent.splice(0)).toEqual([58_254, 1_746])
   await producer.send('t', 0, Array(5).fill(ofSize(400_000)))
   expect(sent.splice(0)).toEqual([2, 2, 1])
   await producer.send('t', 0, [message, ofSize(3_000_000), message])

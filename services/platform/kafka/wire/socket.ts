@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { AccessRefused, type Trust } from '../process/access.js'
-import { tlsProblem } from '../process/tls-problem.js'
+import { AccessRefused, type Trust } from '../../process/access.js'
+import { tlsProblem } from '../../process/tls-problem.js'
 
 /** A connection to a broker, and the TCP connection below it, which alone can be reset: over TLS they are two. */
 export type BrokerSocket = { socket: Socket; raw: Socket }

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { expect, it, onTestFinished } from 'vitest'
-import { createOpenSocket, type OpenSocket } from '#platform/kafka/socket.js'
-import { makeCertificate } from '../../edge/network/certificates.js'
+import { createOpenSocket, type OpenSocket } from '#platform/kafka/wire/socket.js'
+import { makeCertificate } from '../../../edge/network/certificates.js'
 
 const { key, cert } = await makeCertificate('broker')
 

@@ -1,0 +1,104 @@
+import avro from 'avsc'
+import type { SubmittedBatch } from '../../events.js'
+import type { Values } from '../../field.js'
+import type { RecordType } from '../../record.js'
+import { type AvroSchema, submittedSchema } from '../avro.js'
+import { createAvroBytes, writeBytes, writeLong } from './avro-bytes.js'
+
+/** A record on its way out, as Avro: `size` bytes of `avro` from `at` on. */
+export type OutgoingRecord = {
+  /** The place in the batch, once the record is in one. */
+  index: number
+  keyedSha256: Buffer | null
+  avro: Buffer
+  at: number
+  size: number
+}
+
+/** A submitted batch whose records are encoded already, and the lane that they are of: its place in the log will tell that. */
+export type OutgoingBatch = Omit<SubmittedBatch, 'records'> & { records: OutgoingRecord[]; lane?: number }
+
+export type BatchCodec = {
+  /** The event, after what has to stand before it. */
+  encode: (batch: OutgoingBatch, header?: Buffer) => Buffer
+  decode: (event: Buffer) => SubmittedBatch
+}
+
+/**
+ * Puts encoded records together to one event. Avro has no separators: an event is what comes before its records, their number,
+ * the records one after another, and what comes after them.
+ */
+export const createBatchCodec = (type: RecordType): BatchCodec => {
+  const { before, after, whole } = partsOf(type)
+  return {
+    encode: (batch, header = noHeader) => {
+      const head = before.toBuffer(batch)
+      const tail = after.toBuffer(batch)
+      const out = createAvroBytes(header.length + head.length + sizeOf(batch) + tail.length)
+      writeBytes(out, header, 0, header.length)
+      writeBytes(out, head, 0, head.length)
+      writeRecords(out, batch.records)
+      writeBytes(out, tail, 0, tail.length)
+      return out.bytes.subarray(0, out.at)
+    },
+    decode: (event) => whole.fromBuffer(event) as SubmittedBatch,
+  }
+}
+
+const noHeader = Buffer.alloc(0)
+
+/** An encoder for the values of one record, as `createStraightReader` writes them. */
+export const createValuesEncoder = (type: RecordType): ((values: Values) => Buffer) => {
+  const record = partsOf(type).columns
+  return (values) => record.toBuffer(values)
+}
+
+/** Tells a record's id from its Avro; only as much of it as stands before the id is read. */
+export const createIdOf = (type: RecordType): ((record: Pick<OutgoingRecord, 'avro' | 'at'>) => string) => {
+  const { untilId } = partsOf(type)
+  return ({ avro: bytes, at }) => String(untilId.decode(bytes, at).value[type.id])
+}
+
+type SchemaField = { name: string; type: AvroSchema }
+type SchemaRecord = { type: 'record'; name: string; fields: SchemaField[] }
+
+/** The schema of a submitted batch, and the parts that are written one after another. */
+const partsOf = (type: RecordType) => {
+  const schema = submittedSchema(type) as SchemaRecord
+  const place = schema.fields.findIndex(({ name }) => name === 'records')
+  const { items } = (schema.fields[place] as SchemaField).type as { items: SchemaRecord }
+  const part = (from: SchemaRecord, fields: SchemaField[]) => avro.Type.forSchema({ ...from, fields } as avro.Schema)
+  return {
+    before: part(schema, schema.fields.slice(0, place)),
+    after: part(schema, schema.fields.slice(place + 1)),
+    // Without the place in the batch and the key, which are known only when the batch is made.
+    columns: part(items, items.fields.slice(2)),
+    untilId: part(items, items.fields.slice(2, items.fields.findIndex(({ name }) => name === type.id) + 1)),
+    whole: avro.Type.forSchema(schema as avro.Schema),
+  }
+}
+
+// The place in the batch, and the length of the key before the key itself.
+const mostAroundRecord = 5 + 2
+const mostAroundRecords = 10
+
+const sizeOf = ({ records }: OutgoingBatch): number => {
+  let size = mostAroundRecords
+  for (const record of records) size += mostAroundRecord + (record.keyedSha256?.length ?? 0) + record.size
+  return size
+}
+
+const writeRecords = (out: ReturnType<typeof createAvroBytes>, records: readonly OutgoingRecord[]): void => {
+  // An array is its number of items, the items, and a zero.
+  if (records.length > 0) writeLong(out, records.length)
+  for (const { index, keyedSha256, avro: bytes, at, size } of records) {
+    writeLong(out, index)
+    writeLong(out, keyedSha256 ? 1 : 0)
+    if (keyedSha256) {
+      writeLong(out, keyedSha256.length)
+      writeBytes(out, keyedSha256, 0, keyedSha256.length)
+    }
+    writeBytes(out, bytes, at, at + size)
+  }
+  writeLong(out, 0)
+}

@@ -1,0 +1,91 @@
+import type { Kafka } from '#platform/kafka/kafka.js'
+import { countPartitions } from '#platform/kafka/read-topics.js'
+import type { Pool } from '#platform/postgres/postgres.js'
+import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import type { Patience } from '#platform/process/patience.js'
+import { type Layout, partitionsOf } from '#schemas/derive/topics.js'
+import { findLayout } from './layout.js'
+
+// Without defaults: a variable that is not set agrees with any system.
+export const layoutVariables = {
+  LANES: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 256,
+    description: 'how many lanes an organisation has for each type; chosen at the first provisioning',
+  },
+  SUBMITTED_PARTITIONS: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1000,
+    description: 'how many partitions each submitted topic has; chosen at the first provisioning',
+  },
+  ACCEPTED_PARTITIONS: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1000,
+    description: 'how many partitions each accepted topic has; chosen at the first provisioning',
+  },
+} as const satisfies ConfigSchema['properties']
+
+export type LayoutVariables = ValuesOf<typeof layoutVariables>
+
+/**
+ * For the start of a service: waits until the system is provisioned. Throws where the service was given another layout: waiting would
+ * not help.
+ */
+export const untilProvisioned = async (pool: Pool, patience: Patience, given: LayoutVariables): Promise<Layout> => {
+  const layout = await patience.until('layout', () => readLayout(pool))
+  refuseOtherLayout(layout, given)
+  return layout
+}
+
+/** For the start of a service: waits until these topics have the partitions that the system was provisioned with. */
+export const untilPartitioned = (
+  kafka: Kafka,
+  patience: Patience,
+  layout: Layout,
+  topics: readonly string[],
+): Promise<void> =>
+  patience.until('partitions', async () => refuseOtherPartitions(layout, await countPartitions(kafka, topics)))
+
+/** The stored layout; throws, saying what to do, where there is none. */
+export const readLayout = async (pool: Pool): Promise<Layout> => {
+  const layout = await findLayout(pool).catch((error: { code?: string }) => {
+    if (error.code === noSuchTable || error.code === noSuchSchema) return undefined
+    throw error
+  })
+  if (!layout) throw new Error('this system is not provisioned yet: run "weir provision" of this version first')
+  return layout
+}
+
+const noSuchTable = '42P01'
+const noSuchSchema = '3F000'
+
+/** Throws where the environment asks for another layout than the system has. */
+export const refuseOtherLayout = (layout: Layout, given: LayoutVariables): void => {
+  const has: Record<keyof LayoutVariables, number> = {
+    LANES: layout.lanes,
+    SUBMITTED_PARTITIONS: layout.submittedPartitions,
+    ACCEPTED_PARTITIONS: layout.acceptedPartitions,
+  }
+  const names = Object.keys(has) as (keyof LayoutVariables)[]
+  const wrong = names.filter((name) => given[name] !== undefined && given[name] !== has[name])
+  if (wrong.length === 0) return
+  const asked = wrong.map((name) => `${name}=${given[name]}`).join(' ')
+  const right = wrong.map((name) => `${name}=${has[name]}`).join(' ')
+  throw new Error(
+    `${asked} was asked for, and this system was made with ${right}, which cannot change: set ${right}, or unset ${wrong.join(' and ')}`,
+  )
+}
+
+/** Throws where Kafka's topics have other counts than the layout says. */
+export const refuseOtherPartitions = (layout: Layout, found: ReadonlyMap<string, number>): void => {
+  const wrong = [...found].filter(([topic, count]) => count !== partitionsOf(layout, topic))
+  if (wrong.length === 0) return
+  const list = wrong.map(([topic, count]) => `${topic} has ${count} instead of ${partitionsOf(layout, topic)}`)
+  throw new Error(
+    `the partition count of a topic cannot change, because versions are positions in it: ${list.join(', ')}. ` +
+      'Is KAFKA_BROKERS the right Kafka? To begin anew, empty Kafka, Postgres and ClickHouse together',
+  )
+}

@@ -1,0 +1,75 @@
+import { cpuOf, findInteractions, findWorkload, type Measured, naivePrice, type Results, services } from '../results.js'
+
+export type Goal = { goal: string; wanted: string; found: string; verdict: 'met' | 'not met' | 'not measured' }
+
+/** The goals that a run is held against, each with what the run found. */
+export const goalsOf = (results: Results): Goal[] => {
+  const naive = naivePrice(results)
+  const large = findWorkload(results, 'shops', 5000)
+  const small = findWorkload(results, 'shops', 100)
+  const timesNaive = (measured: Measured | undefined, ...names: readonly string[]) =>
+    measured && cpuOf(measured, ...names) / naive
+  const one = findInteractions(results, 1)
+  const many = findInteractions(results, 64)
+  const { growth, flood, start, halfLoad, floors } = results
+  // A smaller growth tells something, but not whether the goal is met. A few requests may have been refused on the way.
+  const grown = growth && growth.entities.many > 9_900_000 ? growth : undefined
+  return [
+    atMost('whole path, 5000 a request', 1.2, times('naive'), timesNaive(large, ...services)),
+    atMost('whole path, 100 a request', 3, times('naive'), timesNaive(small, ...services)),
+    atMost('edge, 5000 a request', 2, times('floor'), large && cpuOf(large, 'edge') / cpuOf(floors.floor, 'floors')),
+    atMost('integrity, 5000 a request', 0.6, times('naive'), timesNaive(large, 'integrity')),
+    atMost('sink, 5000 a request', 0.3, times('naive'), timesNaive(large, 'sink')),
+    atLeast('stored, 5000 a request', 60_000, perSecond, large?.storedPerSecond),
+    atLeast(
+      'interactions × 64',
+      1,
+      times('bare'),
+      many && many.answeredPerSecond / floors.interaction.answeredPerSecond,
+    ),
+    atMost('interaction alone, p50', 1.3, times('round trip'), one && one.took.p50 / floors.roundTrip.p50),
+    atMost('freshness at half load, p95', 2000, milliseconds, halfLoad.freshness?.p95),
+    atMost('second start', 10, seconds, start?.seconds),
+    atMost('edge memory in a flood', 400, megabytes, flood?.processes.edge?.peakMegabytes),
+    atLeast(
+      'with 10 000 000 shops',
+      0.8,
+      '× that with 10 000',
+      grown && grown.withMany.storedPerSecond / grown.withFew.storedPerSecond,
+    ),
+    atLeast(
+      'of 1000 organisations',
+      0.8,
+      '× that of 10',
+      growth && growth.ofMany.storedPerSecond / growth.ofFew.storedPerSecond,
+    ),
+    ...services.flatMap((name) => [
+      atMost(
+        `${name}'s memory, filled up`,
+        1.2,
+        '× that at a tenth',
+        grown && (grown.memory[name]?.all ?? 0) / (grown.memory[name]?.tenth ?? 0),
+      ),
+      atMost(`${name}'s memory, filled up`, 400, megabytes, grown?.memory[name]?.all),
+    ]),
+  ]
+}
+
+/** A count with a thin gap after each three digits, as 60 000. */
+export const count = (value: number): string => String(Math.round(value)).replaceAll(/\B(?=(\d{3})+$)/g, ' ')
+
+const times = (of: string) => `× ${of}`
+const [perSecond, milliseconds, seconds, megabytes] = ['records/s', 'ms', 's', 'MB']
+
+const atMost = (goal: string, limit: number, unit: string, found: number | undefined): Goal =>
+  toGoal(goal, `≤ ${written(limit)} ${unit}`, found, (value) => value <= limit)
+
+const atLeast = (goal: string, limit: number, unit: string, found: number | undefined): Goal =>
+  toGoal(goal, `≥ ${written(limit)} ${unit}`, found, (value) => value >= limit)
+
+const toGoal = (goal: string, wanted: string, found: number | undefined, isMet: (value: number) => boolean): Goal =>
+  found === undefined || !Number.isFinite(found)
+    ? { goal, wanted, found: '–', verdict: 'not measured' }
+    : { goal, wanted, found: written(found), verdict: isMet(found) ? 'met' : 'not met' }
+
+const written = (value: number): string => (value >= 100 ? count(value) : String(Math.round(value * 100) / 100))

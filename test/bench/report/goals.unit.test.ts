@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import { sampleMeasured, sampleResults } from '../sample-results.js'
+import { count, goalsOf } from './goals.js'
+
+const verdictOn = (goal: string, results = sampleResults()) => goalsOf(results).find((each) => each.goal === goal)
+
+it('compares with the mean of the naive runs in the same results', () => {
+  // (4.08 + 8.18 + 3.06) / 15
+  expect(verdictOn('whole path, 5000 a request')).toEqual({
+    goal: 'whole path, 5000 a request',
+    wanted: '≤ 1.2 × naive',
+    found: '1.02',
+    verdict: 'met',
+  })
+  const dear = sampleResults({ workloads: [sampleMeasured({}, { edge: 10, integrity: 20, sink: 8 })] })
+  expect(verdictOn('whole path, 5000 a request', dear)).toMatchObject({ found: '2.53', verdict: 'not met' })
+  expect(verdictOn('sink, 5000 a request', dear)).toMatchObject({ found: '0.53', verdict: 'not met' })
+})
+
+it('says what was not measured, instead of calling it met', () => {
+  expect(verdictOn('second start')).toMatchObject({ found: '–', verdict: 'not measured' })
+  expect(verdictOn('of 1000 organisations')).toMatchObject({ verdict: 'not measured' })
+  expect(verdictOn('second start', sampleResults({ start: { seconds: 9.2 } }))).toMatchObject({ verdict: 'met' })
+})
+
+it('holds growth against the start of the same run', () => {
+  const growth = {
+    entities: { few: 10_000, many: 10_000_000 },
+    withFew: sampleMeasured({ storedPerSecond: 60_000 }),
+    withMany: sampleMeasured({ storedPerSecond: 45_000 }),
+    organisations: { few: 10, many: 1000 },
+    ofFew: sampleMeasured({ storedPerSecond: 50_000 }),
+    ofMany: sampleMeasured({ storedPerSecond: 49_000 }),
+    memory: { edge: { tenth: 200, all: 210, peak: 220 }, integrity: { tenth: 200, all: 420, peak: 450 } },
+  }
+  const results = sampleResults({ growth })
+  expect(verdictOn('with 10 000 000 shops', results)).toMatchObject({ found: '0.75', verdict: 'not met' })
+  expect(verdictOn('of 1000 organisations', results)).toMatchObject({ found: '0.98', verdict: 'met' })
+  const small = sampleResults({ growth: { ...growth, entities: { few: 1000, many: 30_000 } } })
+  expect(verdictOn('with 10 000 000 shops', small)).toMatchObject({ verdict: 'not measured' })
+  const memory = goalsOf(results).filter(({ goal }) => goal.includes('memory, filled up'))
+  expect(memory.map(({ verdict }) => verdict)).toEqual([
+    'met',
+    'met',
+    'not met',
+    'not met',
+    'not measured',
+    'not measured',
+  ])
+})
+
+it('writes counts so that they can be read', () => {
+  expect([7, 999, 1000, 60_000, 1_234_567.8].map(count)).toEqual(['7', '999', '1 000', '60 000', '1 234 568'])
+})

@@ -1,0 +1,78 @@
+import type { Latencies } from './measure/figures.js'
+
+// What a run of the bench found out: what --json prints, and what tables, plot, documents and the arithmetic of capacity read.
+
+/** What one process spent: CPU in µs a record, memory in MB when all was stored, and the most of it meanwhile. */
+export type Usage = { cpuMicros: number; megabytes: number; peakMegabytes: number }
+
+/** One load that was measured from its first request until the last record was in ClickHouse. */
+export type Measured = {
+  name: string
+  type: string
+  recordsPerRequest: number
+  connections: number
+  requests: number
+  records: number
+  refused: number
+  /** Records a second until the last answer, and until the last record was in ClickHouse. */
+  answeredPerSecond: number
+  storedPerSecond: number
+  /** Milliseconds of a request. */
+  took: Latencies
+  /** Milliseconds from an answer until its record was seen in ClickHouse. */
+  freshness?: Latencies
+  processes: Record<string, Usage>
+  /** How many cores were busy with what does not belong to the bench, and the machine's load average at the end. */
+  othersCores: number
+  loadAverage: number
+  /** How many answers had each status; the first one that was no success. */
+  statuses: Record<string, number>
+  problem?: string
+}
+
+export type Growth = {
+  /** Shops known before and after filling up, and a load of transactions that refer to them. */
+  entities: { few: number; many: number }
+  withFew: Measured
+  withMany: Measured
+  organisations: { few: number; many: number }
+  ofFew: Measured
+  ofMany: Measured
+  /** MB of each process after a tenth of the records, and after all of them. */
+  memory: Record<string, { tenth: number; all: number; peak: number }>
+}
+
+export type Results = {
+  at: string
+  form: 'short' | 'full'
+  commit: string
+  machine: { cores: number; model: string; gigabytes: number; node: string }
+  /** How long the whole run took. */
+  seconds: number
+  floors: { naive: Measured[]; floor: Measured; interaction: Measured; roundTrip: Latencies }
+  workloads: Measured[]
+  halfLoad: Measured
+  /** Bytes that a record takes on disk, in each part. */
+  bytesOnDisk: Record<string, number>
+  /** 150 connections with 5000 records each. */
+  flood?: Measured
+  /** How long the second start on the same data took. */
+  start?: { seconds: number }
+  growth?: Growth
+}
+
+/** The services whose CPU is the price of a record in Weir. */
+export const services = ['edge', 'integrity', 'sink'] as const
+
+export const findWorkload = (results: Results, type: string, recordsPerRequest: number): Measured | undefined =>
+  results.workloads.find((each) => each.type === type && each.recordsPerRequest === recordsPerRequest)
+
+export const findInteractions = (results: Results, connections: number): Measured | undefined =>
+  results.workloads.find((each) => each.type === 'interactions' && each.connections === connections)
+
+export const cpuOf = (measured: Measured, ...processes: readonly string[]): number =>
+  processes.reduce((sum, name) => sum + (measured.processes[name]?.cpuMicros ?? 0), 0)
+
+/** µs a record of the naive way: the mean of its runs, one before and one after Weir's. */
+export const naivePrice = ({ floors: { naive } }: Results): number =>
+  naive.reduce((sum, each) => sum + cpuOf(each, 'floors'), 0) / naive.length

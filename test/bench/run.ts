@@ -1,0 +1,170 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { packageRoot } from '#platform/process/package-root.js'
+import { type Floors, startFloors } from './floors/start-floors.js'
+import { measureGrowth } from './growth.js'
+import type { Stream } from './load/plan.js'
+import { latenciesOf } from './measure/figures.js'
+import { createMeter } from './measure/meter.js'
+import { bytesOnDisk } from './measure/processes.js'
+import type { Measured, Results } from './results.js'
+import { type Bench, lineOf, type OnStarted, withSystem } from './system.js'
+import {
+  type Form,
+  flood,
+  floorLoads,
+  forms,
+  halfLoadOf,
+  knownRecords,
+  type Workload,
+  warmUps,
+  workloads,
+} from './workloads.js'
+
+export type RunOptions = {
+  form: 'short' | 'full'
+  /** To how many records the growth goes; undefined where it is not measured. */
+  growTo: number | undefined
+  say: (line: string) => void
+  onStarted: OnStarted
+}
+
+/** Runs the bench from an empty system on; everything that it starts is stopped again. */
+export const runBench = async ({ form, growTo, say, onStarted }: RunOptions): Promise<Results> => {
+  const began = Date.now()
+  const start = form === 'full' ? await measureStart({ say, onStarted }) : undefined
+  const found = await withSystem({ say, onStarted }, async (bench) => {
+    const floors = await startFloors(bench.system.env.KAFKA_BROKERS)
+    try {
+      return await measureAll(bench, floors, forms[form])
+    } finally {
+      floors.stop()
+    }
+  })
+  const flooded = form === 'full' ? await withSystem({ say, onStarted }, measureFlood) : undefined
+  const growth =
+    growTo === undefined ? undefined : await withSystem({ say, onStarted }, (bench) => measureGrowth(bench, growTo))
+  return {
+    at: new Date(began).toISOString(),
+    form,
+    commit: commitOf(),
+    machine: {
+      cores: availableParallelism(),
+      model: cpus()[0]?.model ?? 'unknown',
+      gigabytes: Math.round(totalmem() / 2 ** 30),
+      node: process.version,
+    },
+    ...found,
+    ...(flooded ? { flood: flooded } : {}),
+    ...(start ? { start } : {}),
+    ...(growth ? { growth } : {}),
+    seconds: Math.round((Date.now() - began) / 1000),
+  }
+}
+
+const measureAll = async (
+  { system, generator, clickhouse, pids, meter, say }: Bench,
+  floors: Floors,
+  { seconds, leastRecords, warmSeconds, roundTrips }: Form,
+): Promise<Pick<Results, 'floors' | 'workloads' | 'halfLoad' | 'bytesOnDisk'>> => {
+  const weir = { url: system.edgeUrl, keys: [system.demoKey] }
+  const bare = { url: floors.url, keys: ['none'] }
+  /** Requests of a few records are many; of interactions there are never so many. */
+  const lasting = ([stream]: readonly Stream[]) => ({
+    seconds,
+    leastRecords: (stream?.recordsPerRequest ?? 0) >= 500 ? leastRecords : 0,
+  })
+  const measure = async ({ name, streams }: Workload, more: { perSecond?: number; leastRecords?: number } = {}) => {
+    const measured = await meter.measure(name, { ...weir, streams, ...lasting(streams), ...more })
+    say(lineOf(measured))
+    return measured
+  }
+  const measureFloor = async ({ name, streams }: Workload) => {
+    const measured = await floorMeter.measureFloor(name, { ...bare, streams, ...lasting(streams) })
+    say(lineOf(measured))
+    return measured
+  }
+  const floorMeter = createMeter({
+    generator,
+    clickhouse,
+    brokers: system.env.KAFKA_BROKERS,
+    pids: new Map([...pids, ['floors', floors.pid]]),
+  })
+
+  say('uploading what others refer to, and warming up …')
+  for (const [type, count] of knownRecords)
+    await generator.know({ type, count, url: system.edgeUrl, key: system.demoKey })
+  for (const { streams } of Object.values(floorLoads))
+    await generator.load({ ...bare, streams, seconds: warmSeconds / 2 })
+  for (const { name, streams } of warmUps)
+    await meter.measure(name, { ...weir, streams, ...lasting(streams), seconds: warmSeconds })
+
+  const naiveBefore = await measureFloor(floorLoads.naive)
+  const floor = await measureFloor(floorLoads.floor)
+  const interaction = await measureFloor(floorLoads.interaction)
+  const roundTrip = latenciesOf(await floors.roundTrips(roundTrips))
+  say(`bare round trip through Kafka: ${roundTrip.p50} ms`)
+
+  const diskBefore = diskOf(system.dataDir)
+  const measured: Measured[] = []
+  for (const workload of workloads) measured.push(await measure(workload))
+  const full = measured.find(({ name }) => name === halfLoadOf.name)?.storedPerSecond ?? 0
+  const halfLoad = await measure({ ...halfLoadOf, name: 'half load' }, { perSecond: full / 2, leastRecords: 0 })
+  const bytesOnDisk = diskPerRecord(diskBefore, diskOf(system.dataDir), [...measured, halfLoad])
+  const naiveAfter = await measureFloor(floorLoads.naive)
+  return {
+    floors: { naive: [naiveBefore, naiveAfter], floor, interaction, roundTrip },
+    workloads: measured,
+    halfLoad,
+    bytesOnDisk,
+  }
+}
+
+/** How long the second start on the same data takes. The first one makes topics, tables and a database. */
+const measureStart = async ({
+  say,
+  onStarted,
+}: Pick<RunOptions, 'say' | 'onStarted'>): Promise<{ seconds: number }> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-bench-'))
+  const remove = () => rm(dataDir, { recursive: true, force: true })
+  onStarted(remove)
+  try {
+    await withSystem({ dataDir, say, onStarted }, async () => {})
+    const began = performance.now()
+    const seconds = await withSystem({ dataDir, say, onStarted }, async () => (performance.now() - began) / 1000)
+    say(`the second start took ${seconds.toFixed(1)} s`)
+    return { seconds: Math.round(seconds * 10) / 10 }
+  } finally {
+    await remove()
+  }
+}
+
+/** More uploads at once than there is room for: what counts is the edge's memory. Many are told to come again, as they should. */
+const measureFlood = async ({ system, meter, say }: Bench): Promise<Measured> => {
+  const plan = { url: system.edgeUrl, keys: [system.demoKey], streams: flood.streams, seconds: forms.full.seconds }
+  const measured = await meter.measure(flood.name, plan)
+  say(lineOf(measured))
+  return measured
+}
+
+const diskOf = (dataDir: string): Map<string, number> =>
+  new Map(['kafka', 'postgres', 'clickhouse'].map((part) => [part, bytesOnDisk(join(dataDir, part))]))
+
+const diskPerRecord = (before: Map<string, number>, after: Map<string, number>, all: Measured[]) => {
+  const records = all.reduce((sum, each) => sum + each.records, 0)
+  return Object.fromEntries(
+    [...after].map(([part, bytes]) => [part, Math.round((bytes - (before.get(part) ?? 0)) / records)]),
+  )
+}
+
+const commitOf = (): string => {
+  try {
+    const git = (...words: string[]) => execFileSync('git', words, { cwd: packageRoot, encoding: 'utf8' }).trim()
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '-uno') === '' ? '' : ' and changes')
+  } catch {
+    // A copy without its history.
+    return 'unknown'
+  }
+}

@@ -1,0 +1,96 @@
+import { catalogue } from '#schemas/catalogue.js'
+import type { Stream } from './load/plan.js'
+
+// What is sent, in which form of the bench, and for how long.
+
+export type Form = {
+  /** Of each measured load, and the fewest records of an upload: with few of them, start-up and idling would be most of the CPU. */
+  seconds: number
+  leastRecords: number
+  warmSeconds: number
+  roundTrips: number
+}
+
+export const forms: Record<'short' | 'full', Form> = {
+  short: { seconds: 4, leastRecords: 40_000, warmSeconds: 1.5, roundTrips: 150 },
+  full: { seconds: 15, leastRecords: 150_000, warmSeconds: 5, roundTrips: 1000 },
+}
+
+export type Workload = { name: string; streams: readonly Stream[] }
+
+/** How many connections send requests of this size: enough to keep the system busy, as many uploaders would. */
+const connectionsFor: Record<number, number> = { 5000: 4, 500: 16, 100: 32, 20: 64 }
+
+export const sizes = [5000, 500, 100, 20] as const
+
+const upload = (type: string, size: number): Workload => ({
+  name: `${size} ${type}`,
+  streams: [{ path: `/v1/data/${type}`, type, recordsPerRequest: size, connections: connectionsFor[size] ?? 1 }],
+})
+
+const interactions = (connections: number): Workload => ({
+  name: `interactions × ${connections}`,
+  streams: [{ path: '/user-interactions', type: 'interactions', recordsPerRequest: 1, connections }],
+})
+
+/** All types at the same time, in requests of 100 records of which 2 are refused, and interactions beside them. */
+const mixed: Workload = {
+  name: 'all types, 2% refused',
+  streams: [
+    ...[...catalogue.uploads.keys()].map((type) => ({
+      path: `/v1/data/${type}`,
+      type,
+      recordsPerRequest: 100,
+      connections: 2,
+      wrong: 2,
+    })),
+    ...interactions(16).streams,
+  ],
+}
+
+export const workloads: readonly Workload[] = [
+  ...['shops', 'transactions'].flatMap((type) => sizes.map((size) => upload(type, size))),
+  ...[1, 64, 256].map(interactions),
+  mixed,
+]
+
+/** One load of each kind, to be run for a moment before anything counts. */
+export const warmUps: readonly Workload[] = [upload('shops', 5000), upload('transactions', 500), interactions(64)]
+
+/** Half of what this one reached at full speed is the load under which freshness counts. */
+export const halfLoadOf = upload('transactions', 500)
+/** More than the edge has room for. */
+export const flood: Workload = {
+  name: '150 uploads at once',
+  streams: [{ ...streamOf(upload('shops', 5000)), connections: 150 }],
+}
+/** What growth is measured by. */
+export const growing = {
+  fill: upload('shops', 5000),
+  referring: upload('transactions', 5000),
+  ofOrganisations: upload('shops', 500),
+}
+
+/** The floors get the same bodies by the same connections. */
+export const floorLoads = {
+  naive: { name: 'naive: a message a record', streams: [{ ...streamOf(upload('shops', 5000)), path: '/naive' }] },
+  floor: { name: 'floor: a message a body', streams: [{ ...streamOf(upload('shops', 5000)), path: '/floor' }] },
+  interaction: {
+    name: 'bare interactions × 64',
+    streams: [{ ...streamOf(interactions(64)), path: '/interaction' }],
+  },
+} satisfies Record<string, Workload>
+
+/** What others refer to, and how many of each. */
+export const knownRecords: [type: string, count: number][] = [
+  ['shops', 100_000],
+  ['customers', 1000],
+  ['categories', 1000],
+  ['tags', 1000],
+  ['keywords', 1000],
+]
+
+function streamOf({ streams: [stream] }: Workload): Stream {
+  if (!stream) throw new Error('a workload has a stream')
+  return stream
+}
