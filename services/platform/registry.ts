@@ -27,8 +27,6 @@ export type Compatibility = keyof typeof COMPATIBILITY
 export type Registry = {
   /** Registers a schema, and has the registry hold the subject to this rule: it refuses a schema that breaks the rule. */
   register: (subject: string, schema: unknown, compatibility: Compatibility) => Promise<number>
-  /** What stands before each event of a schema that was registered. */
-  header: (subject: string, schema: unknown) => Promise<Buffer>
   /** An encoder for a schema that was registered. */
   encoder: <T>(subject: string, schema: unknown) => Promise<(value: T) => Buffer>
   /**
@@ -122,7 +120,6 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
   return {
     register,
     writerSchema,
-    header: async (subject, schema) => headerOf(await idOf(subject, JSON.stringify(schema))),
     encoder: <T>(subject: string, schema: unknown) => {
       const text = JSON.stringify(schema)
       // Integrity opens one for each of its fifteen types, and most of them are for the same two topics.

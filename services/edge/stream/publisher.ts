@@ -2,7 +2,7 @@ import type { Log } from '#platform/health/log.js'
 import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
-import type { Registry } from '#platform/registry.js'
+import { headerOf, type Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
@@ -105,7 +105,7 @@ export const openSubmittedTopics = async (
   const topics = new Map<string, SubmittedTopic>()
   for (const [name, type] of catalogue.all) {
     const topic = submittedTopic(name)
-    const header = await registry.header(subjectOf(topic), submittedSchema(type))
+    const header = headerOf(await registry.prepare(subjectOf(topic), submittedSchema(type)))
     const { encode } = createBatchCodec(type)
     const partitionFor = createPartitionFor(layout, type === catalogue.interaction)
     topics.set(name, { topic, encode: (batch) => encode(batch, header), partitionFor })
