@@ -73,4 +73,5 @@ const intro = `Upload records in batches, record user interactions, and read bac
 - **Trying out**: \`?dry_run=true\` checks an upload and answers as the upload would, and has no effect.
 - **Not waiting**: \`Prefer: respond-async\` answers 202 once the records are stored; \`GET /v1/requests/{request_id}\` tells the rest.
 - **Optional fields** may be left out or null. Unknown fields are refused: nothing is dropped, nothing is coerced.
+- **Formats**: uploads are JSON, NDJSON (\`application/x-ndjson\`, a record on each line) or CSV (\`text/csv\`, the first row names the fields, an empty cell is an absent field). A line that cannot be read is a refused record with the code \`unreadable\`.
 - Bodies may come gzipped, with \`Content-Encoding: gzip\`.`

@@ -48,6 +48,10 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     log: Log
   }
 
+const onlyJson = 'send the body as JSON, with the header Content-Type: application/json'
+const formats =
+  'send the body as JSON, NDJSON or CSV, with the header Content-Type: application/json, application/x-ndjson or text/csv'
+
 /** The edge without a port: every request's way from its first byte to its answer. */
 export const createApp = (deps: AppDeps): FastifyInstance => {
   const { catalogue, log } = deps
@@ -79,11 +83,11 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   app.setErrorHandler((error, request, reply) => {
     const answer = toRequestError(error)
     if (answer.status === 413 || answer.status === 503) readOn(request, reply)
-    const { form, tooLarge = 'send less in each request' } = request.routeOptions.config
+    const { form, tooLarge = 'send less in each request', readLined } = request.routeOptions.config
     if (answer.status === 413)
       answer.message = `the body is larger than ${request.routeOptions.bodyLimit} bytes; ${tooLarge}`
     if (answer.status === 415 && form !== undefined)
-      answer.message = `send the body as JSON, with the header Content-Type: application/json; a body that works: ${form}`
+      answer.message = `${readLined ? formats : onlyJson}; a body that works: ${form}`
     if (answer.status >= 500) request.failure = error as Error
     return sendError(reply, answer)
   })

@@ -35,11 +35,15 @@ export const answerSchemas = (types: string[]): Record<string, Schema> => ({
     code: { type: 'string', enum: problemCodes, description: 'stable: branch on this' },
     message: text('for people'),
   }),
-  RecordError: object({
-    index: { type: 'integer', minimum: 0, description: "place in the request's records" },
-    id: { type: ['string', 'null'], description: 'what was given as its id' },
-    problems: { type: 'array', items: ref('Problem') },
-  }),
+  RecordError: object(
+    {
+      index: { type: 'integer', minimum: 0, description: "place in the request's records" },
+      line: { type: 'integer', minimum: 1, description: 'where it begins, in the answer to a body that has lines' },
+      id: { type: ['string', 'null'], description: 'what was given as its id' },
+      problems: { type: 'array', items: ref('Problem') },
+    },
+    ['line'],
+  ),
   UploadAnswer: object({
     request_id: { type: 'string', format: 'uuid' },
     type: { type: 'string', enum: types },
@@ -137,7 +141,7 @@ export const errorResponses: Record<string, Schema> = {
   408: error(408, 'The request did not arrive in time.'),
   409: error(409, 'This Idempotency-Key was used with another body.'),
   413: error(413, 'The body is too large.'),
-  415: error(415, 'The body is not application/json, or encoded other than by gzip.'),
+  415: error(415, 'The body is of a format that is not taken here, or encoded other than by gzip.'),
   414: error(414, 'The address is too long.'),
   431: error(431, 'The headers, or the address with them, are too large.'),
   429: {

@@ -32,6 +32,7 @@ export const uploadOf = (type: RecordType): Schema => {
           },
           example: { records: [exampleOf(type)] },
         },
+        ...linedContent(type),
       },
     },
     responses: {
@@ -48,6 +49,22 @@ export const uploadOf = (type: RecordType): Schema => {
       ...errors(503),
     },
   }
+}
+
+/** A record on each line, in NDJSON or CSV. */
+const linedContent = (type: RecordType): Schema => {
+  const example = exampleOf(type)
+  const row = Object.values(example).map(cell)
+  return {
+    // In NDJSON each line fits the schema; in CSV the columns are its fields, and an empty cell is an absent one.
+    'application/x-ndjson': { schema: ref(type.type), example: `${JSON.stringify(example)}\n` },
+    'text/csv': { schema: { type: 'string' }, example: `${Object.keys(example).join(',')}\n${row.join(',')}\n` },
+  }
+}
+
+const cell = (value: unknown): string => {
+  const text = String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 const header = (description: string, schema: Schema): Schema => ({ description, schema: { type: 'string', ...schema } })

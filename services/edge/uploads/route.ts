@@ -21,6 +21,7 @@ import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { createDryRun, type FindKnown } from './dry-run.js'
 import { formOf, type Preferences, readPrefer, readRecords, readUploadQuery } from './envelope.js'
+import { createReadLined } from './lined.js'
 import { createReadEntries } from './straight.js'
 import { createUploader, type Upload } from './upload.js'
 
@@ -43,13 +44,16 @@ export const addUploads = (app: FastifyInstance, deps: UploadDeps): void => {
   for (const type of deps.catalogue.uploads.values()) addUpload(app, type, deps)
 }
 
+/** An upload, and the lines of its records where its body has lines. */
+type GivenUpload = Upload & { lines: readonly number[] | undefined }
+
 const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): void => {
   const toEntry = createToEntry(type)
   const cutByLane = createCutByLane(type)
   const upload = createUploader(deps)
   const dryRun = createDryRun(type, deps)
 
-  const readUpload = async (request: FastifyRequest): Promise<Upload | { error: RequestError }> => {
+  const readUpload = async (request: FastifyRequest): Promise<GivenUpload | { error: RequestError }> => {
     const body = bodyOf(request)
     // The body is not needed any more once its records are read, and a request may wait for long.
     request.body = undefined
@@ -69,7 +73,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     }
     const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, facts.lanes)
     const batches = toBatches(slices, facts, howCut)
-    return { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
+    return { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches, lines: body.lines }
   }
 
   addResource(app, `/v1/data/${type.type}`, {
@@ -79,6 +83,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
         form: formOf(type),
         tooLarge: 'send fewer records in each request',
         readEntries: createReadEntries(type, toEntry),
+        readLined: createReadLined(type, toEntry),
       },
       onRequest: takeIdempotencyKey,
       handler: async (request, reply) => {
