@@ -69,6 +69,28 @@ export const answerSchemas = (types: string[]): Record<string, Schema> => ({
       ['errors'],
     ),
   }),
+  ImportBatch: object({
+    batch: { type: 'integer', minimum: 1, description: 'counted over the whole import' },
+    status: { type: 'integer', enum: [200, 207, 400, 500] },
+    request_id: { type: 'string', format: 'uuid', description: 'of the part of the import that the batch is of' },
+    batch_id: { type: ['string', 'null'], format: 'uuid' },
+    from_line: { type: 'integer', minimum: 1 },
+    to_line: { type: 'integer', minimum: 1 },
+    accepted: { type: 'integer', minimum: 0 },
+    refused: { type: 'array', items: ref('RecordError'), description: '`index` is counted over the whole import' },
+  }),
+  ImportSummary: object({
+    summary: object({
+      request_id: { type: 'string', format: 'uuid' },
+      type: { type: 'string', enum: types },
+      records: { type: 'integer', minimum: 0, description: 'in the batches above' },
+      accepted: { type: 'integer', minimum: 0 },
+      refused: { type: 'integer', minimum: 0 },
+      batches: { type: 'integer', minimum: 0 },
+      complete: { type: 'boolean', description: 'whether all of the body was read and decided' },
+      message: text('what happened and, where it is not complete, how to go on'),
+    }),
+  }),
   Readiness: object({
     status: { type: 'string', enum: ['ready', 'not_ready'] },
     parts: {
@@ -123,6 +145,24 @@ export const uploadExample = (type: RecordType, status: 200 | 202 | 207 | 400 | 
   const request = { type: type.type, request_id: requestIdExample }
   const data = { status: word, message, ...request, batch_id: batchIdExample, error, ...more }
   return { ...request, batches: [{ batch: 1, status, data }] }
+}
+
+/** What an import of two records is answered. */
+export const importExample = (type: RecordType): string => {
+  const problem = { field: type.id, code: 'missing_field', message: `${type.id} is required` }
+  const batch = {
+    batch: 1,
+    status: 207,
+    request_id: derivedId('example', 'part'),
+    batch_id: batchIdExample,
+    from_line: 1,
+    to_line: 2,
+    accepted: 1,
+    refused: [{ index: 1, line: 2, id: null, problems: [problem] }],
+  }
+  const counts = { records: 2, accepted: 1, refused: 1, batches: 1, complete: true }
+  const summary = { request_id: requestIdExample, type: type.type, ...counts, message: '1 of 2 records accepted' }
+  return `${JSON.stringify(batch)}\n${JSON.stringify({ summary })}\n`
 }
 
 const error = (status: number, description: string): Schema =>

@@ -55,6 +55,10 @@ export const overallStatus = (batches: readonly Pick<BatchAnswer, 'status'>[]): 
   return first && batches.every(({ status }) => status === first.status) ? first.status : 207
 }
 
+/** The status of a batch. */
+export const statusOf = (outcome: BatchResult['outcome']): BatchAnswer['status'] =>
+  describe(outcome, { requestId: '', type: '' }).status
+
 const statusWords = { 200: 'success', 202: 'pending', 207: 'partial', 400: 'error', 500: 'error' } as const
 
 type Description = Pick<BatchAnswer, 'status'> & Pick<BatchAnswer['data'], 'message' | 'error' | 'errors'>
