@@ -2,6 +2,7 @@
 
 /** One row: where its cells stand, without their quotes. It is used again for the next row, so that no objects are made. */
 export type CsvRow = {
+  /** How many cells there are; where there are more than `mostCells`, only that many are kept. */
   count: number
   from: number[]
   to: number[]
@@ -27,6 +28,9 @@ export const createRow = (): CsvRow => ({
   fault: undefined,
   isCut: false,
 })
+
+/** More than any header may have. */
+export const mostCells = 200
 
 /**
  * More than the longest record takes, in whatever way it is written: an offer may name 190 000 characters of branches, each of
@@ -65,14 +69,13 @@ export const readRow = (csv: Buffer, start: number, isLast: boolean, row: CsvRow
         isEscaped = true
         at += 2
       }
-      row.from[row.count] = opened + 1
-      row.to[row.count] = at++
+      if (row.count < mostCells) put(row, opened + 1, at, isEscaped)
+      at++
     } else {
       while (at < end && csv[at] !== comma && csv[at] !== lineFeed && csv[at] !== quote) at++
-      row.from[row.count] = opened
-      row.to[row.count] = at
+      if (row.count < mostCells) put(row, opened, at, false)
     }
-    row.isEscaped[row.count++] = isEscaped
+    row.count++
     if (csv[at] === comma && at < end) {
       at++
       continue
@@ -94,6 +97,12 @@ export const readRow = (csv: Buffer, start: number, isLast: boolean, row: CsvRow
   }
 }
 
+const put = (row: CsvRow, from: number, to: number, isEscaped: boolean): void => {
+  row.from[row.count] = from
+  row.to[row.count] = to
+  row.isEscaped[row.count] = isEscaped
+}
+
 /** The text of a cell. */
 export const cellAt = (csv: Buffer, row: CsvRow, n: number): string => {
   const text = csv.toString('utf8', row.from[n], row.to[n])
@@ -105,7 +114,7 @@ export const tooLong = `the line is longer than ${longestLine} bytes, and no rec
 /** Ends a row at a line feed, or where the body ends. */
 const endRow = (csv: Buffer, at: number, isQuoted: boolean, row: CsvRow): number => {
   row.end = at > 0 && csv[at - 1] === carriageReturn ? at - 1 : at
-  if (!isQuoted) row.to[row.count - 1] = Math.max(row.from[row.count - 1] as number, row.end)
+  if (!isQuoted && row.count <= mostCells) row.to[row.count - 1] = Math.max(row.from[row.count - 1] as number, row.end)
   row.lineEnds++
   return at + 1 > csv.length ? at : at + 1
 }

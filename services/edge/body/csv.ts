@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { createAvroBytes, pieceSize } from '#schemas/derive/submitted/avro-bytes.js'
-import { cellAt, createRow, readRow } from '#schemas/derive/submitted/csv-bytes.js'
+import { cellAt, createRow, mostCells, readRow } from '#schemas/derive/submitted/csv-bytes.js'
 import { createCsvReader } from '#schemas/derive/submitted/csv-reader.js'
 import { shorten } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
 import { type RequestError, requestError } from '../http/request-error.js'
-import { mostNames } from './json-exact.js'
 import { afterMark, createIsClean, notUtf8, type OpenLines, type ReadNext } from './lines.js'
 
 /**
@@ -22,13 +21,14 @@ export const createOpenCsv =
     let line = 0
     do {
       const next = at < bytes.length ? readRow(bytes, at, isLast, row) : -1
+      if (next < 0 && bytes.length > longestHeader) return refuse('the header of the CSV has no end', type)
       if (next < 0) return isLast ? refuse('the CSV has no header: its first line names the fields', type) : undefined
       at = next
       line += row.lineEnds
     } while (isBlank(row))
     const fault = row.fault ?? (isUtf8(bytes.subarray(0, at)) ? undefined : notUtf8)
     if (fault !== undefined) return refuse(`the header of the CSV cannot be read: ${fault}`, type)
-    if (row.count > mostNames) return refuse(`the header of the CSV has more than ${mostNames} cells`, type)
+    if (row.count > mostCells) return refuse(`the header of the CSV has more than ${mostCells} cells`, type)
     const header = Array.from({ length: row.count }, (_, n) => cellAt(bytes, row, n))
     const error = faultOf(header, type)
     if (error !== undefined) return refuse(error, type)
@@ -72,6 +72,11 @@ const createReadNext = (
       if (found >= 0) line++
       return found < 0 ? bytes.length : found + 1
     }
+    // Millions of empty lines fit into a small body of gzip: here they cost next to nothing.
+    if (bytes[at] === lineFeed) {
+      line++
+      return at + 1
+    }
     const next = readRow(bytes, at, isLast, row)
     if (next < 0) return -1
     if (!isBlank(row)) {
@@ -86,6 +91,8 @@ const createReadNext = (
 }
 
 const lineFeed = 0x0a
+// Far longer than one that names every field.
+const longestHeader = 256 * 1024
 
 const isBlank = ({ count, from, to, end, fault }: ReturnType<typeof createRow>): boolean =>
   // A quoted cell ends before its row does.

@@ -33,8 +33,8 @@ export type OpenedLines = {
  */
 export type ReadNext = (bytes: Buffer, at: number, isLast: boolean, into: LinedEntries) => number
 
-// Bytes that are read in a millisecond.
-const pauseEvery = 64 * 1024
+// Bytes, and records that are wrong, that are read in a millisecond.
+const pauseEvery = { bytes: 64 * 1024, records: 50 }
 
 /** Reads lines until `isEnough`, or until the rest is no whole line; returns the place that it got to. */
 export const readLines = async (
@@ -45,13 +45,14 @@ export const readLines = async (
   into: LinedEntries,
 ): Promise<number> => {
   let at = from
-  let paused = from
+  let paused = { at, records: into.entries.length }
   while (at < bytes.length && !options.isEnough(at)) {
     const next = readNext(bytes, at, options.isLast, into)
     if (next < 0) break
     at = next
-    if (at - paused > pauseEvery) {
-      paused = at
+    const records = into.entries.length
+    if (at - paused.at > pauseEvery.bytes || records - paused.records > pauseEvery.records) {
+      paused = { at, records }
       await options.pause()
     }
   }

@@ -10,7 +10,6 @@ export type Chunk = LinedEntries & {
   number: number
   /** The place of its first record in the import. */
   first: number
-  bytes: number
   /** Of its text and of what that text means. */
   sha256: Buffer
   share: Share
@@ -64,12 +63,12 @@ export const createChunks = (
       hash.update(rest.subarray(start, at))
       const isFull = isEnough(at)
       bytes += at - start
+      await share.growTo(bytes + rest.length - at)
       const isOver = isLast && at >= rest.length
-      if (into.entries.length > 0) {
-        await share.growTo(bytes)
-        if (isFull || isOver) return { ...into, bytes, sha256: hash.digest(), share }
-      } else if (isOver) return undefined
-      else if (isFull) {
+      const isEmpty = into.entries.length === 0
+      if (!isEmpty && (isFull || isOver)) return { ...into, sha256: hash.digest(), share }
+      if (isOver) return undefined
+      if (isFull) {
         // Nothing but empty lines.
         hash = createHash('sha256').update(opened.meaning)
         bytes = 0

@@ -19,7 +19,7 @@ import type { UploadDeps } from '../uploads/route.js'
 import { createToUpload, createUploader } from '../uploads/upload.js'
 import { begin, createChunks, type Share } from './chunks.js'
 import { runImport } from './import.js'
-import { createPieces, ImportEnded } from './pieces.js'
+import { createPieces, ImportEnded, type Piece } from './pieces.js'
 
 export type ImportRouteDeps = UploadDeps & {
   load: Load
@@ -83,7 +83,12 @@ const addImport = (
     const signal = endingOf(request, reply)
     const { orgId } = callerOf(request)
     const options = { isGzipped: isGzipped(request), within: deps.pieceWithin, signal }
-    const nextPiece = createPieces(body.stream, options)
+    const readPiece = createPieces(body.stream, options)
+    const nextPiece = async (): Promise<Piece> => {
+      const piece = await readPiece()
+      await untilTaken(() => deps.rateLimits.takeLater('bytes', request, piece.bytes.length), signal)
+      return piece
+    }
     const begun = await begin(openLines[body.format], nextPiece)
     if ('error' in begun) return begun
     if (begun.piece.isLast && begun.piece.bytes.length === 0) return { error: requestError(400, 'the body is empty') }
@@ -99,10 +104,7 @@ const addImport = (
         nextPiece,
         takeShare: () => takeShare(orgId, type.type, signal, deps),
       }),
-      mayTake: async ({ entries, bytes }) => {
-        await untilTaken(() => deps.rateLimits.takeLater('records', request, entries.length), signal)
-        await untilTaken(() => deps.rateLimits.takeLater('bytes', request, bytes), signal)
-      },
+      mayTake: ({ entries }) => untilTaken(() => deps.rateLimits.takeLater('records', request, entries.length), signal),
       toUpload,
       submit: (given, onWritten) => {
         if (!query.dryRun) return upload(given, undefined, onWritten)
@@ -128,6 +130,7 @@ const addImport = (
       handler: async (request, reply) => {
         const answer = await start(request, reply).catch(asError)
         if (!('error' in answer)) return reply.type('application/x-ndjson; charset=utf-8').send(answer)
+        letGo(request, deps.pieceWithin)
         readOn(request, reply)
         return sendError(reply, answer.error)
       },
@@ -154,14 +157,21 @@ async function* written(
     }
   } finally {
     clearTimeout(unread)
-    const { socket } = request.raw
-    socket.setTimeout(within)
+    letGo(request, within)
     // The rest of the body is of no use; the client has this long to read the last line.
-    if (!request.raw.complete) setTimeout(() => socket.destroy(), lingerMs).unref()
+    if (!request.raw.complete) setTimeout(() => request.raw.socket.destroy(), lingerMs).unref()
   }
 }
 
 const lingerMs = 2_000
+
+/** Lets what is left of the body come and go: nobody reads it any more. */
+const letGo = ({ raw }: FastifyRequest, within: number): void => {
+  raw.unpipe()
+  raw.removeAllListeners('readable')
+  raw.resume()
+  raw.socket.setTimeout(within)
+}
 
 // How long an import waits while there is too much to do.
 const roomWithin = 60_000
