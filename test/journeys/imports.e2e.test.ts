@@ -231,6 +231,19 @@ it('is decided once however often the edge is killed in its middle, or its clien
   })
 }, 240_000)
 
+it('goes on while integrity is killed and started again', async () => {
+  const org = await newOrganisation('patient-import')
+  let killed: number | undefined
+  const lines = shopLines(60_000, idsOf(60_000), 5_000)
+  const told = await importUntil(`${system.edgeUrl}/v1/imports/shops`, org.key, lines, ndjson, (seen) => {
+    if (killed === undefined && seen >= 20) killed = kill('integrity')
+    return false
+  })
+  expect(killed).toBeDefined()
+  expect(told).toMatchObject({ isWhole: true, batches: 121 })
+  await eventually(async () => expect(await countOf(org.name)).toEqual([59_940, 59_940]), 60_000)
+}, 120_000)
+
 it('keeps the order of two records with one id', async () => {
   const org = await newOrganisation('import-order')
   const id = randomUUID()

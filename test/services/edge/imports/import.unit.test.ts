@@ -350,7 +350,7 @@ describe('on a connection', () => {
   })
 
   it('may take longer than any other request', async () => {
-    const network = { ...readNetwork(readConfig(configSchema, {})), requestTimeout: 400 }
+    const network = { ...readNetwork(readConfig(configSchema, {})), headersTimeout: 300, requestTimeout: 400 }
     const { begin } = await listen({ network })
     const { request, answer } = begin()
     for (let n = 0; n < 15; n++) {
