@@ -1,6 +1,7 @@
 import { createCall } from './call.js'
 import { type RecordTypes, recordTypes, type TypeName } from './record-types.js'
 import { createSendTexts, type SendOptions, type SendResult, toText } from './send.js'
+import { type UploadOptions, type UploadSummary, uploadAll } from './upload.js'
 import { WeirError } from './weir-error.js'
 
 export type { CallOptions, Retry } from './call.js'
@@ -9,6 +10,7 @@ export { createInFlight, type InFlight, type InFlightPlace } from './in-flight.j
 export type * from './record-types.js'
 export { recordTypes } from './record-types.js'
 export type { RefusedRecord, SendOptions, SendResult } from './send.js'
+export type { Refusal, UploadOptions, UploadSummary } from './upload.js'
 export { type RecordProblem, type UploadProgress, WeirError, type WeirErrorKind } from './weir-error.js'
 
 /** What can be done with records of one type. */
@@ -19,6 +21,8 @@ export type Uploads<Item> = {
   readonly limit: number
   /** Sends records as one request, again where that may help, and resolves when each of them is decided. */
   send: (records: readonly Item[], options?: SendOptions) => Promise<SendResult>
+  /** Sends any number of records, cut into requests, a few at a time. */
+  upload: (records: Iterable<Item> | AsyncIterable<Item>, options?: UploadOptions<Item>) => Promise<UploadSummary>
 }
 
 export type Weir = { readonly [Name in keyof RecordTypes]: Uploads<RecordTypes[Name]> } & {
@@ -38,11 +42,12 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
   const call = createCall({ url: readUrl(url), key: readKey(key), fetch })
   const sendTexts = createSendTexts(call)
 
-  const uploadsOf = (name: keyof RecordTypes): Uploads<unknown> => {
+  const uploadsOf = <Item>(name: keyof RecordTypes): Uploads<Item> => {
     const type = recordTypes[name]
     return {
       ...type,
       send: (records, options) => sendTexts(type, records.map(toText), options),
+      upload: (records, options) => uploadAll({ type, sendTexts }, records, options),
     }
   }
   const names = Object.keys(recordTypes) as (keyof RecordTypes)[]

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createWeir, type Retry, WeirError } from '../../../clients/typescript/src/index.js'
-import { createFakeWeir, type Mishap } from './fake-weir.js'
+import { anyMishap, createFakeWeir, inFakeTime, type Mishap, sequence } from './fake-weir.js'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -9,32 +9,6 @@ afterEach(() => void vi.useRealTimers())
 const url = 'http://weir.test'
 const shops = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ shop_id: `shop-${i}`, name: i % 4 === 3 ? 'bad' : 'good', region: 'GB' }))
-
-/** Lets the work go on in a clock that jumps to the next timer. */
-const inFakeTime = async <T>(work: Promise<T>): Promise<T> => {
-  let isOver = false
-  const over = work.then(
-    () => {},
-    () => {},
-  )
-  void over.then(() => {
-    isOver = true
-  })
-  while (!isOver) await vi.advanceTimersToNextTimerAsync()
-  return work
-}
-
-const sequence = (mishaps: readonly (Mishap | undefined)[]) => {
-  const left = [...mishaps]
-  return () => left.shift()
-}
-
-const anyMishap = fc.oneof(
-  fc.record({ kind: fc.constant('refuse' as const), status: fc.constantFrom(408, 429, 500, 502, 503, 504) }),
-  fc.constant({ kind: 'lost' as const }),
-  fc.constant({ kind: 'answer lost' as const }),
-  fc.record({ kind: fc.constant('partly decided' as const), batches: fc.nat(3) }),
-)
 
 it('decides each record once, whatever goes wrong on the way', async () => {
   await fc.assert(
