@@ -1,8 +1,9 @@
-import type { CallOptions, Retry } from './call.js'
+import type { CallOptions, RetryNotice } from './call.js'
 import { createIdGate } from './id-gate.js'
 import { createInFlight, type InFlightPlace } from './in-flight.js'
 import { createBatchSource, type RecordBatch } from './record-batches.js'
-import type { RefusedRecord, SendableType, SendResult, SendTexts } from './send.js'
+import type { RefusedRecord } from './requests.js'
+import type { SendableType, SendResult, SendTexts } from './send.js'
 import { type UploadProgress, WeirError } from './weir-error.js'
 
 export type UploadOptions<Item> = CallOptions & {
@@ -13,13 +14,13 @@ export type UploadOptions<Item> = CallOptions & {
   /** Checks everything and keeps nothing. */
   dryRun?: boolean | undefined
   /** Is called for each refused record, one call after another; the upload waits for a promise that it returns. */
-  onRefused?: ((refusal: Refusal<Item>) => unknown) | undefined
+  onRefused?: ((refusal: UploadRefusal<Item>) => unknown) | undefined
   /** Is called after each request. */
   onProgress?: ((progress: UploadProgress) => unknown) | undefined
 }
 
 /** A refused record with its place in the iterable. By `requestId` the service knows the request that it was in. */
-export type Refusal<Item> = RefusedRecord & { record: Item; requestId: string }
+export type UploadRefusal<Item> = RefusedRecord & { record: Item; requestId: string }
 
 /** How many records were accepted and refused, in how many requests. */
 export type UploadSummary = { accepted: number; refused: number; requests: number }
@@ -68,7 +69,7 @@ export const uploadAll = async <Item>(
   }
 
   const send = async (texts: readonly string[], place: InFlightPlace): Promise<SendResult> => {
-    const noteRetry = (retry: Retry) => {
+    const noteRetry = (retry: RetryNotice) => {
       if (retry.status === 429 || retry.status === 503) place.busy()
       onRetry?.(retry)
     }
