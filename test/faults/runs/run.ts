@@ -81,6 +81,8 @@ const live = async (session: Session, scenario: Scenario, seed: number, random: 
   await expect('clients-stuck', untilSteps(workload, workload.steps() + stepsAfterwards))
   await expect('clients-stuck', within(answeredWithin, workload.stop()))
   await expect('consumer-stuck', session.untilQuiet())
+  // A service whose consumer heard nothing for a minute ends to be started afresh, and that minute may be over only now.
+  await expect('not-ready', stack.untilReady())
   // What can no longer be looked at is not worth a second complaint.
   if (findings.some(({ name }) => name === 'not-ready')) return { findings, lateEvents: 0, ledger }
 
