@@ -8,6 +8,8 @@ import { type Filter, whereOf } from './filter.js'
 
 // What ClickHouse is asked about refused records.
 
+export type Reader = Pick<ClickHouse, 'query'>
+
 /** A refused record, as ClickHouse keeps it. */
 export type Rejection = RejectionId & {
   rejectedAt: Date
@@ -15,37 +17,60 @@ export type Rejection = RejectionId & {
   type: string
   requestId: string
   id: string | null
+  /** Its place in the submitted log: of two records with one id, the higher one came later. */
+  version: number
   problems: Problem[]
   /** As JSON; of a message that nobody could read, its bytes in base64. */
   record: string
   truncated: boolean
 }
 
-type RejectionRow = Omit<Rejection, 'rejectedAt' | 'org' | 'requestId' | 'batchId'> & {
+type RejectionRow = Omit<Rejection, 'rejectedAt' | 'org' | 'requestId' | 'batchId' | 'version'> & {
+  version: string
   rejected_at: string
   org_id: string
   request_id: string
   batch_id: string
 }
 
-/** The rejections that are meant: the newest first, those of one batch in its order. */
+/** A place among the rejections, in the order in which they are listed. */
+export type Place = RejectionId & { rejectedAt: Date }
+
+/** The rejections that are meant: the newest first, those of one batch in its order; only those behind `after`, where it is given. */
 export const findRejections = async (
-  clickhouse: ClickHouse,
-  filter: Filter & { index?: number },
+  clickhouse: Reader,
+  filter: Filter & { index?: number; after?: Place },
   limit: number,
 ): Promise<Rejection[]> => {
-  const { index, ...rest } = filter
+  const { index, after, ...rest } = filter
   const { where, values } = whereOf(rest)
+  const conditions = [
+    where,
+    ...(index === undefined ? [] : ['index = {index:UInt32}']),
+    // The first of these lets ClickHouse use its sorting key, the second settles what was refused in the same millisecond.
+    ...(after
+      ? [
+          `rejected_at <= ${afterTime}`,
+          `(rejected_at < ${afterTime} or (batch_id, index) > ({after_batch:UUID}, {after_index:UInt32}))`,
+        ]
+      : []),
+  ]
   const rows = await clickhouse.query<RejectionRow>(
-    `select rejected_at, org_id, type, request_id, batch_id, index, id, problems, record, truncated
-    from ${database}.${rejectionsView}
-    where ${where}${index === undefined ? '' : ' and index = {index:UInt32}'}
+    `select rejected_at, org_id, type, request_id, batch_id, index, id, version, problems, record, truncated
+    from ${database}.${rejectionsLog} final
+    where ${conditions.join(' and ')}
     order by rejected_at desc, batch_id, index
     limit {limit:UInt32}`,
-    { ...values, index: index ?? 0, limit },
+    {
+      ...values,
+      ...(index !== undefined && { index }),
+      ...(after && { after: after.rejectedAt.getTime(), after_batch: after.batchId, after_index: after.index }),
+      limit,
+    },
   )
-  return rows.map(({ rejected_at, org_id, request_id, batch_id, ...row }) => ({
+  return rows.map(({ rejected_at, org_id, request_id, batch_id, version, ...row }) => ({
     ...row,
+    version: Number(version),
     rejectedAt: readTime(rejected_at),
     org: org_id,
     requestId: request_id,
@@ -53,9 +78,11 @@ export const findRejections = async (
   }))
 }
 
+const afterTime = `fromUnixTimestamp64Milli({after:Int64}, 'UTC')`
+
 /** How many rejections are meant in all, and with each code; one with two codes counts for both. */
 export const countByCode = async (
-  clickhouse: ClickHouse,
+  clickhouse: Reader,
   filter: Filter,
 ): Promise<{ total: number; byCode: Record<string, number> }> => {
   const { where, values } = whereOf(filter)
@@ -75,7 +102,7 @@ export const countByCode = async (
 }
 
 /** How many rejections of each type are meant. */
-export const countByType = async (clickhouse: ClickHouse, filter: Filter): Promise<Map<string, number>> => {
+export const countByType = async (clickhouse: Reader, filter: Filter): Promise<Map<string, number>> => {
   const { where, values } = whereOf(filter)
   const rows = await clickhouse.query<{ name: string; rows: number }>(
     `select type as name, toUInt32(count()) as rows
@@ -106,15 +133,54 @@ type CandidateRow = Omit<Candidate, 'org' | 'type' | 'rejectedAt' | 'batchId'> &
   batch_id: string
 }
 
-// A version is a place in the submitted log, and an organisation's records of a type share a partition: so a version shows
-// what came later, where clocks might not. They are sent in that order, so that the last write wins again.
-export const findCandidates = async (
-  clickhouse: ClickHouse,
+/** Those that may be retried, in the order of the submitted log: sent in that order, the last write wins again. */
+export const findCandidates = (clickhouse: Reader, type: RecordType, filter: Filter): Promise<Candidate[]> =>
+  readCandidates(clickhouse, type, filter, 'order by r.org_id, r.version')
+
+/** The same, but no more than `most` of them: those first that can be sent. */
+export const findSomeCandidates = (
+  clickhouse: Reader,
   type: RecordType,
   filter: Filter,
+  most: number,
+): Promise<Candidate[]> =>
+  readCandidates(
+    clickhouse,
+    type,
+    filter,
+    `order by superseded or truncated, r.org_id, r.version limit ${Math.floor(most)}`,
+  )
+
+/** Which of these rejections of one organisation have been superseded by now; by `rejectionName`. */
+export const findSuperseded = async (
+  clickhouse: Reader,
+  type: RecordType,
+  org: string,
+  wanted: readonly Wanted[],
+): Promise<Set<string>> => {
+  const found = new Set<string>()
+  for (const { names, batches, since, until } of inPieces(wanted)) {
+    const some = await readCandidates(clickhouse, type, { org, since, until }, '', batches)
+    for (const candidate of some) {
+      const name = rejectionName(candidate)
+      if (candidate.superseded && names.has(name)) found.add(name)
+    }
+  }
+  return found
+}
+
+// A version is a place in the submitted log, and the records of one id share a partition: so a version shows what came later,
+// where clocks might not.
+const readCandidates = async (
+  clickhouse: Reader,
+  type: RecordType,
+  filter: Filter,
+  orderAndLimit: string,
+  batches?: readonly string[],
 ): Promise<Candidate[]> => {
   const { where, values } = whereOf({ ...filter, type: type.type })
-  const rejections = `${database}.${rejectionsLog} final where ${where}`
+  const ofBatches = batches ? ' and batch_id in {batches:Array(UUID)}' : ''
+  const rejections = `${database}.${rejectionsLog} final where ${where}${ofBatches}`
   const rows = await clickhouse.query<CandidateRow>(
     `select r.org_id as org_id, r.batch_id as batch_id, r.index as index, r.rejected_at as rejected_at,
       r.truncated as truncated, r.bytes as bytes, r.values as values, newest.version > r.version as superseded
@@ -132,8 +198,8 @@ export const findCandidates = async (
       )
       group by org_id, uuid
     ) as newest on newest.org_id = r.org_id and newest.uuid = r.uuid
-    order by r.org_id, r.version`,
-    values,
+    ${orderAndLimit}`,
+    { ...values, ...(batches && { batches }) },
   )
   return rows.map(({ org_id, rejected_at, batch_id, ...row }) => ({
     ...row,
@@ -148,32 +214,21 @@ export const findCandidates = async (
 /** A rejection whose record is to be sent again. */
 export type Wanted = RejectionId & { rejectedAt: Date }
 
-// Values travel in the address, of which ClickHouse takes up to 128 KiB a value.
-const mostAtOnce = 1000
-
 /** The records of these rejections of one organisation, as they are kept, by `rejectionName`; what is gone is left out. */
 export const findRecords = async (
-  clickhouse: ClickHouse,
+  clickhouse: Reader,
   org: string,
   wanted: readonly Wanted[],
 ): Promise<Map<string, string>> => {
   const found = new Map<string, string>()
-  for (let from = 0; from < wanted.length; from += mostAtOnce) {
-    const some = wanted.slice(from, from + mostAtOnce)
-    const times = some.map(({ rejectedAt }) => rejectedAt.getTime())
+  for (const { names, batches, since, until } of inPieces(wanted)) {
     const rows = await clickhouse.query<{ batch_id: string; index: number; record: string }>(
       `select batch_id, index, record
       from ${database}.${rejectionsView}
       where org_id = {org:String} and batch_id in {batches:Array(UUID)}
-        and rejected_at between fromUnixTimestamp64Milli({first:Int64}, 'UTC') and fromUnixTimestamp64Milli({last:Int64}, 'UTC')`,
-      {
-        org,
-        batches: [...new Set(some.map(({ batchId }) => batchId))],
-        first: times.reduce((a, b) => Math.min(a, b)),
-        last: times.reduce((a, b) => Math.max(a, b)),
-      },
+        and rejected_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') and rejected_at < fromUnixTimestamp64Milli({until:Int64}, 'UTC')`,
+      { org, batches, since: since.getTime(), until: until.getTime() },
     )
-    const names = new Set(some.map(rejectionName))
     for (const { batch_id, index, record } of rows) {
       const name = rejectionName({ batchId: batch_id, index })
       if (names.has(name)) found.set(name, record)
@@ -182,5 +237,21 @@ export const findRecords = async (
   return found
 }
 
+// Values travel in the address, of which ClickHouse takes up to 128 KiB a value.
+const mostAtOnce = 1000
+
+/** Rejections, a thousand at a time: their names, their batches, and the time in which they were refused. */
+const inPieces = (wanted: readonly Wanted[]): { names: Set<string>; batches: string[]; since: Date; until: Date }[] =>
+  Array.from({ length: Math.ceil(wanted.length / mostAtOnce) }, (_, i) => {
+    const some = wanted.slice(i * mostAtOnce, (i + 1) * mostAtOnce)
+    const times = some.map(({ rejectedAt }) => rejectedAt.getTime())
+    return {
+      names: new Set(some.map(rejectionName)),
+      batches: [...new Set(some.map(({ batchId }) => batchId))],
+      since: new Date(Math.min(...times)),
+      until: new Date(Math.max(...times) + 1),
+    }
+  })
+
 /** ClickHouse writes times in UTC, and leaves out that they are. */
-const readTime = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`)
+export const readTime = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`)

@@ -1,0 +1,99 @@
+import { rejectionName } from '#ledger/retries.js'
+import { database, rejectionsLog } from '#schemas/derive/names.js'
+import { type Filter, whereOf } from './filter.js'
+import { type Reader, type Rejection, readTime } from './find-rejections.js'
+
+/** Rejections of one type with the same code in the same field: how many, since when and until when, and the newest of them. */
+export type RejectionGroup = {
+  type: string
+  code: string
+  field: string | null
+  count: number
+  firstSeen: Date
+  lastSeen: Date
+  /** Undefined where it was pruned just now. */
+  sample: GroupSample | undefined
+}
+export type GroupSample = Pick<Rejection, 'batchId' | 'index' | 'id' | 'problems' | 'record' | 'truncated'>
+
+type GroupRow = {
+  type: string
+  code: string
+  field: string | null
+  rejections: number
+  first_seen: string
+  last_seen: string
+  batch_id: string
+  index: number
+}
+
+/** The largest `most` groups of an organisation. A rejection with several problems counts in the group of each, once. */
+export const findGroups = async (
+  clickhouse: Reader,
+  filter: Filter & { org: string },
+  most: number,
+): Promise<RejectionGroup[]> => {
+  const { where, values } = whereOf(filter)
+  // Of a rejection with several problems only those are meant that the filter names.
+  const chosen = [
+    ...(filter.code === undefined ? [] : ['problem.1 = {code:String}']),
+    ...(filter.field === undefined ? [] : ['problem.2 = {field:String}']),
+  ]
+  const groups = await clickhouse.query<GroupRow>(
+    `select type, problem.1 as code, problem.2 as field, toUInt32(count()) as rejections,
+      min(rejected_at) as first_seen, max(rejected_at) as last_seen,
+      argMax((batch_id, index), rejected_at) as newest, newest.1 as batch_id, newest.2 as index
+    from (
+      select type, rejected_at, batch_id, index,
+        arrayJoin(arrayDistinct(arrayZip(problems.code, problems.field))) as problem
+      from ${database}.${rejectionsLog} final
+      where ${where}
+    )
+    where ${chosen.join(' and ') || 'true'}
+    group by type, code, field
+    order by rejections desc, type, code, field
+    limit {most:UInt32}`,
+    { ...values, most },
+  )
+  const samples = await findSamples(clickhouse, filter.org, groups)
+  return groups.map(({ type, code, field, rejections, first_seen, last_seen, batch_id, index }) => ({
+    type,
+    code,
+    field,
+    count: rejections,
+    firstSeen: readTime(first_seen),
+    lastSeen: readTime(last_seen),
+    sample: samples.get(rejectionName({ batchId: batch_id, index })),
+  }))
+}
+
+type SampleRow = Omit<GroupSample, 'batchId'> & { batch_id: string }
+
+/** The rejections that stand for the groups. A problem's message differs from one to the next, so each is shown with its own. */
+const findSamples = async (
+  clickhouse: Reader,
+  org: string,
+  groups: readonly GroupRow[],
+): Promise<Map<string, GroupSample>> => {
+  if (groups.length === 0) return new Map()
+  const rows = await clickhouse.query<SampleRow>(
+    `select batch_id, index, id, problems, record, truncated
+    from ${database}.${rejectionsLog} final
+    where org_id = {org:String} and (rejected_at, batch_id, index) in (
+      select fromUnixTimestamp64Milli(place.1, 'UTC'), place.2, place.3
+      from (select arrayJoin(arrayZip({times:Array(Int64)}, {batches:Array(UUID)}, {indexes:Array(UInt32)})) as place)
+    )`,
+    {
+      org,
+      times: groups.map(({ last_seen }) => readTime(last_seen).getTime()),
+      batches: groups.map(({ batch_id }) => batch_id),
+      indexes: groups.map(({ index }) => index),
+    },
+  )
+  return new Map(
+    rows.map(({ batch_id, ...row }) => [
+      rejectionName({ batchId: batch_id, index: row.index }),
+      { ...row, batchId: batch_id },
+    ]),
+  )
+}
