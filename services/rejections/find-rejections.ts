@@ -1,4 +1,4 @@
-import { type RejectionId, rejectionName } from '#ledger/retries.js'
+import { type RejectionId, rejectionName } from '#ledger/retries/claims.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { stateTableOf } from '#schemas/derive/clickhouse.js'
 import { database, rejectionsLog, rejectionsView } from '#schemas/derive/names.js'
@@ -36,11 +36,15 @@ type RejectionRow = Omit<Rejection, 'rejectedAt' | 'org' | 'requestId' | 'batchI
 /** A place among the rejections, in the order in which they are listed. */
 export type Place = RejectionId & { rejectedAt: Date }
 
-/** The rejections that are meant: the newest first, those of one batch in its order; only those behind `after`, where it is given. */
+/**
+ * The rejections that are meant: the newest first, those of one batch in its order; only those behind `after`, where it is given. With
+ * `mostBytes`, no more than have about this many bytes of records together, and at least one.
+ */
 export const findRejections = async (
   clickhouse: Reader,
   filter: Filter & { index?: number; after?: Place },
   limit: number,
+  mostBytes = Number.MAX_SAFE_INTEGER,
 ): Promise<Rejection[]> => {
   const { index, after, ...rest } = filter
   const { where, values } = whereOf(rest)
@@ -55,17 +59,27 @@ export const findRejections = async (
         ]
       : []),
   ]
+  const order = 'order by rejected_at desc, batch_id, index'
   const rows = await clickhouse.query<RejectionRow>(
-    `select rejected_at, org_id, type, request_id, batch_id, index, id, version, problems, record, truncated
-    from ${database}.${rejectionsLog} final
-    where ${conditions.join(' and ')}
-    order by rejected_at desc, batch_id, index
-    limit {limit:UInt32}`,
+    `select * except (bytes_before)
+    from (
+      select *, sum(length(record)) over (${order} rows between unbounded preceding and current row) - length(record) as bytes_before
+      from (
+        select rejected_at, org_id, type, request_id, batch_id, index, id, version, problems, record, truncated
+        from ${database}.${rejectionsLog} final
+        where ${conditions.join(' and ')}
+        ${order}
+        limit {limit:UInt32}
+      )
+    )
+    where bytes_before < {most_bytes:UInt64}
+    ${order}`,
     {
       ...values,
       ...(index !== undefined && { index }),
       ...(after && { after: after.rejectedAt.getTime(), after_batch: after.batchId, after_index: after.index }),
       limit,
+      most_bytes: mostBytes,
     },
   )
   return rows.map(({ rejected_at, org_id, request_id, batch_id, version, ...row }) => ({
@@ -159,12 +173,9 @@ export const findSuperseded = async (
   wanted: readonly Wanted[],
 ): Promise<Set<string>> => {
   const found = new Set<string>()
-  for (const { names, batches, since, until } of inPieces(wanted)) {
-    const some = await readCandidates(clickhouse, type, { org, since, until }, '', batches)
-    for (const candidate of some) {
-      const name = rejectionName(candidate)
-      if (candidate.superseded && names.has(name)) found.add(name)
-    }
+  for (const { since, until, ...places } of inPieces(wanted)) {
+    const some = await readCandidates(clickhouse, type, { org, since, until }, '', places)
+    for (const candidate of some) if (candidate.superseded) found.add(rejectionName(candidate))
   }
   return found
 }
@@ -176,11 +187,10 @@ const readCandidates = async (
   type: RecordType,
   filter: Filter,
   orderAndLimit: string,
-  batches?: readonly string[],
+  places?: Places,
 ): Promise<Candidate[]> => {
   const { where, values } = whereOf({ ...filter, type: type.type })
-  const ofBatches = batches ? ' and batch_id in {batches:Array(UUID)}' : ''
-  const rejections = `${database}.${rejectionsLog} final where ${where}${ofBatches}`
+  const rejections = `${database}.${rejectionsLog} final where ${where}${places ? ` and ${atPlaces}` : ''}`
   const rows = await clickhouse.query<CandidateRow>(
     `select r.org_id as org_id, r.batch_id as batch_id, r.index as index, r.rejected_at as rejected_at,
       r.truncated as truncated, r.bytes as bytes, r.values as values, newest.version > r.version as superseded
@@ -199,7 +209,7 @@ const readCandidates = async (
       group by org_id, uuid
     ) as newest on newest.org_id = r.org_id and newest.uuid = r.uuid
     ${orderAndLimit}`,
-    { ...values, ...(batches && { batches }) },
+    { ...values, ...places },
   )
   return rows.map(({ org_id, rejected_at, batch_id, ...row }) => ({
     ...row,
@@ -221,18 +231,13 @@ export const findRecords = async (
   wanted: readonly Wanted[],
 ): Promise<Map<string, string>> => {
   const found = new Map<string, string>()
-  for (const { names, batches, since, until } of inPieces(wanted)) {
+  for (const { since, until, ...places } of inPieces(wanted)) {
+    const { where, values } = whereOf({ org, since, until })
     const rows = await clickhouse.query<{ batch_id: string; index: number; record: string }>(
-      `select batch_id, index, record
-      from ${database}.${rejectionsView}
-      where org_id = {org:String} and batch_id in {batches:Array(UUID)}
-        and rejected_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') and rejected_at < fromUnixTimestamp64Milli({until:Int64}, 'UTC')`,
-      { org, batches, since: since.getTime(), until: until.getTime() },
+      `select batch_id, index, record from ${database}.${rejectionsView} where ${where} and ${atPlaces}`,
+      { ...values, ...places },
     )
-    for (const { batch_id, index, record } of rows) {
-      const name = rejectionName({ batchId: batch_id, index })
-      if (names.has(name)) found.set(name, record)
-    }
+    for (const { batch_id, index, record } of rows) found.set(rejectionName({ batchId: batch_id, index }), record)
   }
   return found
 }
@@ -240,14 +245,20 @@ export const findRecords = async (
 // Values travel in the address, of which ClickHouse takes up to 128 KiB a value.
 const mostAtOnce = 1000
 
-/** Rejections, a thousand at a time: their names, their batches, and the time in which they were refused. */
-const inPieces = (wanted: readonly Wanted[]): { names: Set<string>; batches: string[]; since: Date; until: Date }[] =>
+type Places = { batches: string[]; indexes: number[] }
+
+const atPlaces = `(batch_id, index) in (
+  select place.1, place.2 from (select arrayJoin(arrayZip({batches:Array(UUID)}, {indexes:Array(UInt32)})) as place)
+)`
+
+/** Rejections, a thousand at a time: their places, and the time in which they were refused. */
+const inPieces = (wanted: readonly Wanted[]): (Places & { since: Date; until: Date })[] =>
   Array.from({ length: Math.ceil(wanted.length / mostAtOnce) }, (_, i) => {
     const some = wanted.slice(i * mostAtOnce, (i + 1) * mostAtOnce)
     const times = some.map(({ rejectedAt }) => rejectedAt.getTime())
     return {
-      names: new Set(some.map(rejectionName)),
-      batches: [...new Set(some.map(({ batchId }) => batchId))],
+      batches: some.map(({ batchId }) => batchId),
+      indexes: some.map(({ index }) => index),
       since: new Date(Math.min(...times)),
       until: new Date(Math.max(...times) + 1),
     }

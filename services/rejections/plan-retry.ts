@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { findRetries, type Retry, rejectionName, type Unanswered } from '#ledger/retries.js'
-import { findDecidedRequests } from '#ledger/verdicts.js'
+import { findRetries, type Retry, rejectionName, type Unanswered } from '#ledger/retries/claims.js'
+import { findAcceptedBatches, findDecidedRequests } from '#ledger/verdicts.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { database, logTableOf, submittedTopic } from '#schemas/derive/names.js'
 import { keyedRequestId } from '#schemas/uuid.js'
 import type { Filter } from './filter.js'
 import {
@@ -101,6 +102,36 @@ export const findOvertaken = async (
   const requestId = requestIdOf(one)
   if ((await findDecidedRequests(pool, [requestId])).has(requestId)) return new Set()
   return findSuperseded(clickhouse, type, one.org, one.wanted)
+}
+
+// A sink that is further behind than this is an incident, which /readyz shows.
+const lookBack = 3_600_000
+// Their ids travel in the address.
+const mostBatches = 3000
+
+/**
+ * Whether ClickHouse shows all that was accepted of a type of an organisation by now. Until it does, it cannot tell what has been
+ * overtaken: to submit an old record then could undo an upload of a moment ago.
+ */
+export const hasCaughtUp = async (
+  { pool, clickhouse, catalogue }: Sources,
+  { org, type: name }: Pick<Job, 'org' | 'type'>,
+): Promise<boolean> => {
+  const type = catalogue.uploads.get(name)
+  if (!type) return true
+  const since = new Date(Date.now() - lookBack)
+  const decided = await findAcceptedBatches(pool, { org, topic: submittedTopic(name), since }, mostBatches)
+  if (decided.length === 0) return true
+  const rows = await clickhouse.query<{ batch_id: string; records: string }>(
+    `select batch_id, uniqExact(version) as records
+    from ${database}.${logTableOf(name)}
+    where org_id = {org:String} and accepted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+      and batch_id in {batches:Array(UUID)}
+    group by batch_id`,
+    { org, since: since.getTime(), batches: decided.map(({ batchId }) => batchId) },
+  )
+  const shown = new Map(rows.map(({ batch_id, records }) => [batch_id, Number(records)]))
+  return decided.every(({ batchId, accepted }) => (shown.get(batchId) ?? 0) >= accepted)
 }
 
 export type Plan = {

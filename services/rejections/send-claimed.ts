@@ -1,4 +1,4 @@
-import { type RejectionId, rejectionName, settleRetries } from '#ledger/retries.js'
+import { type RejectionId, rejectionName, settleRetries } from '#ledger/retries/claims.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Job } from './plan-retry.js'
 

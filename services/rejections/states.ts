@@ -1,4 +1,4 @@
-import { findRetries, type Retry, rejectionName } from '#ledger/retries.js'
+import { findRetries, type Retry, rejectionName } from '#ledger/retries/claims.js'
 import { stateTableOf } from '#schemas/derive/clickhouse.js'
 import { database, rejectionsLog } from '#schemas/derive/names.js'
 import { isUuid } from '#schemas/uuid.js'

@@ -1,4 +1,4 @@
-import { rejectionName } from '#ledger/retries.js'
+import { rejectionName } from '#ledger/retries/claims.js'
 import { database, rejectionsLog } from '#schemas/derive/names.js'
 import { type Filter, whereOf } from './filter.js'
 import { type Reader, type Rejection, readTime } from './find-rejections.js'
@@ -23,8 +23,8 @@ type GroupRow = {
   rejections: number
   first_seen: string
   last_seen: string
-  batch_id: string
-  index: number
+  newest_batch: string
+  newest_index: number
 }
 
 /** The largest `most` groups of an organisation. A rejection with several problems counts in the group of each, once. */
@@ -42,9 +42,9 @@ export const findGroups = async (
   const groups = await clickhouse.query<GroupRow>(
     `select type, problem.1 as code, problem.2 as field, toUInt32(count()) as rejections,
       min(rejected_at) as first_seen, max(rejected_at) as last_seen,
-      argMax((batch_id, index), rejected_at) as newest, newest.1 as batch_id, newest.2 as index
+      argMax(batch_id, place) as newest_batch, argMax(index, place) as newest_index
     from (
-      select type, rejected_at, batch_id, index,
+      select type, rejected_at, batch_id, index, (rejected_at, batch_id, index) as place,
         arrayJoin(arrayDistinct(arrayZip(problems.code, problems.field))) as problem
       from ${database}.${rejectionsLog} final
       where ${where}
@@ -56,14 +56,14 @@ export const findGroups = async (
     { ...values, most },
   )
   const samples = await findSamples(clickhouse, filter.org, groups)
-  return groups.map(({ type, code, field, rejections, first_seen, last_seen, batch_id, index }) => ({
+  return groups.map(({ type, code, field, rejections, first_seen, last_seen, newest_batch, newest_index }) => ({
     type,
     code,
     field,
     count: rejections,
     firstSeen: readTime(first_seen),
     lastSeen: readTime(last_seen),
-    sample: samples.get(rejectionName({ batchId: batch_id, index })),
+    sample: samples.get(rejectionName({ batchId: newest_batch, index: newest_index })),
   }))
 }
 
@@ -86,8 +86,8 @@ const findSamples = async (
     {
       org,
       times: groups.map(({ last_seen }) => readTime(last_seen).getTime()),
-      batches: groups.map(({ batch_id }) => batch_id),
-      indexes: groups.map(({ index }) => index),
+      batches: groups.map(({ newest_batch }) => newest_batch),
+      indexes: groups.map(({ newest_index }) => newest_index),
     },
   )
   return new Map(

@@ -51,6 +51,8 @@ export type Retry = {
   outcome: 'accepted' | 'refused' | null
   request_id: string | null
   answered_at: Date | null
+  /** The order that it was claimed for; null where an operator retried it. */
+  order_id: string | null
 }
 
 const mostAtOnce = 10_000
@@ -62,7 +64,7 @@ export const findRetries = async (pool: Pool, places: readonly RejectionId[]): P
     const some = places.slice(from, from + mostAtOnce)
     const { rows } = await pool.query<Retry & { batch_id: string; index: number }>(
       `
-      select r.batch_id, r.index, r.retry_id, r.claimed_at, r.outcome, r.request_id, r.answered_at
+      select r.batch_id, r.index, r.retry_id, r.claimed_at, r.outcome, r.request_id, r.answered_at, r.order_id
       from unnest($1::uuid[], $2::integer[]) as wanted (batch_id, index)
       join integrity.retries r using (batch_id, index)`,
       [some.map(({ batchId }) => batchId), some.map(({ index }) => index)],

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { findRetries, type Retry, rejectionName } from '#ledger/retries.js'
+import { findRetries, type Retry, rejectionName } from '#ledger/retries/claims.js'
 import type { Filter } from '#rejections/filter.js'
 import { countByCode, findRejections, type Rejection } from '#rejections/find-rejections.js'
 import { readCount } from '../desk/arguments.js'

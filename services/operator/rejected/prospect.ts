@@ -1,4 +1,4 @@
-import { findUnanswered, releaseRetries, type Unanswered } from '#ledger/retries.js'
+import { findUnanswered, releaseRetries, type Unanswered } from '#ledger/retries/claims.js'
 import type { Filter } from '#rejections/filter.js'
 import { findOvertaken, type Job, planRetries, type RetryPlan, type Sources } from '#rejections/plan-retry.js'
 

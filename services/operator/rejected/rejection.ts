@@ -1,4 +1,4 @@
-import type { Retry } from '#ledger/retries.js'
+import type { Retry } from '#ledger/retries/claims.js'
 import type { Rejection } from '#rejections/find-rejections.js'
 
 /** The codes of a rejection's problems, each once. */

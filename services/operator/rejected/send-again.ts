@@ -1,7 +1,7 @@
 import { createKeyText, hashKey } from '#ledger/key-text.js'
 import { insertKey, revokeKey } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
-import { claimRetries, rejectionName, releaseRetries } from '#ledger/retries.js'
+import { claimRetries, rejectionName, releaseRetries } from '#ledger/retries/claims.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { findRecords } from '#rejections/find-rejections.js'

@@ -7,7 +7,7 @@ import {
   rejectionName,
   releaseRetries,
   settleRetries,
-} from '#ledger/retries.js'
+} from '#ledger/retries/claims.js'
 import { alone } from '../../../services/operator/desk/alone.js'
 import { createRunKeys } from '../../../services/operator/rejected/send-again.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'

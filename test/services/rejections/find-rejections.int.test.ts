@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { rejectionName } from '#ledger/retries.js'
+import { rejectionName } from '#ledger/retries/claims.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { countByCode, countByType, findCandidates, findRecords, findRejections } from '#rejections/find-rejections.js'
 import { catalogue } from '#schemas/catalogue.js'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { rejectionName } from '#ledger/retries.js'
+import { rejectionName } from '#ledger/retries/claims.js'
 import type { Candidate } from '#rejections/find-rejections.js'
 import { cutIntoRequests, planRetry } from '#rejections/plan-retry.js'
 

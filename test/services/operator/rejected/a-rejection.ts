@@ -25,4 +25,5 @@ export const retried = (outcome: 'accepted' | 'refused' | null) => ({
   outcome,
   request_id: outcome && randomUUID(),
   answered_at: outcome && now,
+  order_id: null,
 })
