@@ -30,6 +30,7 @@ import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
 import { createRenewal, type TlsServer } from './network/certificate.js'
 import { openNetworkOrExit } from './network/network.js'
+import { openRejections } from './rejections/open.js'
 import { createRequestNotes, startPruning } from './requests/notes.js'
 import { createVerdictStore } from './requests/verdict-store.js'
 import { openStream } from './stream/stream.js'
@@ -148,8 +149,23 @@ await runService(log, async (onStop, crash) => {
     onStop('operations', () => operations.close())
     await operations.listen({ host: network.host, port: operationsPort })
   }
-  const app = createApp({
+  const taking = {
     catalogue,
+    submit,
+    sendLater: (send: () => void) => setTimeout(send, config.INTERACTION_GATHER_MS),
+    store,
+    notes,
+    layout: stream.layout,
+    batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
+    load,
+    isLagging: (type: string, orgId: string) => verdicts.lagOf(type, orgId) >= config.MAX_LAG_MS,
+    figures,
+    now,
+    log,
+  }
+  const app = createApp({
+    ...taking,
+    ...openRejections({ ...taking, access }, onStop),
     findCaller: createFindCaller({
       findKey: (hash) => findKey(pool, hash),
       memory,
@@ -158,17 +174,9 @@ await runService(log, async (onStop, crash) => {
       now,
       log,
     }),
-    submit,
-    sendLater: (send) => setTimeout(send, config.INTERACTION_GATHER_MS),
-    store,
-    notes,
     findKnown: createFindKnown(pool),
     readInteractions: createReadInteractions(clickhouse, catalogue.interaction),
-    layout: stream.layout,
-    batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
-    load,
-    isLagging: (type, orgId) => verdicts.lagOf(type, orgId) >= config.MAX_LAG_MS,
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,
@@ -176,9 +184,6 @@ await runService(log, async (onStop, crash) => {
     certificate,
     ...health,
     hasOperationsPort: operationsPort !== undefined,
-    figures,
-    now,
-    log,
   })
   if (network.certificate && certificate) {
     const server = app.server as unknown as TlsServer
