@@ -149,23 +149,11 @@ await runService(log, async (onStop, crash) => {
     onStop('operations', () => operations.close())
     await operations.listen({ host: network.host, port: operationsPort })
   }
-  const taking = {
-    catalogue,
-    submit,
-    sendLater: (send: () => void) => setTimeout(send, config.INTERACTION_GATHER_MS),
-    store,
-    notes,
-    layout: stream.layout,
-    batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
-    load,
-    isLagging: (type: string, orgId: string) => verdicts.lagOf(type, orgId) >= config.MAX_LAG_MS,
-    figures,
-    now,
-    log,
-  }
+  const taking = { catalogue, submit, store, notes, layout: stream.layout, load, figures, now, log }
+  const rejections = openRejections({ ...taking, config, access, lagOf: verdicts.lagOf }, onStop)
   const app = createApp({
-    ...taking,
-    ...openRejections({ ...taking, access }, onStop),
+    catalogue,
+    ...rejections,
     findCaller: createFindCaller({
       findKey: (hash) => findKey(pool, hash),
       memory,
@@ -174,9 +162,17 @@ await runService(log, async (onStop, crash) => {
       now,
       log,
     }),
+    submit,
+    sendLater: (send) => setTimeout(send, config.INTERACTION_GATHER_MS),
+    store,
+    notes,
     findKnown: createFindKnown(pool),
     readInteractions: createReadInteractions(clickhouse, catalogue.interaction),
+    layout: stream.layout,
+    batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
+    load,
+    isLagging: (type, orgId) => verdicts.lagOf(type, orgId) >= config.MAX_LAG_MS,
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,
@@ -184,6 +180,9 @@ await runService(log, async (onStop, crash) => {
     certificate,
     ...health,
     hasOperationsPort: operationsPort !== undefined,
+    figures,
+    now,
+    log,
   })
   if (network.certificate && certificate) {
     const server = app.server as unknown as TlsServer

@@ -32,7 +32,7 @@ export const findQuality = async (
   const rows = await clickhouse.query<QualityRow>(
     `select type, toString(day) as on_day, received, accepted, refused, top_codes, last_accepted_at
     from ${database}.${qualityView}
-    where org_id = {org:String} and day >= {from:Date} and day <= {to:Date}
+    where org_id = {org:String} and day >= {from:Date32} and day <= {to:Date32}
     order by day desc, type`,
     { org, from, to },
   )

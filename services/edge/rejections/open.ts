@@ -3,6 +3,7 @@ import type { Log } from '#platform/health/log.js'
 import { createPool, endPool } from '#platform/postgres/postgres.js'
 import type { Trust } from '#platform/process/access.js'
 import type { OnStop } from '#platform/process/lifecycle.js'
+import type { EdgeConfig } from '../config.js'
 import { createGather } from '../interactions/gather.js'
 import type { Load } from '../limits/load.js'
 import { createRejectionsDesk } from './desk.js'
@@ -18,28 +19,31 @@ const lookEvery = 2_000
  * uploading, or from reading interactions. From then on this edge submits what uploaders order, at whatever edge they do.
  */
 export const openRejections = (
-  deps: Omit<SubmitAgainDeps, 'gather'> & {
+  deps: Omit<SubmitAgainDeps, 'gather' | 'batchLimits'> & {
+    config: Pick<EdgeConfig, 'BATCH_RECORDS' | 'BATCH_BYTES' | 'MAX_LAG_MS' | 'INTERACTION_GATHER_MS'>
     access: { postgres: string; clickhouse: Trust & { url: string } }
     load: Load
-    isLagging: (type: string, orgId: string) => boolean
-    sendLater: (send: () => void) => void
+    lagOf: (type: string, orgId: string) => number
     log: Log
   },
   onStop: OnStop,
 ): Pick<RejectionDeps, 'rejections' | 'reads'> => {
-  const { access, catalogue, load, log } = deps
+  const { access, catalogue, config, load, log } = deps
   const pool = createPool(access.postgres, log, 6, { queryTimeout: 5_000 })
   onStop('postgres for rejections', () => endPool(pool))
   const clickhouse = createClickHouse(access.clickhouse.url, { ...access.clickhouse, requestTimeout: 10_000 })
   onStop('clickhouse for rejections', clickhouse.close)
   const sources = { pool, clickhouse: boundedReader(clickhouse), catalogue }
-  const gather = createGather({ ...deps, type: catalogue.interaction.type })
+  const batchLimits = { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES }
+  const sendLater = (send: () => void) => setTimeout(send, config.INTERACTION_GATHER_MS)
+  const gather = createGather({ ...deps, batchLimits, sendLater, type: catalogue.interaction.type })
   const work = createRetryWork({
     ...sources,
-    submit: createSubmitAgain({ ...deps, gather }),
+    submit: createSubmitAgain({ ...deps, batchLimits, gather }),
     // As for an upload: not while integrity is behind with this type, nor where memory has no room.
     admit: (orgId, type, bytes) => {
-      const hold = deps.isLagging(type, orgId) ? undefined : load.hold(orgId, bytes)
+      const isLagging = deps.lagOf(type, orgId) >= config.MAX_LAG_MS
+      const hold = isLagging ? undefined : load.hold(orgId, bytes)
       return hold?.growTo(bytes) ? hold.release : undefined
     },
     log,
