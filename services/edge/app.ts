@@ -33,8 +33,8 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     findCaller: FindCaller
     readInteractions: ReadInteractions
     store: Pick<VerdictStore, 'ofRequest' | 'ofKeyedRequest' | 'keyedInteraction'>
-    /** Calls `send` when interactions have been gathered for long enough. */
-    sendLater: (send: () => void) => void
+    /** Calls `send` when interactions have been gathered for long enough, or, where there is none to gather with, at once. */
+    sendLater: (send: () => void, isAlone: boolean) => void
     bodyLimit: number
     load: Load
     /** Whether integrity is so far behind with a type of an organisation that no more of it is taken in. */

@@ -80,7 +80,7 @@ export const configSchema = {
       minimum: 0,
       maximum: 1000,
       default: 5,
-      description: 'how long an interaction waits for others to share its event',
+      description: 'how long an interaction waits for others to share its event, while an earlier one is on its way',
     },
     INTERACTIONS_REQUIRE_KEY: {
       type: 'boolean',

@@ -163,7 +163,7 @@ await runService(log, async (onStop, crash) => {
       log,
     }),
     submit,
-    sendLater: (send) => setTimeout(send, config.INTERACTION_GATHER_MS),
+    sendLater: (send, isAlone) => (isAlone ? setImmediate(send) : setTimeout(send, config.INTERACTION_GATHER_MS)),
     store,
     notes,
     findKnown: createFindKnown(pool),

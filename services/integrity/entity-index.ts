@@ -1,4 +1,11 @@
-import { type Entity, entityName, findEntities, findIndexId, insertEntities } from '#ledger/entities.js'
+import {
+  type Entity,
+  entityName,
+  findEntities,
+  findIndexId,
+  insertEntities,
+  insertNewEntities,
+} from '#ledger/entities.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { createEntityMemory } from './entity-memory.js'
 
@@ -22,6 +29,9 @@ export type EntityIndex = {
 export const createEntityIndex = (mostKnown: number): EntityIndex => {
   const cache = createEntityMemory(mostKnown)
   let indexId: number | undefined
+  // By type: whether the last insert met only new ones. Who sends new shops mostly goes on with new shops, and who sends changes
+  // of known ones with changes.
+  const metOnlyNew = new Map<string, boolean>()
 
   // Asked in each transaction, so that no decision relies on a cache of a table that was replaced before the transaction
   // began.
@@ -52,7 +62,10 @@ export const createEntityIndex = (mostKnown: number): EntityIndex => {
     add: async (connection, entities) => {
       const unseen: Entity[] = []
       for (const entity of entities) if (cache.get(entity) !== 'added') unseen.push(entity)
-      if (unseen.length > 0) await insertEntities(connection, unseen)
+      const type = unseen[0]?.type
+      if (type === undefined) return
+      const isInserted = metOnlyNew.get(type) === true && (await insertNewEntities(connection, unseen))
+      if (!isInserted) metOnlyNew.set(type, await insertEntities(connection, unseen))
     },
     remember: (entities) => {
       for (const entity of entities) cache.set(entity, 'added')

@@ -31,6 +31,8 @@ const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'clickhouse']))
 const log = createLog('sink', config.LOG_LEVEL)
 const stopWaitingAfter = 4_000
+// Unpacked. ClickHouse takes 9 µs for a row in blocks of 2000 rows, 6 in blocks of 5000, 3 in blocks of 20 000.
+const bytesPerFetch = 16 * 1024 * 1024
 
 await runService(log, async (onStop, crash) => {
   const metrics = createMetrics('sink')
@@ -91,6 +93,7 @@ await runService(log, async (onStop, crash) => {
       fromBeginning: true,
       // All partitions of a fetch at once: only then can the table writer join them into one insert.
       partitionsAtOnce: 256,
+      bytesPerFetch,
       gatherBytes: config.SINK_GATHER_BYTES,
       gatherMs: config.SINK_GATHER_MS,
       onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),

@@ -1,8 +1,4 @@
-import { pino } from 'pino'
-import { createKeyText, hashKey } from '#ledger/key-text.js'
-import { insertKey } from '#ledger/keys.js'
-import { createOrg } from '#ledger/organisations.js'
-import { createPool, inTransaction } from '#platform/postgres/postgres.js'
+import { makeOrganisations } from './organisations.js'
 import { count } from './report/goals.js'
 import { type Growth, services } from './results.js'
 import { type Bench, lineOf } from './system.js'
@@ -46,7 +42,7 @@ export const measureGrowth = async ({ system, generator, meter, say }: Bench, gr
   say(lineOf(withMany))
 
   say(`growth: ${manyOrganisations} organisations …`)
-  const keys = await makeOrganisations(system.env.POSTGRES_URL, manyOrganisations)
+  const keys = await makeOrganisations(system.env.POSTGRES_URL, 'many', manyOrganisations)
   const ofSome = async (some: number) => {
     const plan = { url: system.edgeUrl, keys: keys.slice(0, some), streams: ofOrganisations.streams }
     const name = `${some} organisations`
@@ -70,25 +66,5 @@ export const measureGrowth = async ({ system, generator, meter, say }: Bench, gr
     ofFew: await ofSome(fewOrganisations),
     ofMany: await ofSome(manyOrganisations),
     memory,
-  }
-}
-
-/** New organisations with a key each, made as `weir keys issue` makes them. */
-const makeOrganisations = async (postgresUrl: string, count: number): Promise<string[]> => {
-  const pool = createPool(postgresUrl, pino({ level: 'silent' }), 1)
-  try {
-    return await inTransaction(pool, async (connection) => {
-      const keys: string[] = []
-      for (let n = 0; n < count; n++) {
-        const { keyId, key } = createKeyText()
-        const org = `bench-${n}`
-        await createOrg(connection, org)
-        await insertKey(connection, { keyId, hash: hashKey(key), org, scopes: null, lifetime: null })
-        keys.push(key)
-      }
-      return keys
-    })
-  } finally {
-    await pool.end()
   }
 }

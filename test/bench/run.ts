@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
 import { type Floors, startFloors } from './floors/start-floors.js'
 import { measureGrowth } from './growth.js'
-import type { Stream } from './load/plan.js'
+import type { LoadPlan, Stream } from './load/plan.js'
 import { latenciesOf } from './measure/figures.js'
 import { createMeter } from './measure/meter.js'
 import { bytesOnDisk } from './measure/processes.js'
+import { makeOrganisations } from './organisations.js'
 import type { Measured, Results } from './results.js'
 import { type Bench, lineOf, type OnStarted, withSystem } from './system.js'
 import {
@@ -18,6 +19,8 @@ import {
   forms,
   halfLoadOf,
   knownRecords,
+  throughput,
+  throughputOrganisations,
   type Workload,
   warmUps,
   workloads,
@@ -76,7 +79,7 @@ const measureAll = async (
     seconds,
     leastRecords: (stream?.recordsPerRequest ?? 0) >= 500 ? leastRecords : 0,
   })
-  const measure = async ({ name, streams }: Workload, more: { perSecond?: number; leastRecords?: number } = {}) => {
+  const measure = async ({ name, streams }: Workload, more: Partial<LoadPlan> = {}) => {
     const measured = await meter.measure(name, { ...weir, streams, ...lasting(streams), ...more })
     say(lineOf(measured))
     return measured
@@ -110,6 +113,8 @@ const measureAll = async (
   const diskBefore = diskOf(system.dataDir)
   const measured: Measured[] = []
   for (const workload of workloads) measured.push(await measure(workload))
+  const keys = await makeOrganisations(system.env.POSTGRES_URL, 'throughput', throughputOrganisations)
+  measured.push(await measure(throughput, { keys }))
   const full = measured.find(({ name }) => name === halfLoadOf.name)?.storedPerSecond ?? 0
   const halfLoad = await measure({ ...halfLoadOf, name: 'half load' }, { perSecond: full / 2, leastRecords: 0 })
   const bytesOnDisk = diskPerRecord(diskBefore, diskOf(system.dataDir), [...measured, halfLoad])

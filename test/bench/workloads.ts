@@ -54,6 +54,16 @@ export const workloads: readonly Workload[] = [
   mixed,
 ]
 
+/**
+ * How much the machine can do: four uploaders wait for their answers half of the time, and one organisation may have no more
+ * in flight.
+ */
+export const throughput: Workload = {
+  name: '5000 shops, 4 organisations',
+  streams: [{ ...streamOf(upload('shops', 5000)), connections: 8 }],
+}
+export const throughputOrganisations = 4
+
 /** One load of each kind, to be run for a moment before anything counts. */
 export const warmUps: readonly Workload[] = [upload('shops', 5000), upload('transactions', 500), interactions(64)]
 

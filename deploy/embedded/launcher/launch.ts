@@ -78,9 +78,13 @@ const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<vo
   try {
     process.once('exit', noteAddresses(config))
     const begun = Date.now()
-    await supervisor.start(await embeddedParts(config))
+    const parts = await embeddedParts(config)
+    // It waits for the parts by itself, and is loaded while they start.
     const provisioned = provision(config)
     provisioning = provisioned
+    // A part that cannot start is told first.
+    provisioned.done.catch(() => {})
+    await supervisor.start(parts)
     const left = await provisioned.done
     for (const line of ['topics, schemas and tables are there', ...left]) say(`${'provision'.padEnd(10)} ${line}`)
     await supervisor.start(weirServices(config))

@@ -36,6 +36,7 @@ export const provision = (
   config: LauncherConfig,
   env: Record<string, string> = {},
 ): RunningProcess & { done: Promise<string[]> } => {
+  const own = new Set<string>(config.ownPorts)
   const logFile = logFileOf(config.dataDir, 'provision')
   const logFrom = sizeOf(logFile) ?? 0
   const running = spawnNoted(
@@ -47,7 +48,10 @@ export const provision = (
         mainOf('operator'),
         'provision',
         '--wait',
-        '60s',
+        // Our own parts take what they take, and the launcher tells which one cannot start.
+        ['KAFKA_PORT', 'REGISTRY_PORT', 'POSTGRES_PORT', 'CLICKHOUSE_PORT'].every((port) => own.has(port))
+          ? '600s'
+          : '60s',
         '--demo-key-file',
         demoKeyFile(config),
       ],

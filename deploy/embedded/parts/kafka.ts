@@ -36,7 +36,16 @@ export const kafkaPart = (options: {
     port,
     command: java,
     // An idle Kafka takes 350 MB; -Xmx leaves room for a few requests of the largest size.
-    args: ['-Xms256m', '-Xmx768m', endAtDiskFault, ...classes, 'kafka.Kafka', propertiesFile],
+    args: [
+      '-Xms256m',
+      '-Xmx768m',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      endAtDiskFault,
+      ...classes,
+      'kafka.Kafka',
+      propertiesFile,
+    ],
     env: { ...javaEnvironment, PATH: [join(packageRoot, 'deploy/embedded/parts'), process.env.PATH].join(delimiter) },
     prepare: async (signal) => {
       await mkdir(home, { recursive: true })

@@ -46,8 +46,11 @@ export const createGather = (deps: {
   /** How wide the system is; throws while that is not known yet. */
   layout: () => Layout
   batchLimits: BatchLimits
-  /** Calls `send` when it is time to send what was gathered. */
-  sendLater: (send: () => void) => void
+  /**
+   * Calls `send` when it is time to send what was gathered. `isAlone` where no batch is under way with which it might have been:
+   * who sends one interaction after another would only wait.
+   */
+  sendLater: (send: () => void, isAlone: boolean) => void
   figures: EdgeFigures
   now: () => number
   log: Log
@@ -55,6 +58,13 @@ export const createGather = (deps: {
   const { batchLimits, log } = deps
   /** By what an interaction may be gathered with. */
   const openOf = new Map<string, Open>()
+  /** How many batches are on their way, likewise. */
+  const underWay = new Map<string, number>()
+  const countUnderWay = (group: string, more: number): void => {
+    const count = (underWay.get(group) ?? 0) + more
+    if (count > 0) underWay.set(group, count)
+    else underWay.delete(group)
+  }
 
   const submit = async (orgId: string, { requestId, lane, waiting }: Open): Promise<void> => {
     deps.figures.gathered.observe(waiting.length)
@@ -79,15 +89,18 @@ export const createGather = (deps: {
     // Sent before its time was over, because it was full.
     if (openOf.get(group) !== open) return
     openOf.delete(group)
-    submit(orgId, open).catch((error) => {
-      log.error({ err: error, interactions: open.waiting.length }, 'interactions not submitted')
-      for (const { entry, resolve, reject } of open.waiting) {
-        // An interaction that the edge itself refused is answered already: nobody waits for it, and nobody would catch
-        // this.
-        if (error instanceof Unavailable && !('refusal' in entry)) reject(error)
-        else resolve('unknown')
-      }
-    })
+    countUnderWay(group, 1)
+    submit(orgId, open)
+      .catch((error) => {
+        log.error({ err: error, interactions: open.waiting.length }, 'interactions not submitted')
+        for (const { entry, resolve, reject } of open.waiting) {
+          // An interaction that the edge itself refused is answered already: nobody waits for it, and nobody would catch
+          // this.
+          if (error instanceof Unavailable && !('refusal' in entry)) reject(error)
+          else resolve('unknown')
+        }
+      })
+      .finally(() => countUnderWay(group, -1))
   }
 
   /** The batch that has room for an interaction of this size. */
@@ -98,7 +111,7 @@ export const createGather = (deps: {
     if (open) send(orgId, group, open)
     const next: Open = { requestId: gatheredRequestId(newId()), lane, waiting: [], bytes: 0 }
     openOf.set(group, next)
-    deps.sendLater(() => send(orgId, group, next))
+    deps.sendLater(() => send(orgId, group, next), !underWay.has(group))
     return next
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { entityName, findEntities, findIndexId, insertEntities } from '#ledger/entities.js'
+import { entityName, findEntities, findIndexId, insertEntities, insertNewEntities } from '#ledger/entities.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 
@@ -22,6 +22,27 @@ it('takes an entity that is there already, and two inserts of the same ones in o
   const many = Array.from({ length: 200 }, () => entity())
   await insert(...many.slice(0, 10))
   await Promise.all([insert(...many), insert(...many.toReversed())])
+  expect(await findEntities(pool, many)).toHaveLength(200)
+})
+
+it('inserts new ones the short way; where one is there already, none of them, and the transaction goes on', async () => {
+  const [one, other, known] = [entity(), entity(), entity()]
+  const insertNew = (...entities: ReturnType<typeof entity>[]) =>
+    inTransaction(pool, async (connection) => {
+      const isInserted = await insertNewEntities(connection, entities)
+      const found = await findEntities(connection, entities)
+      return { isInserted, found: new Set(found.map(entityName)).size }
+    })
+  expect(await insertNew(known, known)).toEqual({ isInserted: true, found: 1 })
+  expect(await insertNew(one, known, other)).toEqual({ isInserted: false, found: 1 })
+  expect(await insertNew(one, other)).toEqual({ isInserted: true, found: 2 })
+})
+
+it('lets two transactions insert the same new ones: the second waits for the first, and inserts none', async () => {
+  const many = Array.from({ length: 200 }, () => entity())
+  const insertNew = (entities: ReturnType<typeof entity>[]) =>
+    inTransaction(pool, (connection) => insertNewEntities(connection, entities))
+  expect((await Promise.all([insertNew(many), insertNew(many.toReversed())])).sort()).toEqual([false, true])
   expect(await findEntities(pool, many)).toHaveLength(200)
 })
 

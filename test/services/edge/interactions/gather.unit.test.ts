@@ -26,19 +26,23 @@ const bad = { ...unkeyed, entry: { refusal, size: 10 } }
 const create = (records = 3) => {
   const submit = createFakeSubmit()
   const timers: (() => void)[] = []
+  const alone: boolean[] = []
   const gatherOne = createGather({
     type: 'interactions',
     submit,
     layout: () => usualLayout,
     batchLimits: { records, bytes: 1000 },
-    sendLater: (send) => timers.push(send),
+    sendLater: (send, isAlone) => {
+      timers.push(send)
+      alone.push(isAlone)
+    },
     figures: createFigures(createMetrics('edge')),
     now: () => 0,
     log: silent,
   })
   const gather = (...given: Parameters<Gather>) => gatherOne(...given).outcome
   const sent = () => submit.submitted.map(({ batch }) => [...batch.records, ...batch.refusals].length)
-  return { submit, timers, gather, gatherOne, sent }
+  return { submit, timers, alone, gather, gatherOne, sent }
 }
 
 it('sends what came within the time as one event, the refused among them', async () => {
@@ -52,6 +56,21 @@ it('sends what came within the time as one event, the refused among them', async
       batch: { batch: 1, batches: 1, first_index: 0, refusals: [{ index: 0 }], records: [{ index: 1, user_id: 'a' }] },
     },
   ])
+})
+
+it('lets an interaction wait for others only while an earlier one of its organisation is on its way', async () => {
+  const { timers, alone, gather } = create()
+  const first = gather('acme', one('a'))
+  timers[0]?.()
+  const second = gather('acme', one('b'))
+  const other = gather('globex', one('c'))
+  expect(alone).toEqual([true, false, true])
+  timers[1]?.()
+  timers[2]?.()
+  await Promise.all([first, second, other])
+  await new Promise(setImmediate)
+  void gather('acme', one('d'))
+  expect(alone).toEqual([true, false, true, true])
 })
 
 it('does not wait when an event is full, and cuts one that is too large', async () => {
