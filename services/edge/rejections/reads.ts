@@ -1,38 +1,60 @@
 import type { Reader } from '#rejections/find-rejections.js'
 import { type RequestError, requestError, Unavailable } from '../http/request-error.js'
+import { createTurns } from '../limits/turns.js'
 
-/** Does a read for an organisation, if there is room for it; what is wrong with the question is a value. */
+/** Reads for an organisation when its turn comes; what is wrong with the question is a value. */
 export type Reads = <T>(orgId: string, read: () => Promise<T>) => Promise<T | { error: RequestError }>
 
 // Of all and of one organisation: whoever asks in an endless loop slows down only itself. Uploads read nothing here.
 const mostAtOnce = 8
 const mostOfOne = 3
+const mostWaiting = 100
 
-export const createReads = (): Reads => {
-  let count = 0
-  const countOf = new Map<string, number>()
-  const add = (orgId: string, more: number): void => {
-    count += more
-    const sum = (countOf.get(orgId) ?? 0) + more
-    if (sum > 0) countOf.set(orgId, sum)
-    else countOf.delete(orgId)
+/** `patience` is how many milliseconds a question waits for its turn. */
+export const createReads = (patience = 5_000): Reads => {
+  const running = createTally()
+  const waiting = createTally()
+  const mayBegin = (orgId: string): boolean => running.all() < mostAtOnce && running.of(orgId) < mostOfOne
+  const turns = createTurns(mayBegin, patience)
+
+  /** Whether its turn came: from then on it counts as running. */
+  const begin = async (orgId: string): Promise<boolean> => {
+    if (waiting.of(orgId) >= mostWaiting) return false
+    waiting.add(orgId, 1)
+    const begun = await turns.take(orgId, async () => {
+      running.add(orgId, 1)
+      return true
+    })
+    waiting.add(orgId, -1)
+    return begun ?? false
   }
+
   return async (orgId, read) => {
-    if ((countOf.get(orgId) ?? 0) >= mostOfOne)
-      throw new Unavailable(
-        `your organisation asks ${mostOfOne} things about rejections at this moment, which is the most`,
-      )
-    if (count >= mostAtOnce) throw new Unavailable('too many ask about rejections at this moment')
-    add(orgId, 1)
+    if (!(await begin(orgId))) throw new Unavailable('too much is asked about rejections at this moment')
     try {
       return await read()
     } catch (cause) {
       if (isTooMuch(cause)) return { error: tooMuch }
       throw new Unavailable('rejections cannot be read at the moment', { cause })
     } finally {
-      add(orgId, -1)
+      running.add(orgId, -1)
+      turns.wake()
     }
   }
+}
+
+/** A number for each organisation, and for all of them; one that has none is forgotten. */
+const createTally = () => {
+  let sum = 0
+  const counts = new Map<string, number>()
+  const of = (orgId: string): number => counts.get(orgId) ?? 0
+  const add = (orgId: string, more: number): void => {
+    sum += more
+    const own = of(orgId) + more
+    if (own > 0) counts.set(orgId, own)
+    else counts.delete(orgId)
+  }
+  return { of, add, all: () => sum }
 }
 
 // Less than the edge waits for an answer: ClickHouse itself ends a read that nobody waits for any more.
