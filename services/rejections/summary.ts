@@ -14,6 +14,7 @@ export type RejectionGroup = {
   /** Undefined where it was pruned just now. */
   sample: GroupSample | undefined
 }
+/** A rejection with its record, or with the beginning of a long one. */
 export type GroupSample = Pick<Rejection, 'batchId' | 'index' | 'id' | 'problems' | 'record' | 'truncated'>
 
 type GroupRow = {
@@ -67,7 +68,10 @@ export const findGroups = async (
   }))
 }
 
-type SampleRow = Omit<GroupSample, 'batchId'> & { batch_id: string }
+type SampleRow = Pick<GroupSample, 'index' | 'id' | 'problems'> & { batch_id: string; sampled: string; is_cut: number }
+
+// Of many groups, each with a record of 64 KiB, nobody could make anything.
+const mostSampled = 4096
 
 /** The rejections that stand for the groups. A problem's message differs from one to the next, so each is shown with its own. */
 const findSamples = async (
@@ -77,7 +81,8 @@ const findSamples = async (
 ): Promise<Map<string, GroupSample>> => {
   if (groups.length === 0) return new Map()
   const rows = await clickhouse.query<SampleRow>(
-    `select batch_id, index, id, problems, record, truncated
+    `select batch_id, index, id, problems, length(record) > ${mostSampled} as is_long,
+      if(is_long, substringUTF8(record, 1, ${mostSampled}), record) as sampled, truncated or is_long as is_cut
     from ${database}.${rejectionsLog} final
     where org_id = {org:String} and (rejected_at, batch_id, index) in (
       select fromUnixTimestamp64Milli(place.1, 'UTC'), place.2, place.3
@@ -91,9 +96,9 @@ const findSamples = async (
     },
   )
   return new Map(
-    rows.map(({ batch_id, ...row }) => [
-      rejectionName({ batchId: batch_id, index: row.index }),
-      { ...row, batchId: batch_id },
+    rows.map(({ batch_id, sampled, is_cut, index, id, problems }) => [
+      rejectionName({ batchId: batch_id, index }),
+      { batchId: batch_id, index, id, problems, record: sampled, truncated: Boolean(is_cut) },
     ]),
   )
 }

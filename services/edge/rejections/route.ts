@@ -55,6 +55,8 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
   }
 
   const retry = async (request: FastifyRequest, reply: FastifyReply) => {
+    // Whoever asks for a dry run as for an upload, in the address, must not get one in earnest.
+    if (Object.keys(request.query as object).length > 0) return sendError(reply, noParameters)
     const body = bodyOf(request)
     if ('error' in body) return sendError(reply, body.error)
     const asked = ask.retry(body.json)
@@ -116,6 +118,11 @@ const form = '{"filter": {"type": "offers", "code": "unknown_reference"}, "dry_r
 
 const refuse = (reply: FastifyReply, { problems }: Problems): FastifyReply =>
   sendError(reply, { status: 400, message: problems[0]?.message ?? 'the request is wrong', problems })
+
+const noParameters = requestError(
+  400,
+  `there are no query parameters here; filter, dry_run and limit stand in the body, as in ${form}`,
+)
 
 const absent = requestError(404, 'no retry of yours is known by this id')
 

@@ -180,6 +180,15 @@ it('is bounded: a question that would read too much is refused by ClickHouse its
   await expect(query).rejects.toMatchObject({ code: '158' })
 })
 
+it('shows the beginning of a long record as the sample of its group', async () => {
+  const org = `org-${randomUUID()}`
+  const text = `{"name":"${'é'.repeat(5000)}"}`
+  await clickhouse.command(`insert into weir.rejections_log values ('${org}', '${randomUUID()}', '${randomUUID()}',
+    '2026-03-01 00:00:00.000', 1, 'shops', 0, null, [(null, 'bad_format', 'no')], '${text}', false)`)
+  const [group] = await findGroups(clickhouse, { org }, 9)
+  expect(group?.sample).toMatchObject({ record: text.slice(0, 4096), truncated: true, id: null })
+})
+
 it('shows pages of bytes, and at least one record of any size', async () => {
   const org = `org-${randomUUID()}`
   const batch = randomUUID()

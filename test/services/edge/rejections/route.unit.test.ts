@@ -211,6 +211,8 @@ describe('POST /v1/rejections/retry', () => {
     expect((await send('POST', '/v1/rejections/retry', { filter }, narrow)).status).toBe(403)
     expect((await send('GET', '/v1/rejections', undefined, narrow)).status).toBe(403)
     expect((await send('POST', '/v1/rejections/retry', {})).status).toBe(400)
+    const inAddress = await send('POST', '/v1/rejections/retry?dry_run=true', { filter })
+    expect([inAddress.status, inAddress.body.message]).toEqual([400, expect.stringContaining('stand in the body')])
     expect((await send('GET', '/v1/rejections/retry')).status).toBe(405)
   })
 })
