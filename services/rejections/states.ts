@@ -1,6 +1,7 @@
 import { findRetries, type Retry, rejectionName } from '#ledger/retries/claims.js'
 import { stateTableOf } from '#schemas/derive/clickhouse.js'
 import { database, rejectionsLog } from '#schemas/derive/names.js'
+import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reader, Rejection } from './find-rejections.js'
 import type { Sources } from './plan-retry.js'
@@ -22,21 +23,8 @@ export const findStates = async (
 ): Promise<{ state: RejectionState; retry: Retry | undefined }[]> => {
   const retries = await findRetries(pool, rejections)
   const rest = rejections.filter((one) => !retries.has(rejectionName(one)))
-  const types = [...catalogue.all.values()].filter(({ type }) => rest.some((one) => one.type === type))
   const refused = await newestRefused(clickhouse, org, rest)
-  const accepted = new Map<string, number>()
-  for (const type of types) {
-    const ids = idsOf(rest.filter((one) => one.type === type.type))
-    if (ids.length === 0) continue
-    const rows = await clickhouse.query<NewestRow>(
-      `select '${type.type}' as type, toString(\`${type.id}\`) as id, max(version) as version
-      from ${database}.${stateTableOf(type)}
-      where org_id = {org:String} and \`${type.id}\` in {ids:Array(UUID)}
-      group by id`,
-      { org, ids },
-    )
-    for (const row of rows) accepted.set(nameOf(row), Number(row.version))
-  }
+  const accepted = await newestAccepted(clickhouse, [...catalogue.all.values()], org, rest)
   return rejections.map((one) => {
     const retry = retries.get(rejectionName(one))
     const isLater = (newest: Map<string, number>) => (newest.get(nameOf(one)) ?? 0) > one.version
@@ -47,6 +35,32 @@ export const findStates = async (
 }
 
 type NewestRow = { type: string; id: string; version: string }
+
+/** The version that each of these ids was last accepted with, of all types in one statement: a page may hold many types. */
+const newestAccepted = async (
+  clickhouse: Reader,
+  types: readonly RecordType[],
+  org: string,
+  rejections: readonly Rejection[],
+): Promise<Map<string, number>> => {
+  const wanted = types.flatMap((type) => {
+    const ids = idsOf(rejections.filter((one) => one.type === type.type))
+    return ids.length > 0 ? [{ type, ids }] : []
+  })
+  if (wanted.length === 0) return new Map()
+  const rows = await clickhouse.query<NewestRow>(
+    wanted
+      .map(
+        ({ type }, i) => `select '${type.type}' as type, toString(\`${type.id}\`) as id, max(version) as version
+      from ${database}.${stateTableOf(type)}
+      where org_id = {org:String} and \`${type.id}\` in {ids_${i}:Array(UUID)}
+      group by id`,
+      )
+      .join('\nunion all\n'),
+    { org, ...Object.fromEntries(wanted.map(({ ids }, i) => [`ids_${i}`, ids])) },
+  )
+  return new Map(rows.map((row) => [nameOf(row), Number(row.version)]))
+}
 
 /** The newest rejection of each of these ids: its version. */
 const newestRefused = async (

@@ -7,11 +7,11 @@ export type Reads = <T>(orgId: string, read: () => Promise<T>) => Promise<T | { 
 
 // Of all and of one organisation: whoever asks in an endless loop slows down only itself. Uploads read nothing here.
 const mostAtOnce = 8
-const mostOfOne = 3
+const mostOfOne = 4
 const mostWaiting = 100
 
 /** `patience` is how many milliseconds a question waits for its turn. */
-export const createReads = (patience = 5_000): Reads => {
+export const createReads = (patience = 10_000): Reads => {
   const running = createTally()
   const waiting = createTally()
   const mayBegin = (orgId: string): boolean => running.all() < mostAtOnce && running.of(orgId) < mostOfOne
