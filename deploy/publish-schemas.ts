@@ -1,6 +1,7 @@
-// Writes the derived files into schemas/published/. With --check it writes nothing and fails where one is stale.
+// Writes the derived files into schemas/published/ and into the clients. With --check it writes nothing and fails where one is
+// stale.
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ import { migrate } from '#ledger/migrate.js'
 import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { publishedFiles } from '#schemas/derive/published.js'
+import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
 import { freePorts } from './embedded/parts/ports.js'
 import { postgresPart } from './embedded/parts/postgres.js'
 import { createSupervisor } from './embedded/supervision/supervisor.js'
@@ -50,21 +51,27 @@ const withEmbeddedPostgres = async <T>(work: (serverUrl: string) => Promise<T>):
 const { POSTGRES_URL } = process.env
 const postgresSql = POSTGRES_URL ? await describeMigrated(POSTGRES_URL) : await withEmbeddedPostgres(describeMigrated)
 
-const folder = join(packageRoot, 'schemas/published')
-mkdirSync(folder, { recursive: true })
+const folder = 'schemas/published'
+mkdirSync(join(packageRoot, folder), { recursive: true })
 
-const wanted = publishedFiles(catalogue).set('postgres.sql', postgresSql)
-const present = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
-const stale = [...wanted].filter(([name, text]) => present.get(name) !== text).map(([name]) => name)
-const extra = [...present.keys()].filter((name) => !wanted.has(name))
+const published = publishedFiles(catalogue).set('postgres.sql', postgresSql)
+const wanted = new Map([
+  ...[...published].map(([name, text]): [string, string] => [join(folder, name), text]),
+  ...clientFiles(catalogue),
+])
+const present = readdirSync(join(packageRoot, folder)).map((name) => join(folder, name))
+const textOf = (path: string): string | undefined =>
+  existsSync(join(packageRoot, path)) ? readFileSync(join(packageRoot, path), 'utf8') : undefined
+const stale = [...wanted].filter(([path, text]) => textOf(path) !== text).map(([path]) => path)
+const extra = present.filter((path) => !wanted.has(path))
 
 if (process.argv.includes('--check')) {
   if (stale.length + extra.length > 0) {
-    console.error(`stale in schemas/published: ${[...stale, ...extra].join(', ')}; run: npm run publish-schemas`)
+    console.error(`stale: ${[...stale, ...extra].join(', ')}; run: npm run publish-schemas`)
     process.exitCode = 1
-  } else console.log(`schemas/published is up to date (${wanted.size} files)`)
+  } else console.log(`the derived files are up to date (${wanted.size} files)`)
 } else {
-  for (const name of stale) writeFileSync(join(folder, name), wanted.get(name) ?? '')
-  for (const name of extra) rmSync(join(folder, name))
+  for (const path of stale) writeFileSync(join(packageRoot, path), wanted.get(path) ?? '')
+  for (const path of extra) rmSync(join(packageRoot, path))
   console.log(`${stale.length} files written, ${extra.length} removed, ${wanted.size} in all`)
 }

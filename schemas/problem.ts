@@ -9,6 +9,7 @@ export const problemCodes = [
   'unknown_reference',
   'idempotency_conflict',
   'undecodable',
+  'unreadable',
 ] as const
 
 export type ProblemCode = (typeof problemCodes)[number]

@@ -1,7 +1,7 @@
 import type { Catalogue } from '../catalogue.js'
 import { answerSchemas, errorResponses, json } from './openapi/answers.js'
 import { listInteractions, recordInteraction } from './openapi/interactions.js'
-import { health, lookUpRequest, readiness, uploadOf } from './openapi/operations.js'
+import { health, importOf, lookUpRequest, readiness, uploadOf } from './openapi/operations.js'
 import { recordSchema, type Schema, storedSchema } from './openapi/record-schema.js'
 import { rejectionPaths, rejectionSchemas } from './openapi/rejections.js'
 
@@ -38,6 +38,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
     security: [{ key: [] }],
     paths: {
       ...Object.fromEntries(uploads.map((type) => [`/v1/data/${type.type}`, { post: uploadOf(type) }])),
+      ...Object.fromEntries(uploads.map((type) => [`/v1/imports/${type.type}`, { post: importOf(type) }])),
       '/user-interactions': {
         post: recordInteraction(catalogue.interaction),
         get: listInteractions(catalogue.interaction),
@@ -79,4 +80,6 @@ const intro = `Upload records in batches, record user interactions, and read bac
 - **Not waiting**: \`Prefer: respond-async\` answers 202 once the records are stored; \`GET /v1/requests/{request_id}\` tells the rest.
 - **Refused records** are kept: \`GET /v1/rejections\` shows yours, and \`POST /v1/rejections/retry\` submits them again once their reason is gone.
 - **Optional fields** may be left out or null. Unknown fields are refused: nothing is dropped, nothing is coerced.
+- **Formats**: uploads are JSON, NDJSON (\`application/x-ndjson\`, a record on each line) or CSV (\`text/csv\`, the first row names the fields, an empty cell is an absent field). A line that cannot be read is a refused record with the code \`unreadable\`.
+- **Files of any length** go to \`POST /v1/imports/{type}\`, which answers while it reads.
 - Bodies may come gzipped, with \`Content-Encoding: gzip\`.`

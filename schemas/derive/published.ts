@@ -3,8 +3,9 @@ import { schemasByTopic } from './avro.js'
 import { clickhouseSql } from './clickhouse.js'
 import { openapiOf } from './openapi.js'
 import { topicsOf } from './topics.js'
+import { recordTypesOf } from './typescript/record-types.js'
 
-/** Every derived file that is committed for people who do not run TypeScript, by name. */
+/** Every derived file that is committed for people who do not run TypeScript, by its name in schemas/published. */
 export const publishedFiles = (catalogue: Catalogue): Map<string, string> =>
   new Map([
     ...[...schemasByTopic(catalogue.all.values())].map(([topic, schema]): [string, string] => [
@@ -20,5 +21,9 @@ export const publishedFiles = (catalogue: Catalogue): Map<string, string> =>
     ],
     ['openapi.json', json(openapiOf(catalogue))],
   ])
+
+/** The derived files that are a part of a client, by their paths. */
+export const clientFiles = (catalogue: Catalogue): Map<string, string> =>
+  new Map([['clients/typescript/src/record-types.ts', recordTypesOf(catalogue)]])
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`

@@ -10,6 +10,7 @@ import { contextFields } from './http/request-context.js'
 import { sendError, toRequestError, writeJson } from './http/request-error.js'
 import { addRequestLog } from './http/request-log.js'
 import { addResource, notFound } from './http/resource.js'
+import { addImports } from './imports/route.js'
 import { createGather } from './interactions/gather.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
@@ -18,7 +19,7 @@ import { addAdmission } from './limits/admission.js'
 import { addLagShedding } from './limits/lag.js'
 import type { Load } from './limits/load.js'
 import type { Certificate } from './network/certificate.js'
-import { addGoodbye, readOn, serverOptionsOf, socketError } from './network/connections.js'
+import { addGoodbye, isLate, readOn, serverOptionsOf, socketError } from './network/connections.js'
 import type { Network } from './network/network.js'
 import { addNetwork, securityHeaders } from './network/security.js'
 import { addRejections, type RejectionDeps } from './rejections/route.js'
@@ -50,10 +51,17 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     log: Log
   }
 
+const onlyJson = 'send the body as JSON, with the header Content-Type: application/json'
+const onlyLines =
+  'send the body as NDJSON or CSV, with the header Content-Type: application/x-ndjson or text/csv; /v1/data takes JSON'
+const formats =
+  'send the body as JSON, NDJSON or CSV, with the header Content-Type: application/json, application/x-ndjson or text/csv'
+
 /** The edge without a port: every request's way from its first byte to its answer. */
 export const createApp = (deps: AppDeps): FastifyInstance => {
   const { catalogue, log } = deps
   const gather = createGather({ ...deps, type: catalogue.interaction.type })
+  const unhurried = new WeakSet<object>()
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // http/request-log.ts writes one line for each request.
@@ -71,7 +79,10 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     // These errors come before any hook, so the headers that addNetwork would set are set here.
     frameworkErrors: (error, request, reply) =>
       void sendError(reply.headers(securityHeaders(request.protocol === 'https')), toRequestError(error)),
-    clientErrorHandler: (error, socket) => socketError(error, socket as Socket),
+    clientErrorHandler: (error, socket) => {
+      // An import may take hours to arrive, and has deadlines of its own.
+      if (!(unhurried.has(socket) && isLate(error))) socketError(error, socket as Socket)
+    },
   })
 
   app.setReplySerializer(writeJson)
@@ -81,11 +92,12 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   app.setErrorHandler((error, request, reply) => {
     const answer = toRequestError(error)
     if (answer.status === 413 || answer.status === 503) readOn(request, reply)
-    const { form, tooLarge = 'send less in each request' } = request.routeOptions.config
+    const { form, tooLarge = 'send less in each request', readLined } = request.routeOptions.config
     if (answer.status === 413)
       answer.message = `the body is larger than ${request.routeOptions.bodyLimit} bytes; ${tooLarge}`
+    if (answer.status === 415 && request.routeOptions.config.isStreamed) answer.message = onlyLines
     if (answer.status === 415 && form !== undefined)
-      answer.message = `send the body as JSON, with the header Content-Type: application/json; a body that works: ${form}`
+      answer.message = `${readLined ? formats : onlyJson}; a body that works: ${form}`
     if (answer.status >= 500) request.failure = error as Error
     return sendError(reply, answer)
   })
@@ -108,6 +120,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addAdmission(guarded, deps)
     addBodyParser(guarded, deps)
     addUploads(guarded, deps)
+    addImports(guarded, { ...deps, unhurried, pieceWithin: deps.network.requestTimeout })
     addRequests(guarded, deps)
     addRejections(guarded, deps)
     addResource(guarded, '/user-interactions', {

@@ -45,7 +45,7 @@ export const createPublisher = async (deps: {
     })
     // All of them have ended, well or not, before anything else happens to the partition: one that still tried would land
     // behind the events of the next fetch.
-    const failed = (await Promise.allSettled(sends)).find((sent) => sent.status === 'rejected')
+    const failed = (await Promise.allSettled(sends)).find(isRejected)
     if (failed) throw failed.reason
   }
 
@@ -65,7 +65,9 @@ export const createPublisher = async (deps: {
       await breathe()
       add(verdicts, verdictsTopic, batch.batch_id, encodeVerdict(verdict))
     }
-    await sendAll(verdicts, holdsPartition)
+    const told = sendAll(verdicts, holdsPartition)
+    // Awaited below, where its failure counts.
+    told.catch(() => {})
 
     const records: Queues = new Map()
     for (const { batch, verdict, isTheOneDecided } of outcomes) {
@@ -79,9 +81,13 @@ export const createPublisher = async (deps: {
       }
     }
     if (records.size > 0) deps.failAt('after-partial-publish')
-    await sendAll(records, holdsPartition)
+    // Both have ended, well or not, before anything else happens to the partition.
+    const failed = (await Promise.allSettled([told, sendAll(records, holdsPartition)])).find(isRejected)
+    if (failed) throw failed.reason
   }
 }
+
+const isRejected = (sent: PromiseSettledResult<void>): sent is PromiseRejectedResult => sent.status === 'rejected'
 
 /** What is to be sent, by `topic/partition`. */
 type Queues = Map<string, { topic: string; partition: number; messages: Message[] }>

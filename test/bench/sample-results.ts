@@ -56,7 +56,7 @@ export const sampleResults = (over: Partial<Results> = {}): Results => {
     workloads: [
       ...['shops', 'transactions'].flatMap((type) => [5000, 500, 100, 20].map((size) => upload(type, size))),
       ...[1, 64, 256].map(interactions),
-      sampleMeasured({ name: '5000 shops, 4 organisations', connections: 8 }),
+      sampleMeasured({ name: '5000 shops, 4 orgs', connections: 8 }),
       sampleMeasured({ name: 'all types, 2% refused', type: 'mixed', recordsPerRequest: 100, refused: 10_000 }),
     ],
     halfLoad: sampleMeasured({ name: 'half load' }),

@@ -59,7 +59,7 @@ export const workloads: readonly Workload[] = [
  * in flight.
  */
 export const throughput: Workload = {
-  name: '5000 shops, 4 organisations',
+  name: '5000 shops, 4 orgs',
   streams: [{ ...streamOf(upload('shops', 5000)), connections: 8 }],
 }
 export const throughputOrganisations = 4

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
-import { publishedFiles } from '#schemas/derive/published.js'
+import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
 
 it('has committed what the catalogue derives; if not: npm run publish-schemas', () => {
   const folder = new URL('../../schemas/published/', import.meta.url)
@@ -12,4 +12,9 @@ it('has committed what the catalogue derives; if not: npm run publish-schemas', 
   // The one file that needs a Postgres to be derived: test/services/ledger/describe-schema.int.test.ts compares it.
   expect(Object.keys(committed).sort()).toEqual([...Object.keys(derived), 'postgres.sql'].sort())
   for (const [name, text] of Object.entries(derived)) expect(committed[name], name).toBe(text)
+})
+
+it('has committed what the clients take from the catalogue; if not: npm run publish-schemas', () => {
+  for (const [path, text] of clientFiles(catalogue))
+    expect(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'), path).toBe(text)
 })

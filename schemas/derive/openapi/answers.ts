@@ -35,11 +35,15 @@ export const answerSchemas = (types: string[]): Record<string, Schema> => ({
     code: { type: 'string', enum: problemCodes, description: 'stable: branch on this' },
     message: text('for people'),
   }),
-  RecordError: object({
-    index: { type: 'integer', minimum: 0, description: "place in the request's records" },
-    id: { type: ['string', 'null'], description: 'what was given as its id' },
-    problems: { type: 'array', items: ref('Problem') },
-  }),
+  RecordError: object(
+    {
+      index: { type: 'integer', minimum: 0, description: "place in the request's records" },
+      line: { type: 'integer', minimum: 1, description: 'where it begins, in the answer to a body that has lines' },
+      id: { type: ['string', 'null'], description: 'what was given as its id' },
+      problems: { type: 'array', items: ref('Problem') },
+    },
+    ['line'],
+  ),
   UploadAnswer: object({
     request_id: { type: 'string', format: 'uuid' },
     type: { type: 'string', enum: types },
@@ -64,6 +68,28 @@ export const answerSchemas = (types: string[]): Record<string, Schema> => ({
       },
       ['errors'],
     ),
+  }),
+  ImportBatch: object({
+    batch: { type: 'integer', minimum: 1, description: 'counted over the whole import' },
+    status: { type: 'integer', enum: [200, 207, 400, 500] },
+    request_id: { type: 'string', format: 'uuid', description: 'of the part of the import that the batch is of' },
+    batch_id: { type: ['string', 'null'], format: 'uuid' },
+    from_line: { type: 'integer', minimum: 1 },
+    to_line: { type: 'integer', minimum: 1 },
+    accepted: { type: 'integer', minimum: 0 },
+    refused: { type: 'array', items: ref('RecordError'), description: '`index` is counted over the whole import' },
+  }),
+  ImportSummary: object({
+    summary: object({
+      request_id: { type: 'string', format: 'uuid' },
+      type: { type: 'string', enum: types },
+      records: { type: 'integer', minimum: 0, description: 'in the batches above' },
+      accepted: { type: 'integer', minimum: 0 },
+      refused: { type: 'integer', minimum: 0 },
+      batches: { type: 'integer', minimum: 0 },
+      complete: { type: 'boolean', description: 'whether all of the body was read and decided' },
+      message: text('what happened and, where it is not complete, how to go on'),
+    }),
   }),
   Readiness: object({
     status: { type: 'string', enum: ['ready', 'not_ready'] },
@@ -121,6 +147,24 @@ export const uploadExample = (type: RecordType, status: 200 | 202 | 207 | 400 | 
   return { ...request, batches: [{ batch: 1, status, data }] }
 }
 
+/** What an import of two records is answered. */
+export const importExample = (type: RecordType): string => {
+  const problem = { field: type.id, code: 'missing_field', message: `${type.id} is required` }
+  const batch = {
+    batch: 1,
+    status: 207,
+    request_id: derivedId('example', 'part'),
+    batch_id: batchIdExample,
+    from_line: 1,
+    to_line: 2,
+    accepted: 1,
+    refused: [{ index: 1, line: 2, id: null, problems: [problem] }],
+  }
+  const counts = { records: 2, accepted: 1, refused: 1, batches: 1, complete: true }
+  const summary = { request_id: requestIdExample, type: type.type, ...counts, message: '1 of 2 records accepted' }
+  return `${JSON.stringify(batch)}\n${JSON.stringify({ summary })}\n`
+}
+
 const error = (status: number, description: string): Schema =>
   json(
     description,
@@ -137,7 +181,7 @@ export const errorResponses: Record<string, Schema> = {
   408: error(408, 'The request did not arrive in time.'),
   409: error(409, 'This Idempotency-Key was used with another body.'),
   413: error(413, 'The body is too large.'),
-  415: error(415, 'The body is not application/json, or encoded other than by gzip.'),
+  415: error(415, 'The body is of a format that is not taken here, or encoded other than by gzip.'),
   414: error(414, 'The address is too long.'),
   431: error(431, 'The headers, or the address with them, are too large.'),
   429: {

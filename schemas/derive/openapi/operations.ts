@@ -1,6 +1,6 @@
 import type { RecordType } from '../../record.js'
 import { allData, readRequests, writeScope } from '../scopes.js'
-import { errors, json, ref, retryAfter, uploadExample } from './answers.js'
+import { errors, importExample, json, ref, retryAfter, uploadExample } from './answers.js'
 import { dryRun, idempotencyKey, inQuery, prefer, scoped } from './parameters.js'
 import { exampleOf, type Schema } from './record-schema.js'
 
@@ -32,6 +32,7 @@ export const uploadOf = (type: RecordType): Schema => {
           },
           example: { records: [exampleOf(type)] },
         },
+        ...linedContent(type),
       },
     },
     responses: {
@@ -48,6 +49,40 @@ export const uploadOf = (type: RecordType): Schema => {
       ...errors(503),
     },
   }
+}
+
+/** POST /v1/imports/{type} */
+export const importOf = (type: RecordType): Schema => ({
+  tags: ['uploads'],
+  operationId: `import-${type.type}`,
+  summary: `Import ${type.type}: a body of any length`,
+  description: `NDJSON or CSV of any length, plain or gzipped, read as it comes: each ${type.limit} records, or 4 MiB, are decided like one upload. The answer is NDJSON and goes out meanwhile: a line for each batch (\`ImportBatch\`), in the order of the body, and at last one with a \`summary\` (\`ImportSummary\`). Whatever ends it early, what was decided is kept, and the summary says \`"complete": false\` and how to go on: with an \`Idempotency-Key\`, by sending the same body again; what was decided is then answered, and not decided again. It waits where an upload would be answered 429, and reads no further while its answer is not read. ${referencesOf(type)}${scoped(writeScope(type.type), allData)}`,
+  parameters: [dryRun, idempotencyKey],
+  requestBody: { required: true, content: linedContent(type) },
+  responses: {
+    200: {
+      description: 'A line for each batch, then the summary.',
+      headers: dryRunHeader,
+      content: { 'application/x-ndjson': { example: importExample(type) } },
+    },
+    ...errors(400, 401, 403, 405, 408, 415, 429, 431, 500, 503),
+  },
+})
+
+/** A record on each line, in NDJSON or CSV. */
+const linedContent = (type: RecordType): Schema => {
+  const example = exampleOf(type)
+  const row = Object.values(example).map(cell)
+  return {
+    // In NDJSON each line fits the schema; in CSV the columns are its fields, and an empty cell is an absent one.
+    'application/x-ndjson': { schema: ref(type.type), example: `${JSON.stringify(example)}\n` },
+    'text/csv': { schema: { type: 'string' }, example: `${Object.keys(example).join(',')}\n${row.join(',')}\n` },
+  }
+}
+
+const cell = (value: unknown): string => {
+  const text = String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 const header = (description: string, schema: Schema): Schema => ({ description, schema: { type: 'string', ...schema } })

@@ -101,7 +101,7 @@ const retry = (types: string[]): Schema => ({
               properties: Object.fromEntries(
                 Object.entries(filterProperties(types)).map(([name, [description, schema]]) => [
                   name,
-                  { ...(schema === moment ? instant : schema), description },
+                  { ...schema, description },
                 ]),
               ),
             },

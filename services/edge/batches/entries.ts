@@ -29,6 +29,16 @@ export const createToEntry = (type: RecordType): ToEntry => {
   }
 }
 
+/**
+ * A line that is no record. Its text is kept, at most 64 KiB of it, and always as something that is cut off: it is no JSON,
+ * and must not be submitted again as if it were.
+ */
+export const unreadable = (line: Buffer, message: string): Entry => {
+  const { record } = shortened(line.toString('utf8', 0, Math.min(line.length, mostBytes)))
+  const problems = [{ field: null, code: 'unreadable' as const, message }]
+  return { refusal: { id: null, problems, record, truncated: true }, size: record.length + perProblem }
+}
+
 // An estimate: a refusal is written once only, when its batch is.
 const perProblem = 100
 
@@ -53,7 +63,10 @@ const tooDeep: StoredRecord = { record: `(nested more than ${mostLevels} levels 
 export const toStoredRecord = (given: unknown): StoredRecord => {
   const length = lengthOf(given)
   if (length === undefined) return tooDeep
-  const text = length > mostBytes ? writeBeginning(given, mostBytes) : JSON.stringify(given)
+  return shortened(length > mostBytes ? writeBeginning(given, mostBytes) : JSON.stringify(given))
+}
+
+const shortened = (text: string): StoredRecord => {
   if (text.length * 3 <= mostBytes) return { record: text, truncated: false }
   // encodeInto stops before a character that does not fit, so the text is never cut within one.
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(mostBytes))

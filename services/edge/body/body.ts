@@ -10,39 +10,62 @@ import type { RateLimits } from '../limits/rates.js'
 import { createPauses, type Pause } from '../limits/turns.js'
 import { countTokens, describeLoss, lossOf, mostNames, mostValues } from './json-exact.js'
 import { describeFault, findFault } from './json-fault.js'
+import { formatOf, type LinedEntries, type LinedFormat } from './lines.js'
 
-/** A body as JSON, with the SHA-256 of its text; or why there is none. There are `entries` instead where `readEntries` read it. */
-export type Body = { json?: unknown; entries?: Entry[]; sha256: Buffer } | { error: RequestError }
+/**
+ * A body as JSON, with the SHA-256 of its text; or why there is none. There are `entries` instead where `readEntries` read it,
+ * and `lines` beside them where the body has lines.
+ */
+export type Body = { json?: unknown; entries?: Entry[]; lines?: number[]; sha256: Buffer } | { error: RequestError }
 
 /** Reads a body that is valid UTF-8 faster than by way of JSON; undefined where it has to be read as JSON. */
 export type ReadEntries = (body: Buffer, pause: Pause) => Promise<Entry[] | undefined>
 
+/** Reads a body that has lines; or says why it is no upload. */
+export type ReadLined = (body: Buffer, pause: Pause) => Promise<LinedEntries | { error: RequestError }>
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     readEntries?: ReadEntries
+    /** For routes that take more than JSON. */
+    readLined?: Record<LinedFormat, ReadLined>
   }
 }
 
 // A body of this size is read in a millisecond; larger ones wait for their turn.
 const small = 16 * 1024
 
-/** Bodies are application/json, plain or gzipped; Fastify answers 415 to any other type. */
+/**
+ * Bodies are JSON, and NDJSON or CSV where the route takes these; plain or gzipped. Fastify answers 415 to any other type.
+ */
 export const addBodyParser = (app: FastifyInstance, { rateLimits }: { rateLimits: RateLimits }): void => {
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', refuseOtherEncodings)
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, raw: Buffer) =>
-    readBody(raw, {
-      gzipped: encodingOf(request) === 'gzip',
-      limit: request.routeOptions.bodyLimit,
-      tooLarge: request.routeOptions.config.tooLarge,
-      form: request.routeOptions.config.form,
-      readEntries: request.routeOptions.config.readEntries,
-      hasRoom: (bytes) => request.hold?.growTo(bytes) ?? true,
-      mayRead: (bytes) => rateLimits.takeBytes(request, bytes),
-      inTurn: (read) => (request.hold ? request.hold.inTurn(read) : read()),
-    }),
+  const howToRead = (request: FastifyRequest): HowToRead => ({
+    gzipped: isGzipped(request),
+    limit: request.routeOptions.bodyLimit,
+    tooLarge: request.routeOptions.config.tooLarge,
+    form: request.routeOptions.config.form,
+    readEntries: request.routeOptions.config.readEntries,
+    hasRoom: (bytes) => request.hold?.growTo(bytes) ?? true,
+    mayRead: (bytes) => rateLimits.takeBytes(request, bytes),
+    inTurn: (read) => (request.hold ? request.hold.inTurn(read) : read()),
+  })
+  const asBuffer = { parseAs: 'buffer' } as const
+  app.addContentTypeParser<Buffer>('application/json', asBuffer, (request: FastifyRequest, raw: Buffer) =>
+    readBody(raw, howToRead(request)),
   )
+  for (const [contentType, format] of Object.entries(formatOf)) {
+    app.addContentTypeParser<Buffer>(contentType, asBuffer, async (request: FastifyRequest, raw: Buffer) => {
+      const readLined = request.routeOptions.config.readLined?.[format]
+      if (!readLined) throw unsupported
+      return readBody(raw, { ...howToRead(request), lined: { format, read: readLined } })
+    })
+  }
 }
+
+/** What Fastify throws where it knows no parser. */
+const unsupported = Object.assign(new Error('this route takes JSON only'), { statusCode: 415 })
 
 /** What the parser made of this request's body; where there is no body at all Fastify does not call the parser. */
 export const bodyOf = (request: FastifyRequest): Body => (request.body as Body | undefined) ?? bad('the body is empty')
@@ -56,6 +79,8 @@ type HowToRead = {
   /** A body that works. */
   form?: string | undefined
   readEntries?: ReadEntries | undefined
+  /** How to read the body, if it is not JSON. */
+  lined?: { format: LinedFormat; read: ReadLined }
   /** Whether memory has room for a body of this size. */
   hasRoom?: (bytes: number) => boolean
   /** Why a body of this size is not read now, if it is not. */
@@ -74,17 +99,26 @@ export const readBody = async (raw: Buffer, how: HowToRead): Promise<Body> => {
   return (await how.inTurn(read)) ?? { error: overloaded }
 }
 
-const readText = async (bytes: Buffer, { readEntries, form }: HowToRead): Promise<Body> => {
+const readText = async (bytes: Buffer, { readEntries, form, lined }: HowToRead): Promise<Body> => {
   if (bytes.length === 0) return bad('the body is empty')
-  if (!isUtf8(bytes)) return bad('the body is not valid UTF-8')
   const pause = createPauses()
+  if (lined) {
+    const read = await lined.read(bytes, pause)
+    // With the format: the same bytes are another request as CSV than as JSON.
+    return 'error' in read ? read : { ...read, sha256: sha256Of(Buffer.from(lined.format), bytes) }
+  }
+  if (!isUtf8(bytes)) return bad('the body is not valid UTF-8')
   const entries = await readEntries?.(bytes, pause)
   if (entries) return { entries, sha256: sha256Of(bytes) }
   await pause()
   return readJson(bytes, form, pause)
 }
 
-const sha256Of = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest()
+const sha256Of = (...parts: Buffer[]): Buffer => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
 
 /** Whatever is in the body, no step takes more than some 40 ms for 16 MiB; between the steps others are served. */
 const readJson = async (bytes: Buffer, form: string | undefined, pause: Pause): Promise<Body> => {
@@ -177,6 +211,7 @@ const refuseOtherEncodings = async (
 }
 
 const takenEncodings = ['', 'identity', 'gzip']
+export const isGzipped = (request: FastifyRequest): boolean => encodingOf(request) === 'gzip'
 const encodingOf = (request: FastifyRequest): string => (request.headers['content-encoding'] ?? '').trim().toLowerCase()
 
 const bad = (message: string) => ({ error: requestError(400, message) })

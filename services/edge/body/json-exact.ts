@@ -98,11 +98,16 @@ export const lossOf = (text: string, json: unknown, counts: JsonCounts): Loss | 
 export const describeLoss = (text: string, loss: Loss): string => {
   const record = loss.record === undefined ? '' : `record ${loss.record}, `
   const { line, column } = placeOf(text, loss.at)
-  const place = `${record}line ${line}, column ${column}`
-  return loss.name === undefined
-    ? `a number is too close to zero to be kept as it is (${place})`
-    : `${showName(loss.name)} comes twice in one object (${place})`
+  return wordsFor(loss, `${record}line ${line}, column ${column}`)
 }
+
+/** The same for a text that is one line of a body. */
+export const describeLossInLine = (loss: Loss): string => wordsFor(loss, `column ${loss.at + 1}`)
+
+const wordsFor = ({ name }: Loss, place: string): string =>
+  name === undefined
+    ? `a number is too close to zero to be kept as it is (${place})`
+    : `${showName(name)} comes twice in one object (${place})`
 
 /**
  * How many fields all objects have, and whether some number is zero. Without recursion: JSON may be as deep as a body

@@ -7,13 +7,20 @@ export const describeFault = (
   { at, wanted }: Fault = findFault(text),
 ): { message: string; isAnotherFormat: boolean } => {
   const { line, column } = placeOf(text, at)
-  const end = at >= text.length ? 'it ends' : 'there is something else'
   return {
-    message: `${wanted} was expected at line ${line}, column ${column} (position ${at}), where ${end}`,
+    message: `${wanted} was expected at line ${line}, column ${column} (position ${at}), where ${foundAt(text, at)}`,
     // Bounded: to look past 16 MiB of blanks took 20 ms.
     isAnotherFormat: !/^\s{0,1000}[[{]/.test(text) || wanted === words.end,
   }
 }
+
+/** The same for a text that is one line of a body. */
+export const describeFaultInLine = (text: string): string => {
+  const { at, wanted } = findFault(text)
+  return `${wanted} was expected at column ${at + 1}, where ${foundAt(text, at)}`
+}
+
+const foundAt = (text: string, at: number): string => (at >= text.length ? 'it ends' : 'there is something else')
 
 /** The line and column of a position, both from 1. Counted in a loop: an array of 16 million lines took 400 ms. */
 export const placeOf = (text: string, at: number): { line: number; column: number } => {

@@ -27,6 +27,8 @@ declare module 'fastify' {
     form?: string
     /** What to do about a body that is larger than the route takes. */
     tooLarge?: string
+    /** Whether the body is read as it comes, and may be of any length. */
+    isStreamed?: boolean
     /** What a key must allow. */
     scope?: string
     /** The organisation that a request without a key belongs to; without this the route needs a key. */

@@ -34,7 +34,7 @@ export const addResource = (
   })
 }
 
-const uploadPath = /^\/v1\/data\/([^/?#]*)/
+const uploadPath = /^\/v1\/(?:data|imports)\/([^/?#]*)/
 
 /** Why there is nothing at this address, with what the caller may have meant. */
 export const notFound = (url: string, catalogue: Catalogue): RequestError => {

@@ -29,6 +29,8 @@ export const addAdmission = (app: FastifyInstance, { load }: { load: Load }): vo
     const declared = Number(request.headers['content-length'] ?? 0)
     // A body that is too large is answered 413, and never kept.
     if (request.method !== 'POST' || declared > request.routeOptions.bodyLimit) return undefined
+    // A body that is never held as a whole is let in part by part.
+    if (request.routeOptions.config.isStreamed) return undefined
     // The client left while its key was looked up: no further event would come on which to release the share.
     if (reply.raw.closed) return undefined
     const hold = load.hold(callerOf(request).orgId, declared)

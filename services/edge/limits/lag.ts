@@ -35,7 +35,10 @@ export const addLagShedding = (
   },
 ): void => {
   const { catalogue } = deps
-  const typeAt = new Map([...catalogue.uploads.keys()].map((type) => [`/v1/data/${type}`, type]))
+  const paths = ['/v1/data', '/v1/imports']
+  const typeAt = new Map(
+    [...catalogue.uploads.keys()].flatMap((type) => paths.map((path): [string, string] => [`${path}/${type}`, type])),
+  )
   typeAt.set('/user-interactions', catalogue.interaction.type)
 
   app.addHook('onRequest', async (request, reply) => {

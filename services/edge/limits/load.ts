@@ -75,6 +75,8 @@ export type Hold = {
 export type Load = {
   /** A share for a body of about `expected` bytes, empty at first; undefined where too much is in flight already. */
   hold: (orgId: string, expected: number) => Hold | undefined
+  /** Whether a share would be given now; for those who wait until there is one. */
+  hasRoom: (orgId: string, expected: number) => boolean
   /** Counts a batch until the function that it returns is called: when it is decided, or will never be. */
   count: (batch: BatchParts & { org_id: string }) => () => void
 }
@@ -129,6 +131,7 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
   }
 
   return {
+    hasRoom: (orgId, expected) => (batchesAgainst(orgId) ?? bytesAgainst(orgId, expected)) === undefined,
     hold: (orgId, expected) => {
       if (isShed(batchesAgainst(orgId) ?? bytesAgainst(orgId, expected))) return undefined
       let held = 0

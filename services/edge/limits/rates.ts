@@ -47,6 +47,8 @@ export type RateLimits = {
   takeRecords: (request: FastifyRequest, count: number) => RequestError | undefined
   /** Why a body of this size, after decompression, is not read, if it is not. */
   takeBytes: (request: FastifyRequest, bytes: number) => RequestError | undefined
+  /** For those who wait: 0 where as much was taken, or else milliseconds after which it is worth trying again. */
+  takeLater: (limit: 'records' | 'bytes', request: FastifyRequest, count: number) => number
 }
 
 /** Counts what each key sends to this process: two edges together allow twice as much. */
@@ -57,14 +59,19 @@ export const createRateLimits = (deps: {
 }): RateLimits => {
   const buckets = { requests: createBuckets(), records: createBuckets(), bytes: createBuckets() }
 
-  const takeFor = (limit: Limit, caller: Caller, cost: number): { rate: Rate; taken: Taken } | undefined => {
+  const takeQuietly = (limit: Limit, caller: Caller, cost: number): { rate: Rate; taken: Taken } | undefined => {
     const rate = rateOf(limit, deps.defaults, caller.rates)
     if (!rate) return undefined
     const name = nameOf(caller)
     const taken = take(buckets[limit].get(name), rate, deps.now(), cost)
     buckets[limit].set(name, taken.bucket)
-    if (!taken.allowed) deps.figures.rateLimited.inc({ limit })
     return { rate, taken }
+  }
+
+  const takeFor: typeof takeQuietly = (limit, caller, cost) => {
+    const result = takeQuietly(limit, caller, cost)
+    if (result && !result.taken.allowed) deps.figures.rateLimited.inc({ limit })
+    return result
   }
 
   const takeMany = (limit: Limit) => (request: FastifyRequest, count: number) => {
@@ -81,6 +88,8 @@ export const createRateLimits = (deps: {
     },
     takeRecords: takeMany('records'),
     takeBytes: takeMany('bytes'),
+    takeLater: (limit, request, count) =>
+      Math.ceil((takeQuietly(limit, callerOf(request), count)?.taken.retryAfter ?? 0) * 1000),
   }
 }
 

@@ -64,9 +64,13 @@ export const socketError = (error: { code?: string }, socket: Answerable): void 
   setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 
+const tooSlow = 'ERR_HTTP_REQUEST_TIMEOUT'
+/** Whether this is about a request that did not arrive within the time that Node gives to all requests. */
+export const isLate = (error: { code?: string }): boolean => error.code === tooSlow
+
 const answers: Readonly<Record<string, { status: number; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'the headers are too large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
+  [tooSlow]: { status: 408, message: 'the request did not arrive in time' },
 }
 
 const mostReadOn = 64 * 1024 * 1024

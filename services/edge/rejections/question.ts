@@ -123,7 +123,12 @@ export const createQuestions = (catalogue: Catalogue) => {
       if (!isObject(given))
         return wrong('"filter" is missing: say which, as in {"filter": {"code": "unknown_reference"}}')
       const filter: Filter = {}
-      const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+      // A time may be a number here, as it may be in a record.
+      const present = Object.fromEntries(
+        Object.entries(given)
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => [name, isTime(name) && typeof value === 'number' ? String(value) : value]),
+      )
       const problems = readEach(present, filterNames, 'filter', takeFilter(filter))
       if (problems.length > 0) return { problems }
       // An empty filter means everything; so does one that a program forgot to fill.
@@ -149,6 +154,8 @@ const bodyNames = ['filter', 'dry_run', 'limit']
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no field that was ever given by such a name could be asked for
 const isFieldName = (text: string): boolean => /^[^\x00-\x1f\x7f]{1,200}$/.test(text)
+
+const isTime = (name: string): boolean => name === 'since' || name === 'until'
 
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
 

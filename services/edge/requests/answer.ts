@@ -1,5 +1,5 @@
 import type { VerdictEvent } from '#schemas/events.js'
-import type { Problem } from '#schemas/problem.js'
+import type { Problem, Refused } from '#schemas/problem.js'
 import type { BatchResult } from '../batches/outcome.js'
 
 export type Answer = { request_id: string; type: string; batches: BatchAnswer[] }
@@ -16,14 +16,18 @@ export type BatchAnswer = {
     errors?: RecordError[]
   }
 }
-export type RecordError = { index: number; id: string | null; problems: Problem[] }
+/** `line`: where the record begins in a body that has lines, from 1. */
+export type RecordError = { index: number; line?: number; id: string | null; problems: Problem[] }
+
+/** A request as its answer tells of it; `lines` are those of its records, where its body has lines. */
+type Answered = { requestId: string; type: string; lines?: readonly number[] | undefined }
 
 /** What the uploader is answered, in the spec's shape. */
-export const answerOf = (request: { requestId: string; type: string }, results: readonly BatchResult[]): Answer => ({
+export const answerOf = (request: Answered, results: readonly BatchResult[]): Answer => ({
   request_id: request.requestId,
   type: request.type,
   batches: results.map(({ batch, batchId, outcome }) => {
-    const { status, message, error, errors } = describe(outcome, request.requestId)
+    const { status, message, error, errors } = describe(outcome, request)
     return {
       batch,
       status,
@@ -51,30 +55,49 @@ export const overallStatus = (batches: readonly Pick<BatchAnswer, 'status'>[]): 
   return first && batches.every(({ status }) => status === first.status) ? first.status : 207
 }
 
+/** The status of a batch. */
+export const statusOf = (outcome: BatchResult['outcome']): BatchAnswer['status'] =>
+  describe(outcome, { requestId: '', type: '' }).status
+
 const statusWords = { 200: 'success', 202: 'pending', 207: 'partial', 400: 'error', 500: 'error' } as const
 
 type Description = Pick<BatchAnswer, 'status'> & Pick<BatchAnswer['data'], 'message' | 'error' | 'errors'>
 
-const describe = (outcome: BatchResult['outcome'], requestId: string): Description => {
+const describe = (outcome: BatchResult['outcome'], { requestId, lines }: Answered): Description => {
   if (outcome === 'pending') return { status: 202, message: 'not decided yet', error: null }
-  if ('verdict' in outcome) return describeVerdict(outcome.verdict)
+  if ('verdict' in outcome) return describeVerdict(outcome.verdict, lines)
   const message =
     outcome.unknown === 'not published' ? 'the batch may not have been submitted' : 'no verdict came in time'
   return { status: 500, message, error: `outcome unknown; retrying is safe; GET /v1/requests/${requestId} tells` }
 }
 
-const describeVerdict = ({ accepted, refused, first_index }: VerdictEvent): Description => {
+const describeVerdict = (
+  { accepted, refused, first_index }: VerdictEvent,
+  lines: readonly number[] | undefined,
+): Description => {
   const [first] = refused
   const count = accepted + refused.length
   if (!first) return { status: 200, message: `${records(count)} accepted`, error: null }
-  const at = first_index + first.index
+  const errors = recordErrorsOf(refused, first_index, lines)
+  const place = `records[${first_index + first.index}]${errors[0]?.line === undefined ? '' : ` on line ${errors[0].line}`}`
   return {
     status: accepted === 0 ? 400 : 207,
     message: `${accepted} of ${records(count)} accepted`,
-    error: `${refused.length} of ${records(count)} refused; the first is records[${at}]: ${reasonOf(first.problems)}`,
-    errors: refused.map(({ index, id, problems }) => ({ index: first_index + index, id, problems })),
+    error: `${refused.length} of ${records(count)} refused; the first is ${place}: ${reasonOf(first.problems)}`,
+    errors,
   }
 }
+
+/** `first` is the place of the batch's first record. */
+export const recordErrorsOf = (
+  refused: readonly Refused[],
+  first: number,
+  lines: readonly number[] | undefined,
+): RecordError[] =>
+  refused.map(({ index, id, problems }) => {
+    const line = lines?.[first + index]
+    return { index: first + index, ...(line !== undefined && { line }), id, problems }
+  })
 
 const records = (count: number): string => (count === 1 ? '1 record' : `${count} records`)
 

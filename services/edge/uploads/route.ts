@@ -5,9 +5,8 @@ import type { Layout } from '#schemas/derive/topics.js'
 import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
-import { type BatchLimits, toBatches } from '../batches/batches.js'
+import type { BatchLimits } from '../batches/batches.js'
 import { createToEntry, toEntries } from '../batches/entries.js'
-import { createCutByLane } from '../batches/lanes.js'
 import type { Submit } from '../batches/outcome.js'
 import { bodyOf } from '../body/body.js'
 import type { EdgeFigures } from '../figures.js'
@@ -21,8 +20,9 @@ import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { createDryRun, type FindKnown } from './dry-run.js'
 import { formOf, type Preferences, readPrefer, readRecords, readUploadQuery } from './envelope.js'
+import { createReadLined } from './lined.js'
 import { createReadEntries } from './straight.js'
-import { createUploader, type Upload } from './upload.js'
+import { createToUpload, createUploader, type Upload } from './upload.js'
 
 export type UploadDeps = {
   catalogue: Catalogue
@@ -43,13 +43,16 @@ export const addUploads = (app: FastifyInstance, deps: UploadDeps): void => {
   for (const type of deps.catalogue.uploads.values()) addUpload(app, type, deps)
 }
 
+/** An upload, and the lines of its records where its body has lines. */
+type GivenUpload = Upload & { lines: readonly number[] | undefined }
+
 const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): void => {
   const toEntry = createToEntry(type)
-  const cutByLane = createCutByLane(type)
+  const toUpload = createToUpload(type, deps)
   const upload = createUploader(deps)
   const dryRun = createDryRun(type, deps)
 
-  const readUpload = async (request: FastifyRequest): Promise<Upload | { error: RequestError }> => {
+  const readUpload = async (request: FastifyRequest): Promise<GivenUpload | { error: RequestError }> => {
     const body = bodyOf(request)
     // The body is not needed any more once its records are read, and a request may wait for long.
     request.body = undefined
@@ -60,16 +63,13 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     const tooMany = deps.rateLimits.takeRecords(request, given.records.length)
     if (tooMany) return { error: tooMany }
     const entries = body.entries ?? (await toEntries(toEntry, given.records))
-    const facts = {
+    const upload = toUpload(entries, {
       orgId: callerOf(request).orgId,
       requestId: request.id,
       bodySha256: body.sha256,
-      submittedAt: deps.now(),
-      lanes: deps.layout().lanes,
-    }
-    const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, facts.lanes)
-    const batches = toBatches(slices, facts, howCut)
-    return { ...facts, type: type.type, keyed: request.idempotencyKey !== null, batches }
+      keyed: request.idempotencyKey !== null,
+    })
+    return { ...upload, lines: body.lines }
   }
 
   addResource(app, `/v1/data/${type.type}`, {
@@ -79,6 +79,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
         form: formOf(type),
         tooLarge: 'send fewer records in each request',
         readEntries: createReadEntries(type, toEntry),
+        readLined: createReadLined(type, toEntry),
       },
       onRequest: takeIdempotencyKey,
       handler: async (request, reply) => {

@@ -1,6 +1,11 @@
 import { type StoredRequest, toNoted } from '#ledger/requests.js'
 import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import type { Layout } from '#schemas/derive/topics.js'
 import type { VerdictEvent } from '#schemas/events.js'
+import type { RecordType } from '#schemas/record.js'
+import { type BatchLimits, toBatches } from '../batches/batches.js'
+import type { Entry } from '../batches/entries.js'
+import { createCutByLane } from '../batches/lanes.js'
 import type { BatchOutcome, BatchResult, Submit } from '../batches/outcome.js'
 import { keyConflict } from '../http/ids.js'
 import type { RequestError } from '../http/request-error.js'
@@ -21,12 +26,28 @@ export type Upload = {
   batches: OutgoingBatch[]
 }
 
+/** What the batches of an upload are made of. */
+export type UploadFacts = Pick<Upload, 'orgId' | 'requestId' | 'bodySha256' | 'keyed'>
+
+/** Cuts records of this type into the batches of one request. */
+export const createToUpload = (
+  type: RecordType,
+  deps: { layout: () => Layout; batchLimits: BatchLimits; now: () => number },
+): ((entries: readonly Entry[], given: UploadFacts) => Upload) => {
+  const cutByLane = createCutByLane(type)
+  return (entries, given) => {
+    const facts = { ...given, submittedAt: deps.now(), lanes: deps.layout().lanes }
+    const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, facts.lanes)
+    return { ...facts, type: type.type, batches: toBatches(slices, facts, howCut) }
+  }
+}
+
 export type UploadResult = { results: BatchResult[] } | { error: RequestError }
 
 /**
  * Submits those of a request's batches that are not decided yet, and returns what became of all of them. With
  * `patience` it waits for verdicts only for that many milliseconds: batches that Kafka has by then are pending, and can
- * be looked up.
+ * be looked up. `onWritten` is called where batches were submitted, once Kafka has all of them, or is known not to have.
  */
 export const createUploader = (deps: {
   submit: Submit
@@ -38,7 +59,8 @@ export const createUploader = (deps: {
     upload: Upload,
     decided: Decided,
     note: Note,
-    patience?: number,
+    patience: number | undefined,
+    onWritten: OnWritten,
   ): Promise<UploadResult> => {
     // Noted before anything is published: the client is sent to GET /v1/requests/{request_id}, which has to know the
     // request.
@@ -46,7 +68,10 @@ export const createUploader = (deps: {
     const missing = upload.batches.filter(({ batch_id }) => !decided.has(batch_id))
     const outcomes = await deps.submit(upload.type, missing, {
       patience,
-      onWritten: (count) => note.written((missing[count]?.batch ?? upload.batches.length + 1) - 1),
+      onWritten: (count) => {
+        note.written((missing[count]?.batch ?? upload.batches.length + 1) - 1)
+        onWritten(count === missing.length)
+      },
     })
     // A batch that integrity has seen before gets its first verdict again, and that may be the verdict on another body.
     if (!outcomes.every((outcome) => 'unknown' in outcome || isOf(upload)(outcome.verdict)))
@@ -62,13 +87,13 @@ export const createUploader = (deps: {
     }
   }
 
-  return async (upload: Upload, patience?: number): Promise<UploadResult> => {
+  return async (upload: Upload, patience?: number, onWritten: OnWritten = () => {}): Promise<UploadResult> => {
     const before = await answeredBefore(upload, deps)
     if ('error' in before || 'results' in before) return before
     const note = deps.notes.open(toNoted(upload, upload.batches))
     let result: UploadResult | undefined
     try {
-      result = await submitNoted(upload, before.decided, note, patience)
+      result = await submitNoted(upload, before.decided, note, patience, onWritten)
       return result
     } finally {
       note.close(result !== undefined && ('error' in result || isDecided(result.results)))
@@ -76,6 +101,7 @@ export const createUploader = (deps: {
   }
 }
 
+type OnWritten = (isAll: boolean) => void
 type Decided = ReadonlyMap<string, VerdictEvent>
 
 /**

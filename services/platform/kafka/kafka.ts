@@ -13,6 +13,7 @@ import type { KafkaAccess, KafkaLogin } from '../process/access.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
 import { adjustBrokers, createAssigner, type Had, placesIn } from './brokers.js'
+import { createCommits } from './commits.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
 import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
@@ -175,7 +176,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     partitionAssigners: [
       (config) => {
         // Nobody else may work on a partition before the work that is under way here has ended.
-        const beforeGroupChange = () => whileBeating(heartbeat, work.ended).catch(() => {})
+        const beforeGroupChange = () => whileBeating(heartbeat, ended).catch(() => {})
         // A partition whose work ends aside is part of the fetch after the one that is under way.
         const longestWait = () => (work.hasAside() ? waitBesideOthers : gatherMs)
         adjustBrokers(config.cluster, { bytesPerFetch, longestWait, beforeGroupChange })
@@ -199,9 +200,18 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     mostBytesAside: 2 * bytesPerFetch,
     log,
   })
+  const commits = createCommits({
+    commit: (all) => consumer.commitOffsets(all.map((done) => ({ ...done, offset: String(done.offset) }))),
+    log,
+  })
+  const ended = async (): Promise<void> => {
+    await work.ended()
+    await commits.ended()
+  }
   const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
   consumer.on('consumer.group_join', ({ payload: { memberAssignment } }) => {
     had = { partitions: memberAssignment, since: Date.now() }
+    commits.forget()
     options.onAssigned?.(placesIn(memberAssignment))
   })
   const lookBack = options.looksBack ? createLookBack(consumer) : undefined
@@ -213,8 +223,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     const { topic, partition } = fetch
     const last = payload.batch.lastOffset()
     payload.resolveOffset(last)
-    if (options.commits === false) return
-    await consumer.commitOffsets([{ topic, partition, offset: String(Number(last) + 1) }])
+    if (options.commits !== false) commits.add({ topic, partition, offset: Number(last) + 1 })
   }
   // Not awaited: joining a group waits until Kafka has given up the group's dead members. `check` says when it is done.
   const running = consumer.run({
@@ -223,7 +232,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     partitionsConsumedConcurrently: options.partitionsAtOnce ?? 1,
     eachBatch: async (payload) => {
       // Waited for, or the same would be fetched again and again until then.
-      if (isClosing) return whileBeating(payload.heartbeat, work.ended)
+      if (isClosing) return whileBeating(payload.heartbeat, ended)
       heartbeat = payload.heartbeat
       await rejoinIfForgotten(payload.heartbeat, pulse)
       const fetched = toFetch(payload, pulse)
@@ -247,7 +256,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
       pulse.stop()
       work.stop()
       // What is done by now is committed, and what is not the next owner does again.
-      await work.ended()
+      await ended()
       await consumer.disconnect()
     },
   }

@@ -119,13 +119,13 @@ describe('the run in docs/performance.json', () => {
     expect(ratio).toBeLessThan(farOff)
   })
 
-  it.each(points)('stored $size $type a request about as fast as one machine can', ({ type, size }) => {
+  // Uploaders wait for their answers, so the machine is not busy all the time: what is planned for it has to be possible all the same.
+  it.each(points)('stored $size $type a request as fast as is planned, and no faster than can be', ({ type, size }) => {
     const measured = findWorkload(results, type, size)
     if (!measured) throw new Error('the run lacks this load')
     const cores = results.machine.cores - measured.othersCores
     const said = onOneMachine(cores, size, costsOf(results, type), cpuOf(measured, 'generator'))
-    const ratio = measured.storedPerSecond / said
-    expect(ratio).toBeGreaterThan(1 / farOff)
-    expect(ratio).toBeLessThan(farOff)
+    expect(measured.storedPerSecond).toBeGreaterThan(said * assumptions.busyShare)
+    expect(measured.storedPerSecond).toBeLessThan(said * farOff)
   })
 })

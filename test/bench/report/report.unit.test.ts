@@ -84,7 +84,7 @@ describe('the plot', () => {
     const bars = [
       ...plot.matchAll(/<rect class="(edge|integrity|sink)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="18"/g),
     ]
-    expect(bars).toHaveLength(12 * 3)
+    expect(bars).toHaveLength(13 * 3)
     for (const [, , x, width] of bars) expect(Number(x) + Number(width)).toBeLessThanOrEqual(860)
     const [edge, integrity] = bars.map(([, , , width]) => Number(width))
     expect((integrity ?? 0) / (edge ?? 1)).toBeCloseTo(8.18 / 4.08, 1)

@@ -112,8 +112,8 @@ describe('a request that cannot be read', () => {
       [400, { records: sampleOf(shop) }],
       [400, csv],
       [400, lines],
-      [415, csv, { 'content-type': 'text/csv' }],
-      [415, lines, { 'content-type': 'application/x-ndjson' }],
+      [415, csv, { 'content-type': 'text/plain' }],
+      [415, lines, { 'content-type': 'application/x-parquet' }],
       [415, valid, { 'content-type': 'application/x-www-form-urlencoded' }],
     ]
     for (const [status, body, headers = {}] of cases) {

@@ -69,6 +69,9 @@ describe('the body of a retry', () => {
       dryRun: false,
       limit: 1000,
     })
+    expect(ask.retry({ filter: { since: 1769860800 } })).toMatchObject({
+      filter: { since: new Date('2026-01-31T12:00:00Z') },
+    })
     expect(ask.retry({ filter: { code: 'bad_format' }, dry_run: true, limit: 5 })).toMatchObject({
       dryRun: true,
       limit: 5,

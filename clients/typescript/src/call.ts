@@ -1,0 +1,199 @@
+import { errorOfAnswer, isRetriable, WeirError } from './weir-error.js'
+
+/** What a caller may say about any request. */
+export type CallOptions = {
+  /** Ends the call, its waits too, at once. It then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined
+  /** Is called before each wait for another attempt. */
+  onRetry?: ((retry: RetryNotice) => void) | undefined
+  /** Milliseconds after which no further attempt is made, and one under way is given up. Ten minutes unless said. */
+  giveUpAfterMs?: number | undefined
+}
+
+/** An attempt that failed, and how long the next one is waited for. `status` is undefined where no answer came. */
+export type RetryNotice = { attempt: number; status: number | undefined; message: string; waitMs: number }
+
+export type CallRequest = {
+  method: 'GET' | 'POST'
+  /** With its query string. */
+  path: string
+  /** JSON. It is the same text in each attempt: with another one the Idempotency-Key would be refused. */
+  body?: string
+  idempotencyKey?: string | undefined
+  /** For an answer that says by itself that not all is decided: what to say if it stays so. */
+  undecided?: (json: unknown) => string | undefined
+}
+
+export type CallAnswer = { status: number; json: unknown; headers: Headers }
+
+/** Makes one request, again and again where that may help, and resolves to the answer that settles it. */
+export type Call = (request: CallRequest, options?: CallOptions) => Promise<CallAnswer>
+
+export type CallDeps = { url: string; key: string; fetch: typeof globalThis.fetch }
+
+export const createCall =
+  ({ url, key, fetch }: CallDeps): Call =>
+  async (request, { signal, onRetry, giveUpAfterMs = 600_000 } = {}) => {
+    if (!(giveUpAfterMs > 0))
+      throw new WeirError(
+        'usage',
+        `giveUpAfterMs is ${giveUpAfterMs}`,
+        'give it as a number of milliseconds, like 60_000',
+      )
+    const endsAt = performance.now() + giveUpAfterMs
+    const headers = {
+      accept: 'application/json',
+      authorization: `Bearer ${key}`,
+      ...(request.body !== undefined && { 'content-type': 'application/json' }),
+      ...(request.idempotencyKey !== undefined && { 'idempotency-key': request.idempotencyKey }),
+    }
+    const attempt = () => {
+      const init = {
+        method: request.method,
+        headers,
+        redirect: 'manual' as const,
+        ...(request.body !== undefined && { body: request.body }),
+      }
+      const longest = Math.min(longestAttempt(request), Math.max(0, endsAt - performance.now()))
+      return fetchWithin(longest, signal, async (ending) => {
+        const response = await fetch(url + request.path, { ...init, signal: ending })
+        return { status: response.status, headers: response.headers, text: await response.text() }
+      })
+    }
+
+    for (let attempts = 1; ; attempts += 1) {
+      const failure = await attempt().then(
+        ({ status, headers, text }) => judge(request, { status, headers, json: parse(text) }),
+        (cause: unknown) => noAnswer(url, request, cause),
+      )
+      if ('answered' in failure) return failure.answered
+      signal?.throwIfAborted()
+      const { error, retryAfterMs } = failure
+      if (retryAfterMs === undefined) throw error
+      const waitMs = Math.max(retryAfterMs && retryAfterMs + Math.random() * spread, jitter(attempts))
+      if (performance.now() + waitMs >= endsAt) throw error
+      onRetry?.({ attempt: attempts, status: error.status, message: error.message, waitMs })
+      await pause(waitMs, signal)
+    }
+  }
+
+/** Whether an answer settles the request; if not, why, and how long the next attempt has to wait (undefined: none may help). */
+const judge = (
+  request: CallRequest,
+  answered: CallAnswer,
+): { answered: CallAnswer } | { error: WeirError; retryAfterMs: number | undefined } => {
+  const { status, json, headers } = answered
+  const retryAfterMs = readRetryAfter(headers.get('retry-after'), Date.now())
+  const undecided = request.undecided?.(json)
+  if (undecided !== undefined) {
+    const remedy = 'try again later with the same records and the same Idempotency-Key; nothing is taken twice'
+    const requestId = (json as { request_id?: string }).request_id
+    const more = { status, requestId, idempotencyKey: request.idempotencyKey }
+    return { error: new WeirError('server', undecided, remedy, more), retryAfterMs }
+  }
+  if (isRetriable(status)) return { error: errorOfAnswer(status, json, request.idempotencyKey), retryAfterMs }
+  if (json === undefined && status >= 200 && status < 300) {
+    const error = new WeirError(
+      'server',
+      'the answer is not JSON',
+      'check that the url given to createWeir is that of Weir',
+      { status },
+    )
+    return { error, retryAfterMs: undefined }
+  }
+  if ((status >= 200 && status < 300) || (status === 400 && request.undecided && hasBatches(json))) return { answered }
+  return { error: errorOfAnswer(status, json, request.idempotencyKey), retryAfterMs: undefined }
+}
+
+/** A 400 with batches is an upload of which every record was refused; one without is no upload at all. */
+const hasBatches = (json: unknown): boolean =>
+  typeof json === 'object' && json !== null && Array.isArray((json as { batches?: unknown }).batches)
+
+const noAnswer = (
+  url: string,
+  { idempotencyKey }: CallRequest,
+  cause: unknown,
+): { error: WeirError; retryAfterMs: number | undefined } => {
+  // Node's fetch says only "fetch failed"; what happened is in its cause. Where a name has several addresses, each has an error
+  // of its own, and the one around them has a code and no text.
+  const { message, code } = ((cause as { cause?: unknown }).cause ?? cause) as { message?: string; code?: unknown }
+  const reason = message || (typeof code === 'string' ? code : String(cause))
+  const isUntrusted = typeof code === 'string' && /CERT|SIGNATURE|^ERR_TLS/.test(code)
+  const remedy = isUntrusted
+    ? 'its certificate is not trusted here: check the url; in Node, NODE_EXTRA_CA_CERTS names a file with the authority that signed it'
+    : 'check that the url is right and the service can be reached; with the same Idempotency-Key nothing is taken twice'
+  const error = new WeirError('network', `no answer from ${url}: ${reason}`, remedy, { idempotencyKey, cause })
+  return { error, retryAfterMs: isUntrusted ? undefined : 0 }
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Milliseconds that a Retry-After header asks for, given in seconds or as a date; 0 where there is none. */
+export const readRetryAfter = (header: string | null, now: number): number => {
+  if (header === null) return 0
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000
+  const date = Date.parse(header)
+  return Number.isNaN(date) ? 0 : Math.max(0, date - now)
+}
+
+const shortestWait = 500
+const longestWait = 8_000
+// Requests that were told the same Retry-After together come back within this time, not at the same moment.
+const spread = 1_000
+
+/** Anywhere from half a second to a bound that doubles with each attempt: clients that failed together come back apart. */
+const jitter = (attempts: number): number =>
+  shortestWait + Math.random() * (Math.min(longestWait, shortestWait * 2 ** attempts) - shortestWait)
+
+// An answer takes 30 s at the most while a verdict is waited for, and some more under load. A slow line needs time for its body
+// too: 32 bytes in a millisecond are a quarter of a megabit in a second.
+const longestAttempt = ({ body }: CallRequest): number => 90_000 + (body?.length ?? 0) / 32
+
+/** Runs the work with a signal that ends it after a time, or when the caller's own signal says so. */
+const fetchWithin = async <T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (ending: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  signal?.throwIfAborted()
+  // Not AbortSignal.any: on Node 20 it keeps memory for as long as the caller's signal lives.
+  const ending = new AbortController()
+  const stop = () => ending.abort(signal?.reason)
+  const timer = setTimeout(
+    () => ending.abort(new Error(`none within ${Math.round(ms / 1000)} s`)),
+    Math.min(ms, longestTimer),
+  )
+  signal?.addEventListener('abort', stop)
+  try {
+    return await work(ending.signal)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', stop)
+        resolve()
+      },
+      Math.min(ms, longestTimer),
+    )
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+
+// A timer for longer than this fires at once.
+const longestTimer = 2 ** 31 - 1

@@ -1,0 +1,44 @@
+/** Lets two requests that carry a record with the same id go one after the other, in the order in which they entered. */
+export type IdGate = { enter: (ids: Iterable<string>) => IdTurn }
+
+export type IdTurn = {
+  /** Resolves when every earlier request with one of these ids has left. */
+  ready: Promise<void>
+  /** To be called once the request is answered, or given up. */
+  leave: () => void
+}
+
+/**
+ * The service decides records with one id in the order in which they arrive. Of two requests under way at once nobody knows
+ * which arrives first, so the newer value could be replaced by the older one.
+ */
+export const createIdGate = (): IdGate => {
+  // For each id that is under way: when the last request that carries it is over.
+  const lastOf = new Map<string, Promise<void>>()
+
+  return {
+    enter: (given) => {
+      // The service reads ids in either case.
+      const ids = new Set<string>()
+      for (const id of given) ids.add(id.toLowerCase())
+      const earlier = new Set<Promise<void>>()
+      for (const id of ids) {
+        const last = lastOf.get(id)
+        if (last) earlier.add(last)
+      }
+      const ready = Promise.all(earlier).then(() => undefined)
+      let leave = () => {}
+      const left = new Promise<void>((resolve) => {
+        leave = resolve
+      })
+      // One that gives up before its turn lets the next go only when those before it are over too.
+      const over = ready.then(() => left)
+      for (const id of ids) lastOf.set(id, over)
+      const forget = () => {
+        for (const id of ids) if (lastOf.get(id) === over) lastOf.delete(id)
+      }
+      void over.then(forget)
+      return { ready, leave }
+    },
+  }
+}

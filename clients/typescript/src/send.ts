@@ -1,0 +1,94 @@
+import type { Call, CallOptions } from './call.js'
+import { isUndecided, type RefusedRecord, toRefused, type UploadAnswer } from './requests.js'
+import { WeirError } from './weir-error.js'
+
+export type SendResult = { requestId: string; accepted: number; refused: RefusedRecord[] }
+
+export type SendRecordsOptions = CallOptions & {
+  /** Checks everything and keeps nothing. */
+  dryRun?: boolean | undefined
+  /**
+   * 1 to 255 visible ASCII characters. The same records sent again with the same key, within a day at least, are not taken
+   * twice. A new one is made for each call unless one is given.
+   */
+  idempotencyKey?: string | undefined
+}
+
+/** What the service and its clients have to know about a type of records to send them. */
+export type SendableType = { type: string; id: string; limit: number }
+
+/** Sends records that are JSON already, as one request, and resolves when each of them is decided. */
+export type SendTexts = (
+  type: SendableType,
+  texts: readonly string[],
+  options?: SendRecordsOptions,
+) => Promise<SendResult>
+
+export const createSendTexts =
+  (call: Call): SendTexts =>
+  async (type, texts, { dryRun = false, idempotencyKey, ...options } = {}) => {
+    if (texts.length === 0 || texts.length > type.limit)
+      throw new WeirError(
+        'usage',
+        `a request carries 1 to ${type.limit} records of ${type.type}; this one would carry ${texts.length}`,
+        'use upload(), which cuts any number of records into requests',
+      )
+    const { status, json } = await call(
+      {
+        method: 'POST',
+        path: `/v1/data/${type.type}${dryRun ? '?dry_run=true' : ''}`,
+        body: `{"records":[${texts.join(',')}]}`,
+        // A dry run changes nothing, so it may simply be made again.
+        idempotencyKey: idempotencyKey ?? (dryRun ? undefined : newKey()),
+        undecided,
+      },
+      options,
+    )
+    const { request_id: requestId, batches } = json as UploadAnswer
+    if (!Array.isArray(batches))
+      throw new WeirError(
+        'server',
+        'the answer has no batches',
+        'check that the url given to createWeir is that of Weir',
+        { status },
+      )
+    const refused = batches.flatMap(({ data }) => data.errors ?? []).map(toRefused)
+    return { requestId, accepted: texts.length - refused.length, refused }
+  }
+
+/**
+ * Whether some batches of an answer have no verdict. The same request is then sent again with its key: the service answers
+ * the decided batches from what it has stored, and takes only the others again.
+ */
+const undecided = (json: unknown): string | undefined => {
+  const { batches } = (json ?? {}) as Partial<UploadAnswer>
+  if (!Array.isArray(batches)) return undefined
+  const open = batches.filter(isUndecided)
+  if (open.length === 0) return undefined
+  return `${open.length} of ${batches.length} batches are not decided: ${open[0]?.data.error ?? 'not decided yet'}`
+}
+
+/** Not crypto.randomUUID: browsers have that only on pages that came over https. */
+export const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+
+/**
+ * A record as JSON. What JSON has no form for is written as text, so that the service refuses the record and says why:
+ * JSON.stringify would make null of NaN, which means that the field is absent, and would throw for a bigint.
+ */
+export const toText = (record: unknown): string => {
+  if (typeof record === 'object' && record !== null)
+    for (const value of Object.values(record)) if (isBeyondJson(value)) return JSON.stringify(record, spellOut)
+  return JSON.stringify(record) ?? 'null'
+}
+
+const isBeyondJson = (value: unknown): boolean =>
+  typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value)) || isInvalidDate(value)
+
+const isInvalidDate = (value: unknown): boolean => value instanceof Date && Number.isNaN(value.getTime())
+
+/** Dates come as the text that their toJSON makes: null for one that is invalid, which is told apart by the record itself. */
+function spellOut(this: unknown, name: string, value: unknown): unknown {
+  const given = (this as Record<string, unknown>)[name]
+  return isBeyondJson(given) ? String(given) : value
+}

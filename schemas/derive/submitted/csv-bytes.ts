@@ -1,0 +1,140 @@
+// CSV as it comes, in UTF-8: where its rows and cells begin and end, by RFC 4180. A line ends in LF or CRLF.
+
+/** One row: where its cells stand, without their quotes. It is used again for the next row, so that no objects are made. */
+export type CsvRow = {
+  /** How many cells there are; where there are more than `mostCells`, only that many are kept. */
+  count: number
+  from: number[]
+  to: number[]
+  /** Whether a cell holds doubled quotes, each of which stands for one. */
+  isEscaped: boolean[]
+  /** Where the row ends, without its line end. */
+  end: number
+  /** How many line ends were passed, those within quotes too. */
+  lineEnds: number
+  /** Why the row cannot be read, where it cannot. */
+  fault: string | undefined
+  /** Whether the row is longer than any row that is taken: its rest, up to the next line end, is still to be passed over. */
+  isCut: boolean
+}
+
+export const createRow = (): CsvRow => ({
+  count: 0,
+  from: [],
+  to: [],
+  isEscaped: [],
+  end: 0,
+  lineEnds: 0,
+  fault: undefined,
+  isCut: false,
+})
+
+/** More than any header may have. */
+export const mostCells = 200
+
+/**
+ * More than the longest record takes, in whatever way it is written: an offer may name 190 000 characters of branches, each of
+ * up to twelve bytes.
+ */
+export const longestLine = 3 * 1024 * 1024
+
+const quote = 0x22
+const comma = 0x2c
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+/** Reads the row that begins here; returns the place after its line end, or -1 where more bytes are needed. `isLast`: none will come. */
+export const readRow = (csv: Buffer, start: number, isLast: boolean, row: CsvRow): number => {
+  const end = Math.min(csv.length, start + longestLine + 1)
+  const isWhole = isLast || csv.length - start > longestLine
+  row.count = 0
+  row.lineEnds = 0
+  row.fault = undefined
+  row.isCut = false
+  let at = start
+  for (;;) {
+    const isQuoted = csv[at] === quote
+    const opened = at
+    let isEscaped = false
+    if (isQuoted) {
+      at++
+      for (;;) {
+        while (at < end && csv[at] !== quote) {
+          if (csv[at] === lineFeed) row.lineEnds++
+          at++
+        }
+        if (at >= end) return isWhole ? leaveOpened(csv, start, opened, isLast, row) : -1
+        if (at + 1 >= csv.length && !isLast) return -1
+        if (csv[at + 1] !== quote) break
+        isEscaped = true
+        at += 2
+      }
+      if (row.count < mostCells) put(row, opened + 1, at, isEscaped)
+      at++
+    } else {
+      while (at < end && csv[at] !== comma && csv[at] !== lineFeed && csv[at] !== quote) at++
+      if (row.count < mostCells) put(row, opened, at, false)
+    }
+    row.count++
+    if (csv[at] === comma && at < end) {
+      at++
+      continue
+    }
+    if (csv[at] === lineFeed && at < end) return endRow(csv, at, isQuoted, row)
+    if (at >= end && !isWhole) return -1
+    if (at >= csv.length) return endRow(csv, at, isQuoted, row)
+    if (csv[at] === carriageReturn && isQuoted) {
+      if (at + 1 >= csv.length && !isLast) return -1
+      if (at + 1 >= csv.length || csv[at + 1] === lineFeed) return endRow(csv, at + 1, isQuoted, row)
+    }
+    const fault =
+      at >= end
+        ? tooLong
+        : isQuoted
+          ? 'something stands between a closing quote and the next comma'
+          : 'a quote stands within a cell that does not begin with one; put the cell in quotes, and double those in it'
+    return passLine(csv, start, at, isLast, row, fault)
+  }
+}
+
+const put = (row: CsvRow, from: number, to: number, isEscaped: boolean): void => {
+  row.from[row.count] = from
+  row.to[row.count] = to
+  row.isEscaped[row.count] = isEscaped
+}
+
+/** The text of a cell. */
+export const cellAt = (csv: Buffer, row: CsvRow, n: number): string => {
+  const text = csv.toString('utf8', row.from[n], row.to[n])
+  return row.isEscaped[n] ? text.replaceAll('""', '"') : text
+}
+
+export const tooLong = `the line is longer than ${longestLine} bytes, and no record is`
+
+/** Ends a row at a line feed, or where the body ends. */
+const endRow = (csv: Buffer, at: number, isQuoted: boolean, row: CsvRow): number => {
+  row.end = at > 0 && csv[at - 1] === carriageReturn ? at - 1 : at
+  if (!isQuoted && row.count <= mostCells) row.to[row.count - 1] = Math.max(row.from[row.count - 1] as number, row.end)
+  row.lineEnds++
+  return at + 1 > csv.length ? at : at + 1
+}
+
+/** A quote that nobody closes would make one row of all that follows: the row ends with the line of the quote. */
+const leaveOpened = (csv: Buffer, start: number, opened: number, isLast: boolean, row: CsvRow): number => {
+  row.lineEnds = 0
+  for (let at = start; at < opened; at++) if (csv[at] === lineFeed) row.lineEnds++
+  return passLine(csv, start, opened, isLast, row, 'a quote is opened and never closed')
+}
+
+/** Gives the row up, and goes to the end of its line. */
+const passLine = (csv: Buffer, start: number, from: number, isLast: boolean, row: CsvRow, fault: string): number => {
+  const found = csv.indexOf(lineFeed, from)
+  const isInReach = found >= 0 && found - start <= longestLine
+  if (!isInReach && !isLast && csv.length - start <= longestLine) return -1
+  row.fault = isInReach || (found < 0 && csv.length - start <= longestLine) ? fault : tooLong
+  row.isCut = found < 0 && !isLast
+  const end = found < 0 ? csv.length : found
+  row.end = Math.min(end, start + longestLine)
+  if (!row.isCut) row.lineEnds++
+  return found < 0 ? csv.length : found + 1
+}

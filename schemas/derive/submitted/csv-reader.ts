@@ -1,0 +1,111 @@
+import type { Field } from '../../field.js'
+import type { RecordType } from '../../record.js'
+import { type AvroBytes, begin } from './avro-bytes.js'
+import { type CsvRow, cellAt } from './csv-bytes.js'
+import { createToken, type JsonToken, readToken } from './json-bytes.js'
+import { createValueWriter } from './value-writers.js'
+
+export type CsvReader = {
+  /** Writes a row as Avro, from `out.start` to `out.at`; false, with nothing written, where it is wrong or unusual. */
+  writeStraight: (csv: Buffer, row: CsvRow, out: AvroBytes) => boolean
+  /** The row as the same record would come out of JSON. An empty cell is an absent field. */
+  toRecord: (csv: Buffer, row: CsvRow) => Record<string, unknown>
+}
+
+// Most bytes that a field takes more in Avro than in CSV: a number of one digit takes nine.
+const mostMorePerField = 10
+
+/** A reader for rows of one type under a header; a row has as many cells as the header. */
+export const createCsvReader = (type: RecordType, header: readonly string[]): CsvReader => {
+  const fields = Object.entries(type.fields).map(([name, field]) => ({
+    name,
+    isRequired: field.required,
+    readCell: createCellReader(field),
+    write: createValueWriter(field),
+    token: createToken(),
+  }))
+  const columns = header.map((name) => ({
+    name,
+    kind: Object.hasOwn(type.fields, name) ? type.fields[name]?.kind : undefined,
+    field: fields.find((field) => field.name === name),
+  }))
+
+  const find = (csv: Buffer, row: CsvRow): boolean => {
+    for (const { token } of fields) token.kind = 'absent'
+    for (let n = 0; n < columns.length; n++) {
+      const from = row.from[n] as number
+      const to = row.to[n] as number
+      if (from === to) continue
+      const field = columns[n]?.field
+      if (!field || row.isEscaped[n] || !field.readCell(csv, from, to, field.token)) return false
+    }
+    return true
+  }
+
+  return {
+    writeStraight: (csv, row, out) => {
+      if (!find(csv, row)) return false
+      begin(out, (row.to[row.count - 1] as number) - (row.from[0] as number) + mostMorePerField * fields.length)
+      for (const { isRequired, token, write } of fields) {
+        const isThere = token.kind !== 'absent'
+        // An optional value is a union of null and the value: the number of the branch comes first.
+        if (!isRequired) out.bytes[out.at++] = isThere ? 2 : 0
+        if (isThere ? write(out, csv, token) : !isRequired) continue
+        out.at = out.start
+        return false
+      }
+      return true
+    },
+    toRecord: (csv, row) =>
+      // Also a column called __proto__ becomes a field like any other.
+      Object.fromEntries(
+        columns.flatMap(({ name, kind }, n) => {
+          const text = cellAt(csv, row, n)
+          return text === '' ? [] : [[name, typed(kind, text)]]
+        }),
+      ),
+  }
+}
+
+type ReadCell = (csv: Buffer, from: number, to: number, token: JsonToken) => boolean
+
+/** Reads a cell that is not empty into a token; false where it has to be read the slow way. */
+const createCellReader = ({ kind }: Field): ReadCell => {
+  switch (kind) {
+    case 'number':
+    case 'boolean':
+      // The writers take only what is of their kind.
+      return (csv, from, to, token) => readToken(csv, from, token) === to
+    case 'moment':
+      return (csv, from, to, token) => readToken(csv, from, token) === to || asText(csv, from, to, token)
+    case 'uuid':
+    case 'reference':
+    case 'item':
+    case 'text':
+    case 'country':
+    case 'choice':
+    case 'instant':
+    case 'date':
+      return asText
+    default:
+      return kind satisfies never
+  }
+}
+
+const asText: ReadCell = (_csv, from, to, token) => {
+  token.kind = 'string'
+  token.from = from
+  token.to = to
+  return true
+}
+
+/** A number as JSON has it. */
+const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const isLost = (text: string): boolean => Number(text) === 0 && /^[-.0]*[1-9]/.test(text)
+
+/** What stands in a cell, in the type of its column. A cell that is not of this type stays text: the validator says what is wrong. */
+const typed = (kind: Field['kind'] | undefined, text: string): unknown => {
+  const isNumber = (kind === 'number' || kind === 'moment') && plainNumber.test(text) && !isLost(text)
+  if (isNumber) return Number(text)
+  return kind === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text
+}

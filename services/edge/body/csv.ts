@@ -1,0 +1,126 @@
+import { isUtf8 } from 'node:buffer'
+import { nearest } from '#schemas/derive/nearest-name.js'
+import { createAvroBytes, pieceSize } from '#schemas/derive/submitted/avro-bytes.js'
+import { cellAt, createRow, mostCells, readRow } from '#schemas/derive/submitted/csv-bytes.js'
+import { createCsvReader } from '#schemas/derive/submitted/csv-reader.js'
+import { shorten } from '#schemas/derive/validator.js'
+import type { RecordType } from '#schemas/record.js'
+import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
+import { type RequestError, requestError } from '../http/request-error.js'
+import { afterMark, createIsClean, notUtf8, type OpenLines, type ReadNext } from './lines.js'
+
+/**
+ * CSV by RFC 4180: the first row names the fields, each other row is a record of this type. A row is read straight from its
+ * bytes to Avro where it can be, and else validated as the record that it would be in JSON.
+ */
+export const createOpenCsv =
+  (type: RecordType, toEntry: ToEntry): OpenLines =>
+  (bytes, isLast) => {
+    const row = createRow()
+    let at = afterMark(bytes)
+    let line = 0
+    do {
+      const next = at < bytes.length ? readRow(bytes, at, isLast, row) : -1
+      if (next < 0 && bytes.length > longestHeader) return refuse('the header of the CSV has no end', type)
+      if (next < 0) return isLast ? refuse('the CSV has no header: its first line names the fields', type) : undefined
+      at = next
+      line += row.lineEnds
+    } while (isBlank(row))
+    const fault = row.fault ?? (isUtf8(bytes.subarray(0, at)) ? undefined : notUtf8)
+    if (fault !== undefined) return refuse(`the header of the CSV cannot be read: ${fault}`, type)
+    if (row.count > mostCells) return refuse(`the header of the CSV has more than ${mostCells} cells`, type)
+    const header = Array.from({ length: row.count }, (_, n) => cellAt(bytes, row, n))
+    const error = faultOf(header, type)
+    if (error !== undefined) return refuse(error, type)
+    const readNext = createReadNext(type, toEntry, header, {
+      headerEnd: line,
+      room: Math.min(bytes.length + 256, pieceSize),
+    })
+    return { at, meaning: `csv ${JSON.stringify(header)}`, readNext }
+  }
+
+const createReadNext = (
+  type: RecordType,
+  toEntry: ToEntry,
+  header: readonly string[],
+  { headerEnd, room }: { headerEnd: number; room: number },
+): ReadNext => {
+  const { writeStraight, toRecord } = createCsvReader(type, header)
+  const out = createAvroBytes(room)
+  const isClean = createIsClean()
+  const row = createRow()
+  let line = headerEnd + 1
+  let isPassingOver = false
+
+  const toOne = (bytes: Buffer, at: number): Entry => {
+    const refuseRow = (why: string) => unreadable(bytes.subarray(at, row.end), why)
+    if (row.fault !== undefined) return refuseRow(row.fault)
+    if (!isClean(bytes) && !isUtf8(bytes.subarray(at, row.end))) return refuseRow(notUtf8)
+    if (row.count !== header.length)
+      return refuseRow(`the line has ${cells(row.count)} where the header has ${header.length}`)
+    // A NUL is for the validator to refuse.
+    const isPlain = isClean(bytes) || !bytes.subarray(at, row.end).includes(0)
+    if (isPlain && writeStraight(bytes, row, out))
+      return { index: 0, keyedSha256: null, avro: out.bytes, at: out.start, size: out.at - out.start }
+    return toEntry(toRecord(bytes, row))
+  }
+
+  const readNext: ReadNext = (bytes, at, isLast, into) => {
+    if (isPassingOver) {
+      const found = bytes.indexOf(lineFeed, at)
+      isPassingOver = found < 0
+      if (found >= 0) line++
+      return found < 0 ? bytes.length : found + 1
+    }
+    // Millions of empty lines fit into a small body of gzip: here they cost next to nothing.
+    if (bytes[at] === lineFeed) {
+      line++
+      return at + 1
+    }
+    const next = readRow(bytes, at, isLast, row)
+    if (next < 0) return -1
+    if (!isBlank(row)) {
+      into.entries.push(toOne(bytes, at))
+      into.lines.push(line)
+    }
+    line += row.lineEnds
+    isPassingOver = row.isCut
+    return next
+  }
+  return readNext
+}
+
+const lineFeed = 0x0a
+// Far longer than one that names every field.
+const longestHeader = 256 * 1024
+
+const isBlank = ({ count, from, to, end, fault }: ReturnType<typeof createRow>): boolean =>
+  // A quoted cell ends before its row does.
+  fault === undefined && count === 1 && from[0] === to[0] && to[0] === end
+
+const cells = (count: number): string => (count === 1 ? '1 cell' : `${count} cells`)
+
+/** What is wrong with a header: a name that comes twice, or no name of a field at all. */
+const faultOf = (header: readonly string[], type: RecordType): string | undefined => {
+  const doubled = header.find((name, n) => name !== '' && header.indexOf(name) !== n)
+  if (doubled !== undefined) return `the header of the CSV names ${JSON.stringify(shorten(doubled))} twice`
+  const names = Object.keys(type.fields)
+  if (header.some((name) => names.includes(name))) return undefined
+  const [first = ''] = header
+  const other = [';', '\t', '|'].find((separator) => first.split(separator).some((name) => names.includes(name)))
+  if (other !== undefined)
+    return `the CSV is separated by ${other === '\t' ? 'tabs' : JSON.stringify(other)}; separate its cells by commas`
+  const meant = header.slice(0, mostHints).flatMap((name) => {
+    const close = nearest(name, names)
+    return close === undefined ? [] : [`${JSON.stringify(shorten(name))} may be ${close}`]
+  })
+  const hints = meant.length > 0 ? ` (${meant.join(', ')})` : ''
+  return `the header of the CSV names no field of ${type.type}${hints}`
+}
+
+// To look for the nearest name takes long, and the first few show what is wrong.
+const mostHints = 20
+
+const refuse = (message: string, type: RecordType): { error: RequestError } => ({
+  error: requestError(400, `${message}; the fields are ${Object.keys(type.fields).join(', ')}`),
+})

@@ -1,0 +1,85 @@
+import { isUtf8 } from 'node:buffer'
+import { createAvroBytes, pieceSize } from '#schemas/derive/submitted/avro-bytes.js'
+import { longestLine, tooLong } from '#schemas/derive/submitted/csv-bytes.js'
+import { createStraightReader } from '#schemas/derive/submitted/straight-reader.js'
+import type { RecordType } from '#schemas/record.js'
+import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
+import { countTokens, describeLossInLine, lossOf, mostNames } from './json-exact.js'
+import { describeFaultInLine } from './json-fault.js'
+import { afterMark, createIsClean, notUtf8, type OpenLines, type ReadNext } from './lines.js'
+
+/**
+ * NDJSON: a record of this type on each line, read straight from its bytes to Avro. A line that the straight reader does not
+ * take is parsed and validated; one that is no JSON is a refused record like any other.
+ */
+export const createOpenNdjson = (type: RecordType, toEntry: ToEntry): OpenLines => {
+  const readStraight = createStraightReader(type)
+
+  return (bytes, isLast) => {
+    if (bytes.length < 3 && !isLast) return undefined
+    const out = createAvroBytes(Math.min(bytes.length + 256, pieceSize))
+    const isClean = createIsClean()
+    let line = 0
+    let isPassingOver = false
+
+    const toOne = (bytes: Buffer, start: number, end: number): Entry => {
+      if (end - start > longestLine) return unreadable(bytes.subarray(start, end), tooLong)
+      if (!isClean(bytes) && !isUtf8(bytes.subarray(start, end))) return unreadable(bytes.subarray(start, end), notUtf8)
+      const read = readStraight(bytes, start, out)
+      // Beyond the end of the line there may be the rest of a record that was written over several lines.
+      if (read >= 0 && skipBlanks(bytes, read, end) === end)
+        return { index: 0, keyedSha256: null, avro: out.bytes, at: out.start, size: out.at - out.start }
+      return parseLine(bytes.subarray(start, end), toEntry)
+    }
+
+    const readNext: ReadNext = (bytes, at, isLast, into) => {
+      const first = isPassingOver ? at : skipBlanks(bytes, at, bytes.length)
+      // Millions of lines that hold nothing fit into a small body of gzip: here they cost next to nothing.
+      if (!isPassingOver && bytes[first] === lineFeed) {
+        line++
+        return first + 1
+      }
+      const found = bytes.indexOf(lineFeed, at)
+      const isWhole = found >= 0 || isLast
+      if (!isWhole && !isPassingOver && bytes.length - at <= longestLine) return -1
+      const end = found < 0 ? bytes.length : found
+      if (!isPassingOver) {
+        line++
+        if (first < end) {
+          into.entries.push(isWhole ? toOne(bytes, first, end) : unreadable(bytes.subarray(at), tooLong))
+          into.lines.push(line)
+        }
+      }
+      isPassingOver = !isWhole
+      return found < 0 ? end : found + 1
+    }
+    return { at: afterMark(bytes), meaning: 'ndjson', readNext }
+  }
+}
+
+const lineFeed = 0x0a
+
+/** The first place that is not blank, within one line. */
+const skipBlanks = (bytes: Buffer, from: number, end: number): number => {
+  let at = from
+  while (at < end && (bytes[at] === 0x20 || bytes[at] === 0x09 || bytes[at] === 0x0d)) at++
+  return at
+}
+
+// A record has some 20 values. JSON.parse takes long only where there are very many.
+const mostValuesInLine = 1000
+
+const parseLine = (line: Buffer, toEntry: ToEntry): Entry => {
+  const counts = countTokens(line)
+  if (counts.values > mostValuesInLine || counts.differentNames > mostNames)
+    return unreadable(line, `the line holds more than ${mostValuesInLine} values or ${mostNames} names of fields`)
+  const text = line.toString()
+  try {
+    const json: unknown = JSON.parse(text)
+    const loss = lossOf(text, json, counts)
+    return loss ? unreadable(line, describeLossInLine(loss)) : toEntry(json)
+  } catch {
+    // JSON.parse's own message quotes the line; this one does not.
+    return unreadable(line, `the line is not valid JSON: ${describeFaultInLine(text)}`)
+  }
+}

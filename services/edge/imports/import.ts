@@ -1,0 +1,232 @@
+import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import { recordsIn, type VerdictEvent } from '#schemas/events.js'
+import type { RecordType } from '#schemas/record.js'
+import { derivedId } from '#schemas/uuid.js'
+import type { BatchResult } from '../batches/outcome.js'
+import { newId } from '../http/ids.js'
+import { type RequestError, toRequestError } from '../http/request-error.js'
+import { type RecordError, recordErrorsOf, statusOf } from '../requests/answer.js'
+import type { Upload, UploadFacts, UploadResult } from '../uploads/upload.js'
+import type { Chunk } from './chunks.js'
+import { ImportEnded } from './pieces.js'
+
+/** One line of the answer for each batch, and at last one for the whole. */
+export type BatchLine = {
+  batch: number
+  status: number
+  request_id: string
+  batch_id: string | null
+  from_line: number
+  to_line: number
+  accepted: number
+  refused: RecordError[]
+}
+export type SummaryLine = {
+  summary: {
+    request_id: string
+    type: string
+    records: number
+    accepted: number
+    refused: number
+    batches: number
+    complete: boolean
+    message: string
+  }
+}
+
+// While one chunk is decided the next one is written and another one is read. More would make nothing faster: each of them
+// is as large as a full request.
+const mostInFlight = 3
+
+export type ImportDeps = {
+  type: RecordType
+  requestId: string
+  orgId: string
+  keyed: boolean
+  nextChunk: () => Promise<Chunk | undefined>
+  /** Waits until the key may send as much. */
+  mayTake: (chunk: Chunk) => Promise<void>
+  toUpload: (entries: Chunk['entries'], facts: UploadFacts) => Upload
+  submit: (upload: Upload, onWritten: (isAll: boolean) => void) => Promise<UploadResult>
+  /** Called for each batch whose outcome is known. */
+  onBatch: (outcome: BatchResult['outcome'], records: number) => void
+  /** Called for what is our own fault. */
+  onFailure: (error: Error) => void
+}
+
+/**
+ * Submits the chunks of an import one after another, and yields what becomes of them, in the order of the body. A chunk is
+ * written only when Kafka has all of the one before: else a record that comes in both could end as it was in the first.
+ * Whatever goes wrong, what was submitted is waited for, and the last line says how to go on.
+ */
+export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | SummaryLine> {
+  const inFlight: Promise<Decided>[] = []
+  const sum: Sum = { batches: 0, accepted: 0, refused: 0, records: 0, decidedTo: 0 }
+  let reading: Promise<Chunk | string | undefined> | undefined
+  let isWritten: Promise<boolean> = Promise.resolve(true)
+  let isOver = false
+  let fault: string | undefined
+  const read = (): Promise<Chunk | string | undefined> => deps.nextChunk().catch((error) => reasonOf(error, deps))
+
+  try {
+    for (;;) {
+      if (!isOver && !reading && inFlight.length < mostInFlight) reading = read()
+      const [oldest] = inFlight
+      if (!reading && !oldest) break
+      const next = await Promise.race([
+        ...(oldest ? [oldest.then((decided) => ({ decided }))] : []),
+        ...(reading ? [reading.then((chunk) => ({ chunk }))] : []),
+      ])
+      if ('chunk' in next) {
+        reading = undefined
+        if (typeof next.chunk === 'object') {
+          const submission = submitChunk(next.chunk, isWritten, deps)
+          isWritten = submission.isWritten
+          inFlight.push(submission.decided)
+        } else {
+          isOver = true
+          fault ??= next.chunk
+        }
+        continue
+      }
+      inFlight.shift()
+      const { decided } = next
+      for (const line of linesOf(decided, sum.batches)) {
+        sum.batches++
+        sum.accepted += line.accepted
+        sum.refused += line.refused.length
+        yield line
+      }
+      if (decided.results.length > 0) sum.records += decided.chunk.entries.length
+      if (decided.failure === undefined) sum.decidedTo = decided.chunk.lines.at(-1) ?? 0
+      else {
+        isOver = true
+        fault ??= decided.failure
+      }
+    }
+    yield summaryOf(deps, sum, fault)
+  } finally {
+    // Where nobody reads the answer any more.
+    const chunk = await reading
+    if (typeof chunk === 'object') chunk.share.release()
+  }
+}
+
+type Sum = Record<'batches' | 'accepted' | 'refused' | 'records' | 'decidedTo', number>
+/** What became of a chunk; `failure` says why nothing can follow it. */
+type Decided = { chunk: Chunk; upload?: Upload; results: readonly BatchResult[]; failure?: string }
+
+/** `isWritten` tells whether Kafka has all of the chunk; nothing rejects. */
+const submitChunk = (
+  chunk: Chunk,
+  isBeforeWritten: Promise<boolean>,
+  deps: ImportDeps,
+): { decided: Promise<Decided>; isWritten: Promise<boolean> } => {
+  let tellWritten: (isAll: boolean) => void = () => {}
+  const isWritten = new Promise<boolean>((resolve) => {
+    tellWritten = resolve
+  })
+  const submit = async (): Promise<Decided> => {
+    if (!(await isBeforeWritten)) return { chunk, results: [], failure: 'what comes before was not written' }
+    await deps.mayTake(chunk)
+    const upload = deps.toUpload(chunk.entries, {
+      orgId: deps.orgId,
+      requestId: deps.keyed ? derivedId('chunk', deps.requestId, String(chunk.number)) : newId(),
+      bodySha256: chunk.sha256,
+      keyed: deps.keyed,
+    })
+    const answered = await deps.submit(upload, tellWritten)
+    if ('error' in answered) return { chunk, results: [], failure: describeError(answered.error, chunk) }
+    const { results } = answered
+    for (const { outcome, batchId } of results) deps.onBatch(outcome, countOf(outcome, batchOf(upload, batchId)))
+    tellWritten(!results.some(({ outcome }) => isUnknown(outcome) && outcome.unknown === 'not published'))
+    const isDecided = results.every(({ outcome }) => outcome !== 'pending' && !isUnknown(outcome))
+    return { chunk, upload, results, ...(!isDecided && { failure: 'the outcome of some batches is not known' }) }
+  }
+  const decided = submit()
+    .catch((error): Decided => ({ chunk, results: [], failure: reasonOf(error, deps) }))
+    .finally(() => {
+      tellWritten(false)
+      chunk.share.release()
+    })
+  return { decided, isWritten }
+}
+
+const isUnknown = (outcome: BatchResult['outcome']): outcome is Extract<BatchResult['outcome'], { unknown: string }> =>
+  outcome !== 'pending' && 'unknown' in outcome
+
+const verdictIn = (outcome: BatchResult['outcome']): VerdictEvent | undefined =>
+  outcome !== 'pending' && 'verdict' in outcome ? outcome.verdict : undefined
+
+/** Undefined where the chunk was decided in batches of other sizes, before BATCH_RECORDS was changed. */
+const batchOf = ({ batches }: Upload, batchId: string | null): OutgoingBatch | undefined =>
+  batches.find((batch) => batch.batch_id === batchId)
+
+const countOf = (outcome: BatchResult['outcome'], batch: OutgoingBatch | undefined): number => {
+  const verdict = verdictIn(outcome)
+  return verdict ? verdict.accepted + verdict.refused.length : batch ? recordsIn(batch) : 0
+}
+
+const describeError = ({ status, message }: RequestError, { lines }: Chunk): string =>
+  status === 409 ? `from line ${lines[0]} on, this Idempotency-Key was used with another body; use a new key` : message
+
+/** Why an import ends; what is written for nobody's eyes is logged instead. */
+const reasonOf = (error: unknown, deps: Pick<ImportDeps, 'onFailure'>): string => {
+  if (error instanceof ImportEnded) return error.message
+  const { status, message } = toRequestError(error)
+  if (status === 500) deps.onFailure(error as Error)
+  return message
+}
+
+const linesOf = ({ chunk, upload, results }: Decided, before: number): BatchLine[] =>
+  results.map(({ outcome, batchId }, i) => {
+    const verdict = verdictIn(outcome)
+    const batch = upload && batchOf(upload, batchId)
+    const first = verdict?.first_index ?? batch?.first_index ?? 0
+    const places = batch
+      ? [...batch.records, ...batch.refusals].map(({ index }) => first + index)
+      : [first, first + countOf(outcome, batch) - 1]
+    const lines = places.map((place) => chunk.lines[place] ?? 0)
+    return {
+      batch: before + i + 1,
+      status: statusOf(outcome),
+      request_id: upload?.requestId ?? '',
+      batch_id: batchId,
+      from_line: lines.reduce((least, line) => Math.min(least, line), lines[0] ?? 0),
+      to_line: lines.reduce((most, line) => Math.max(most, line), 0),
+      accepted: verdict?.accepted ?? 0,
+      refused: recordErrorsOf(verdict?.refused ?? [], first, chunk.lines).map((one) => ({
+        ...one,
+        index: chunk.first + one.index,
+      })),
+    }
+  })
+
+const summaryOf = (
+  { requestId, type, keyed }: ImportDeps,
+  { batches, accepted, refused, records, decidedTo }: Sum,
+  fault: string | undefined,
+): SummaryLine => {
+  const isConflict = fault?.includes('Idempotency-Key')
+  const goOn = keyed
+    ? 'send the same body again with the same Idempotency-Key: what is decided is not decided again'
+    : `what is decided is kept: send the rest, ${decidedTo === 0 ? 'which is all of it' : `after the record on line ${decidedTo}`}`
+  const message =
+    fault === undefined
+      ? `${accepted} of ${records === 1 ? '1 record' : `${records} records`} accepted`
+      : isConflict
+        ? fault
+        : `${fault.replace(/; retrying is safe$/, '')}; ${goOn}`
+  return {
+    summary: {
+      request_id: requestId,
+      type: type.type,
+      records,
+      accepted,
+      refused,
+      batches,
+      complete: fault === undefined,
+      message,
+    },
+  }
+}

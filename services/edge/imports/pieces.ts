@@ -1,0 +1,92 @@
+import { finished, type Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+
+/** Bytes of a body, in its order; `isLast` where no more will come. */
+export type Piece = { bytes: Buffer; isLast: boolean }
+
+/** Why an import ends before its body does, in words for its client; `status` is for one that has not begun to answer. */
+export class ImportEnded extends Error {
+  readonly status: number
+  constructor(message: string, status = 400, options?: ErrorOptions) {
+    super(message, options)
+    this.status = status
+  }
+}
+
+// Bytes that arrive together are looked at together: a client that sends single bytes costs no more than one that does not.
+const enough = 64 * 1024
+
+/**
+ * Reads a body piece by piece, and nothing while nobody asks for the next piece: so the client is slowed down to what is
+ * done with it. Throws `ImportEnded` where the body stops coming, and the reason of `signal` once that is aborted.
+ */
+export const createPieces = (
+  body: Readable,
+  options: {
+    isGzipped: boolean
+    /** Milliseconds within which each piece has to arrive. */
+    within: number
+    signal: AbortSignal
+  },
+): (() => Promise<Piece>) => {
+  const source = options.isGzipped ? inflated(body) : body
+  // Never left by `return`: that would close the connection on which the answer is still to go out.
+  const iterator = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+
+  const gather = async (): Promise<Piece> => {
+    const parts: Buffer[] = []
+    let size = 0
+    while (size < enough) {
+      const { value, done } = await iterator.next()
+      if (done) return { bytes: Buffer.concat(parts, size), isLast: true }
+      parts.push(value)
+      size += value.length
+    }
+    return { bytes: Buffer.concat(parts, size), isLast: false }
+  }
+
+  return async () => {
+    const { promise, stop } = interrupted(options.signal, options.within)
+    try {
+      return await Promise.race([gather().catch(explain), promise])
+    } finally {
+      stop()
+    }
+  }
+}
+
+const inflated = (body: Readable): Readable => {
+  const gunzip = createGunzip({ chunkSize: enough })
+  finished(body, { writable: false }, (error) => {
+    if (error) gunzip.destroy(error)
+  })
+  return body.pipe(gunzip)
+}
+
+const explain = (error: NodeJS.ErrnoException): never => {
+  throw new ImportEnded(
+    error.code?.startsWith('Z_') ? 'the body is not valid gzip, or its end is missing' : 'the body was cut off',
+    400,
+    { cause: error },
+  )
+}
+
+/** Rejects after so many milliseconds, or once the signal is aborted. */
+const interrupted = (signal: AbortSignal, within: number): { promise: Promise<never>; stop: () => void } => {
+  let stop = () => {}
+  const promise = new Promise<never>((_, reject) => {
+    const leave = () => reject(signal.reason)
+    const timer = setTimeout(
+      () =>
+        reject(new ImportEnded(`the body stopped coming: less than ${enough} bytes came in ${within / 1000} s`, 408)),
+      within,
+    )
+    stop = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+    }
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave)
+  })
+  return { promise, stop }
+}

@@ -1,0 +1,232 @@
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { writeScope } from '#schemas/derive/scopes.js'
+import type { RecordType } from '#schemas/record.js'
+import { createToEntry } from '../batches/entries.js'
+import { isGzipped } from '../body/body.js'
+import { formatOf, type LinedFormat } from '../body/lines.js'
+import { takeIdempotencyKey } from '../http/ids.js'
+import { callerOf } from '../http/request-context.js'
+import { type RequestError, requestError, retryLater, sendError } from '../http/request-error.js'
+import { addResource } from '../http/resource.js'
+import type { Hold, Load } from '../limits/load.js'
+import { readOn } from '../network/connections.js'
+import { createDryRun } from '../uploads/dry-run.js'
+import { readUploadQuery } from '../uploads/envelope.js'
+import { createOpenLined } from '../uploads/lined.js'
+import type { UploadDeps } from '../uploads/route.js'
+import { createToUpload, createUploader } from '../uploads/upload.js'
+import { begin, createChunks, type Share } from './chunks.js'
+import { runImport } from './import.js'
+import { createPieces, ImportEnded, type Piece } from './pieces.js'
+
+export type ImportRouteDeps = UploadDeps & {
+  load: Load
+  isLagging: (type: string, orgId: string) => boolean
+  /** Sockets on which a request may take as long as it likes to arrive. */
+  unhurried: WeakSet<object>
+  /** Milliseconds within which each piece of a body has to arrive, and a client has to read what it is answered. */
+  pieceWithin: number
+}
+
+type ImportBody = { format: LinedFormat; stream: Readable }
+
+/** POST /v1/imports/{type}: lines of any number, each chunk of them decided like an upload; the answer goes out meanwhile. */
+export const addImports = (app: FastifyInstance, deps: ImportRouteDeps): void => {
+  const open = new Set<AbortController>()
+  app.addHook('preClose', async () => {
+    for (const ending of open) ending.abort(new ImportEnded('the server is about to stop', 503))
+  })
+  app.register(async (imports) => {
+    imports.removeAllContentTypeParsers()
+    for (const [contentType, format] of Object.entries(formatOf))
+      imports.addContentTypeParser(
+        contentType,
+        async (_request: FastifyRequest, stream: Readable): Promise<ImportBody> => ({ format, stream }),
+      )
+    for (const type of deps.catalogue.uploads.values()) addImport(imports, type, { ...deps, open })
+  })
+}
+
+const addImport = (
+  app: FastifyInstance,
+  type: RecordType,
+  deps: ImportRouteDeps & { open: Set<AbortController> },
+): void => {
+  const openLines = createOpenLined(type, createToEntry(type))
+  const toUpload = createToUpload(type, deps)
+  const upload = createUploader(deps)
+  const dryRun = createDryRun(type, deps)
+
+  /** A signal for all that waits: the client has left, or the edge stops. */
+  const endingOf = (request: FastifyRequest, reply: FastifyReply): AbortSignal => {
+    const ending = new AbortController()
+    const { socket } = request.raw
+    deps.open.add(ending)
+    deps.unhurried.add(socket)
+    // It is silent while nothing is read, and that is for the deadlines below to judge.
+    socket.setTimeout(0)
+    reply.raw.once('close', () => {
+      deps.open.delete(ending)
+      deps.unhurried.delete(socket)
+      ending.abort(new ImportEnded('the client has left'))
+    })
+    return ending.signal
+  }
+
+  const start = async (request: FastifyRequest, reply: FastifyReply): Promise<Readable | { error: RequestError }> => {
+    const query = readUploadQuery(request.query)
+    if ('error' in query) return query
+    const body = request.body as ImportBody | undefined
+    if (!body) return { error: requestError(400, 'the body is empty') }
+    const signal = endingOf(request, reply)
+    const { orgId } = callerOf(request)
+    const options = { isGzipped: isGzipped(request), within: deps.pieceWithin, signal }
+    const readPiece = createPieces(body.stream, options)
+    const nextPiece = async (): Promise<Piece> => {
+      const piece = await readPiece()
+      await untilTaken(() => deps.rateLimits.takeLater('bytes', request, piece.bytes.length), signal)
+      return piece
+    }
+    const begun = await begin(openLines[body.format], nextPiece)
+    if ('error' in begun) return begun
+    if (begun.piece.isLast && begun.piece.bytes.length === 0) return { error: requestError(400, 'the body is empty') }
+    if (query.dryRun) reply.header('weir-dry-run', 'true')
+
+    const lines = runImport({
+      type,
+      orgId,
+      requestId: request.id,
+      keyed: request.idempotencyKey !== null,
+      nextChunk: createChunks(begun, {
+        limit: type.limit,
+        nextPiece,
+        takeShare: () => takeShare(orgId, type.type, signal, deps),
+      }),
+      mayTake: ({ entries }) => untilTaken(() => deps.rateLimits.takeLater('records', request, entries.length), signal),
+      toUpload,
+      submit: (given, onWritten) => {
+        if (!query.dryRun) return upload(given, undefined, onWritten)
+        onWritten(true)
+        return dryRun(given)
+      },
+      onBatch: (outcome, records) => {
+        request.recordCount = (request.recordCount ?? 0) + records
+        deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, records)
+      },
+      onFailure: (error) => request.log.error({ err: error, request_id: request.id }, 'import failed'),
+    })
+    return Readable.from(written(lines, request, reply, deps.pieceWithin), {
+      objectMode: false,
+      highWaterMark: mostUnread,
+    })
+  }
+
+  addResource(app, `/v1/imports/${type.type}`, {
+    POST: {
+      config: { scope: writeScope(type.type), isStreamed: true },
+      onRequest: takeIdempotencyKey,
+      handler: async (request, reply) => {
+        const answer = await start(request, reply).catch(asError)
+        if (!('error' in answer)) return reply.type('application/x-ndjson; charset=utf-8').send(answer)
+        letGo(request, deps.pieceWithin)
+        readOn(request, reply)
+        return sendError(reply, answer.error)
+      },
+    },
+  })
+}
+
+// So much of an answer waits for a client that sends all of its body before it reads.
+const mostUnread = 1024 * 1024
+
+/** The lines as they are sent. A client that does not read them is given up on. */
+async function* written(
+  lines: AsyncIterable<unknown>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  within: number,
+): AsyncGenerator<string> {
+  let unread: NodeJS.Timeout | undefined
+  try {
+    for await (const line of lines) {
+      unread = setTimeout(() => reply.raw.destroy(), within)
+      yield `${JSON.stringify(line)}\n`
+      clearTimeout(unread)
+    }
+  } finally {
+    clearTimeout(unread)
+    letGo(request, within)
+    // The rest of the body is of no use; the client has this long to read the last line.
+    if (!request.raw.complete) setTimeout(() => request.raw.socket.destroy(), lingerMs).unref()
+  }
+}
+
+const lingerMs = 2_000
+
+/** Lets what is left of the body come and go: nobody reads it any more. */
+const letGo = ({ raw }: FastifyRequest, within: number): void => {
+  raw.unpipe()
+  raw.removeAllListeners('readable')
+  raw.resume()
+  raw.socket.setTimeout(within)
+}
+
+// How long an import waits while there is too much to do.
+const roomWithin = 60_000
+const lookEvery = 200
+
+/** Waits for an organisation's turn, as every large body does, and for room in memory. */
+const takeShare = async (
+  orgId: string,
+  type: string,
+  signal: AbortSignal,
+  deps: Pick<ImportRouteDeps, 'load' | 'isLagging'>,
+): Promise<Share> => {
+  const inTime = within(roomWithin)
+  for (;;) {
+    signal.throwIfAborted()
+    const isFree = deps.load.hasRoom(orgId, 0) && !deps.isLagging(type, orgId)
+    const hold = isFree ? deps.load.hold(orgId, 0) : undefined
+    if (hold && (await hold.inTurn(async () => true))) return shareOf(hold, signal)
+    hold?.release()
+    inTime()
+    await wait(lookEvery, signal)
+  }
+}
+
+const shareOf = ({ growTo, release }: Hold, signal: AbortSignal): Share => ({
+  growTo: async (bytes) => {
+    const inTime = within(roomWithin)
+    while (!growTo(bytes)) {
+      inTime()
+      await wait(lookEvery, signal)
+    }
+  },
+  release,
+})
+
+const untilTaken = async (take: () => number, signal: AbortSignal): Promise<void> => {
+  for (let ms = take(); ms > 0; ms = take()) await wait(ms, signal)
+}
+
+/** Throws once so many milliseconds have passed. */
+const within = (ms: number): (() => void) => {
+  const deadline = performance.now() + ms
+  return () => {
+    if (performance.now() > deadline) throw new ImportEnded('there was too much to do for too long', 503)
+  }
+}
+
+const wait = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => {
+    throw signal.reason
+  })
+
+const asError = (error: unknown): { error: RequestError } => {
+  if (!(error instanceof ImportEnded)) throw error
+  return {
+    error: { ...requestError(error.status, error.message), ...(error.status === 503 && { headers: retryLater }) },
+  }
+}

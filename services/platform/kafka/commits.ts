@@ -1,0 +1,63 @@
+import { reasonOf } from '../health/health.js'
+import type { Log } from '../health/log.js'
+import { placeOf } from './partitions.js'
+
+/** Everything of a partition before `offset` is done. */
+export type Done = { topic: string; partition: number; offset: number }
+
+export type Commits = {
+  /** Tells Kafka so soon, and not necessarily by itself: nobody waits for it. */
+  add: (done: Done) => void
+  /** Leaves the rest to whoever gets the partitions: the group has changed, and this consumer begins where Kafka says. */
+  forget: () => void
+  /** Resolves once Kafka has been told all, or could not be. */
+  ended: () => Promise<void>
+}
+
+const tryAgainAfter = 1_000
+
+/**
+ * Commits offsets beside the work. Kafka takes some milliseconds to store them, and needs them only for the next owner of a
+ * partition, who does again what was not committed. One commit is under way at a time; what is done meanwhile goes with the next.
+ */
+export const createCommits = (deps: { commit: (all: Done[]) => Promise<void>; log: Log }): Commits => {
+  let due = new Map<string, Done>()
+  let membership = 0
+  let running: Promise<void> | undefined
+
+  const run = async (): Promise<void> => {
+    while (due.size > 0) {
+      const [all, asMember] = [due, membership]
+      due = new Map()
+      try {
+        await deps.commit([...all.values()])
+      } catch (error) {
+        deps.log.warn({ reason: reasonOf(error), partitions: all.size }, 'offsets not committed')
+        if (asMember !== membership) continue
+        // What was done meanwhile is further on.
+        due = new Map([...all, ...due])
+        setTimeout(start, tryAgainAfter).unref()
+        return
+      }
+    }
+  }
+  const start = (): void => {
+    running ??= run().finally(() => {
+      running = undefined
+    })
+  }
+
+  return {
+    add: (done) => {
+      due.set(placeOf(done), done)
+      start()
+    },
+    forget: () => {
+      membership++
+      due.clear()
+    },
+    ended: async () => {
+      await running
+    },
+  }
+}
