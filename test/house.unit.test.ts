@@ -19,7 +19,12 @@ const files = ['schemas', 'services', 'clients', 'deploy'].flatMap(filesIn)
 const sources = files.filter((file) => file.endsWith('.ts'))
 const textOf = new Map(sources.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
 
-const aliases = { '#schemas/': 'schemas/', '#ledger/': 'services/ledger/', '#platform/': 'services/platform/' }
+const aliases = {
+  '#schemas/': 'schemas/',
+  '#ledger/': 'services/ledger/',
+  '#rejections/': 'services/rejections/',
+  '#platform/': 'services/platform/',
+}
 
 /** The files of ours that a file imports, types included. */
 const importsOf = new Map(
@@ -45,7 +50,8 @@ it.each([
   { room: 'schemas', mayImport: [] },
   { room: 'services/platform', mayImport: [] },
   { room: 'services/ledger', mayImport: ['schemas', 'services/platform'] },
-  { room: 'services/edge', mayImport: shared },
+  { room: 'services/rejections', mayImport: shared },
+  { room: 'services/edge', mayImport: [...shared, 'services/rejections'] },
   { room: 'services/integrity', mayImport: shared },
   { room: 'services/sink', mayImport: shared },
   { room: 'clients/typescript', mayImport: [] },

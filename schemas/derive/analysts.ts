@@ -6,6 +6,7 @@ import {
   database,
   historyViewOf,
   logTableOf,
+  qualityView,
   rejectionsLog,
   rejectionsView,
   viewOf,
@@ -66,6 +67,7 @@ const viewsOf = (catalogue: Catalogue): string[] =>
       hasVersions(type) ? [viewOf(type.type), historyViewOf(type.type), asOfViewOf(type.type)] : [viewOf(type.type)],
     ),
     rejectionsView,
+    qualityView,
   ].map((view) => `${database}.${view}`)
 
 // An organisation's id may hold hyphens; it never holds a quote.

@@ -1,5 +1,6 @@
 import type { Catalogue } from '../catalogue.js'
 import { hasVersions, type RecordType } from '../record.js'
+import { mostRecordsInBatch } from '../version.js'
 import {
   type ClickHouseColumn,
   declared,
@@ -16,6 +17,7 @@ import {
   database,
   historyViewOf,
   logTableOf,
+  qualityView,
   rejectionsLog,
   rejectionsView,
   viewOf,
@@ -35,12 +37,14 @@ export const tablesSql = (catalogue: Catalogue): string[] => [
   rejectionsTable(),
 ]
 
-export const viewsSql = (catalogue: Catalogue): string[] => [
+/** All types count in the view of the quality, those too whose own views are left as they are. */
+export const viewsSql = (catalogue: Catalogue, { all } = catalogue): string[] => [
   ...[...catalogue.all.values()].flatMap((type) => [
     currentView(type),
     ...(hasVersions(type) ? [historyView(type), asOfView(type)] : []),
   ]),
   `create or replace view ${database}.${rejectionsView} ${asReader} as\nselect * except (version)\nfrom ${database}.${rejectionsLog} final`,
+  qualitySql([...all.values()]),
 ]
 
 // This is the default, but a server may be configured otherwise, and then an analyst's row policies would not hold in views.
@@ -183,3 +187,46 @@ export const rejectionsTable = (table = rejectionsLog): string => `create table 
   truncated Bool
 ) engine = ReplacingMergeTree(version)
 order by (org_id, rejected_at, batch_id, \`index\`)`
+
+/**
+ * What was received, accepted and refused, of each organisation, type and day (UTC). Every accepted version counts, as every refusal
+ * does: they are what came in. A row that was written twice counts once.
+ */
+const qualitySql = (types: readonly RecordType[]): string => `create or replace view ${database}.${qualityView} (
+  org_id LowCardinality(String) comment 'the organisation that uploaded them',
+  type LowCardinality(String) comment 'the type of the records',
+  day Date comment 'the day on which they were decided, in UTC',
+  received UInt64 comment 'records that came in: accepted and refused',
+  accepted UInt64 comment 'records that were accepted, each version of a record for itself',
+  refused UInt64 comment 'records that were refused; for as long as rejections are kept',
+  top_codes Array(Tuple(code String, count UInt64)) comment 'the commonest problems: how many refused records have one with this code',
+  last_accepted_at Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted'
+) ${asReader} as
+select org_id, type, day, sum(n_accepted) + sum(n_refused) as received, sum(n_accepted) as accepted, sum(n_refused) as refused,
+  arraySlice(arraySort(pair -> (-pair.2, pair.1), arrayZip(mapKeys(sumMap(n_codes)), mapValues(sumMap(n_codes)))), 1, 5) as top_codes,
+  max(last) as last_accepted_at
+from (
+${[...types.map(acceptedSql), refusedSql].join('\nunion all\n')}
+)
+group by org_id, type, day`
+
+// The rows of a batch are told apart by their places in it. Counted so, without `final`, 5 million rows took 1.7 s on two cores
+// where `final` took 3, and one day of them 0.1 s instead of 0.4.
+const acceptedSql = ({ type }: RecordType): string =>
+  `select org_id, ${literal(type)} as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, ${noCodes} as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % ${mostRecordsInBatch})) as n, max(toNullable(accepted_at)) as last
+  from ${database}.${logTableOf(type)}
+  group by org_id, day, batch_id
+)
+group by org_id, day`
+
+const noCodes = `cast(map(), 'Map(String, UInt64)')`
+
+// A message that nobody could read belongs to no organisation.
+const refusedSql = `select org_id, type, toDate(rejected_at) as day, toUInt64(0) as n_accepted, count() as n_refused,
+  sumMap(mapFromArrays(arrayDistinct(problems.code), arrayMap(code -> toUInt64(1), arrayDistinct(problems.code)))) as n_codes,
+  cast(null as Nullable(DateTime64(3, 'UTC'))) as last
+from ${database}.${rejectionsLog} final
+where org_id != ''
+group by org_id, type, day`

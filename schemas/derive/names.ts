@@ -22,6 +22,8 @@ export const historyViewOf = (type: string): string => `${viewOf(type)}_history`
 export const asOfViewOf = (type: string): string => `${viewOf(type)}_as_of`
 export const rejectionsView = 'rejections'
 export const rejectionsLog = 'rejections_log'
+/** What was received, accepted and refused, of each type and day. */
+export const qualityView = 'quality'
 
 /** shop-categories → ShopCategories */
 export const avroNameOf = (type: string): string =>

@@ -3,6 +3,7 @@ import { answerSchemas, errorResponses, json } from './openapi/answers.js'
 import { listInteractions, recordInteraction } from './openapi/interactions.js'
 import { health, importOf, lookUpRequest, readiness, uploadOf } from './openapi/operations.js'
 import { recordSchema, type Schema, storedSchema } from './openapi/record-schema.js'
+import { rejectionPaths, rejectionSchemas } from './openapi/rejections.js'
 
 export type OpenApi = {
   openapi: string
@@ -17,6 +18,7 @@ export type OpenApi = {
 /** The HTTP interface as an OpenAPI document; `url` is where it is served. */
 export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}): OpenApi => {
   const uploads = [...catalogue.uploads.values()]
+  const types = [...catalogue.all.keys()]
   return {
     openapi: '3.1.0',
     info: {
@@ -30,6 +32,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       { name: 'uploads', description: 'Batches of records. Upload what others refer to first.' },
       { name: 'interactions', description: 'One interaction of a user with an item, and reading them back.' },
       { name: 'requests', description: 'What became of a request.' },
+      { name: 'rejections', description: 'Your refused records: look, mend, and submit again.' },
       { name: 'health', description: 'For operators; no key needed.' },
     ],
     security: [{ key: [] }],
@@ -41,6 +44,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
         get: listInteractions(catalogue.interaction),
       },
       '/v1/requests/{request_id}': { get: lookUpRequest },
+      ...rejectionPaths(types),
       '/healthz': { get: health('Whether the process runs', { 200: json('It runs.', { type: 'object' }) }) },
       '/readyz': { get: readiness },
       '/metrics': {
@@ -52,6 +56,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
         ...Object.fromEntries([...catalogue.all.values()].map((type) => [type.type, recordSchema(type)])),
         ...answerSchemas(uploads.map(({ type }) => type).concat(catalogue.interaction.type)),
         StoredInteraction: storedSchema(catalogue.interaction),
+        ...rejectionSchemas(types),
       },
       responses: errorResponses,
       securitySchemes: {
@@ -73,6 +78,7 @@ const intro = `Upload records in batches, record user interactions, and read bac
 - **Retrying** is always safe, and \`Retry-After\` says when. With an \`Idempotency-Key\` a repeated request is the same request, with the same answer; keys are remembered for at least 24 hours.
 - **Trying out**: \`?dry_run=true\` checks an upload and answers as the upload would, and has no effect.
 - **Not waiting**: \`Prefer: respond-async\` answers 202 once the records are stored; \`GET /v1/requests/{request_id}\` tells the rest.
+- **Refused records** are kept: \`GET /v1/rejections\` shows yours, and \`POST /v1/rejections/retry\` submits them again once their reason is gone.
 - **Optional fields** may be left out or null. Unknown fields are refused: nothing is dropped, nothing is coerced.
 - **Formats**: uploads are JSON, NDJSON (\`application/x-ndjson\`, a record on each line) or CSV (\`text/csv\`, the first row names the fields, an empty cell is an absent field). A line that cannot be read is a refused record with the code \`unreadable\`.
 - **Files of any length** go to \`POST /v1/imports/{type}\`, which answers while it reads.

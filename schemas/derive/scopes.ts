@@ -4,6 +4,8 @@ export const writeScope = (type: string): string => `${type}:write`
 export const allData = 'data:write'
 export const readInteractions = 'interactions:read'
 export const readRequests = 'requests:read'
+export const readRejections = 'rejections:read'
+export const writeRejections = 'rejections:write'
 
 /** Every scope that a key can be given. */
 export const scopesOf = (catalogue: Catalogue): string[] => [
@@ -11,6 +13,8 @@ export const scopesOf = (catalogue: Catalogue): string[] => [
   ...[...catalogue.all.keys()].map(writeScope),
   readInteractions,
   readRequests,
+  readRejections,
+  writeRejections,
 ]
 
 /** Whether a key with these scopes (null: all) may do what needs this one. */

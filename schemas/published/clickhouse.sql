@@ -2173,3 +2173,146 @@ from weir.interactions_log final;
 create or replace view weir.rejections sql security invoker as
 select * except (version)
 from weir.rejections_log final;
+
+create or replace view weir.quality (
+  org_id LowCardinality(String) comment 'the organisation that uploaded them',
+  type LowCardinality(String) comment 'the type of the records',
+  day Date comment 'the day on which they were decided, in UTC',
+  received UInt64 comment 'records that came in: accepted and refused',
+  accepted UInt64 comment 'records that were accepted, each version of a record for itself',
+  refused UInt64 comment 'records that were refused; for as long as rejections are kept',
+  top_codes Array(Tuple(code String, count UInt64)) comment 'the commonest problems: how many refused records have one with this code',
+  last_accepted_at Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted'
+) sql security invoker as
+select org_id, type, day, sum(n_accepted) + sum(n_refused) as received, sum(n_accepted) as accepted, sum(n_refused) as refused,
+  arraySlice(arraySort(pair -> (-pair.2, pair.1), arrayZip(mapKeys(sumMap(n_codes)), mapValues(sumMap(n_codes)))), 1, 5) as top_codes,
+  max(last) as last_accepted_at
+from (
+select org_id, 'shops' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.shops_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'categories' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.categories_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'tags' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.tags_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'keywords' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.keywords_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'institutes' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.institutes_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'courses' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.courses_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'customers' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.customers_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'branches' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.branches_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'offers' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.offers_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'transactions' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.transactions_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'shop-categories' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.shop_categories_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'shop-tags' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.shop_tags_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'shop-keywords' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.shop_keywords_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'student-favourites' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.student_favourites_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, 'interactions' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.interactions_log
+  group by org_id, day, batch_id
+)
+group by org_id, day
+union all
+select org_id, type, toDate(rejected_at) as day, toUInt64(0) as n_accepted, count() as n_refused,
+  sumMap(mapFromArrays(arrayDistinct(problems.code), arrayMap(code -> toUInt64(1), arrayDistinct(problems.code)))) as n_codes,
+  cast(null as Nullable(DateTime64(3, 'UTC'))) as last
+from weir.rejections_log final
+where org_id != ''
+group by org_id, type, day
+)
+group by org_id, type, day;

@@ -110,8 +110,8 @@ create table integrity.keyed_interactions (
 );
 create index keyed_interactions_recorded_at on integrity.keyed_interactions (recorded_at);
 
--- Refused records that an operator submitted again: each rejection is claimed once, by its primary key, before it is
--- sent.
+-- Refused records that were submitted again, by an operator or by their uploader: each rejection is claimed once, by
+-- its primary key, before it is sent.
 create table integrity.retries (
   batch_id uuid not null,
   index integer not null,
@@ -127,9 +127,15 @@ create table integrity.retries (
   outcome text,
   request_id uuid,
   answered_at timestamptz(3),
+  -- The order that it was claimed for; null where an operator retried it.
+  order_id uuid,
+  -- When an edge began to send it for an order. Until then it may be given back alone.
+  sent_at timestamptz(3),
   constraint retries_pkey primary key (batch_id, index),
   constraint retries_outcome_check check (outcome = any (array['accepted'::text, 'refused'::text]))
 );
+create index retries_order_id on integrity.retries (order_id) where order_id is not null;
+create index retries_ordered on integrity.retries (org_id, claimed_at) where outcome is null and order_id is not null;
 create index retries_rejected_at on integrity.retries (rejected_at);
 create index retries_retry_id on integrity.retries (retry_id);
 create index retries_unanswered on integrity.retries (claimed_at) where outcome is null;
@@ -181,6 +187,23 @@ create table integrity.request_bodies (
   body_sha256 bytea not null,
   constraint request_bodies_pkey primary key (request_id)
 );
+
+-- What an uploader asked to have submitted again (POST /v1/rejections/retry): an order is written together with its
+-- claims in integrity.retries, and any edge sends those.
+create table integrity.retry_orders (
+  -- The request_id of that call.
+  order_id uuid not null,
+  org_id text not null,
+  body_sha256 bytea not null,
+  ordered_at timestamptz(3) not null default now(),
+  matched integer not null,
+  -- How many rejections were claimed for it. A claim that is gone without an outcome was given up before it was sent.
+  submitted integer not null,
+  -- How many were left out, by reason.
+  skipped json not null,
+  constraint retry_orders_pkey primary key (order_id)
+);
+create index retry_orders_ordered_at on integrity.retry_orders (ordered_at);
 
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of
 -- last_used_at is not announced: the edges themselves write it all the time.

@@ -22,12 +22,14 @@ import type { Certificate } from './network/certificate.js'
 import { addGoodbye, isLate, readOn, serverOptionsOf, socketError } from './network/connections.js'
 import type { Network } from './network/network.js'
 import { addNetwork, securityHeaders } from './network/security.js'
+import { addRejections, type RejectionDeps } from './rejections/route.js'
 import { addRequests } from './requests/route.js'
 import type { VerdictStore } from './requests/verdict-store.js'
 import { addUploads, type UploadDeps } from './uploads/route.js'
 
 export type AppDeps = Omit<UploadDeps, 'store'> &
   Omit<RecordInteractionDeps, 'store' | 'gather'> &
+  RejectionDeps &
   HealthDeps & {
     findCaller: FindCaller
     readInteractions: ReadInteractions
@@ -120,6 +122,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addUploads(guarded, deps)
     addImports(guarded, { ...deps, unhurried, pieceWithin: deps.network.requestTimeout })
     addRequests(guarded, deps)
+    addRejections(guarded, deps)
     addResource(guarded, '/user-interactions', {
       POST: createRecordInteraction({ ...deps, gather }),
       GET: createListInteractions(deps),

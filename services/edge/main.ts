@@ -30,6 +30,7 @@ import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
 import { createRenewal, type TlsServer } from './network/certificate.js'
 import { openNetworkOrExit } from './network/network.js'
+import { openRejections } from './rejections/open.js'
 import { createRequestNotes, startPruning } from './requests/notes.js'
 import { createVerdictStore } from './requests/verdict-store.js'
 import { openStream } from './stream/stream.js'
@@ -148,8 +149,11 @@ await runService(log, async (onStop, crash) => {
     onStop('operations', () => operations.close())
     await operations.listen({ host: network.host, port: operationsPort })
   }
+  const taking = { catalogue, submit, store, notes, layout: stream.layout, load, figures, now, log }
+  const rejections = openRejections({ ...taking, config, access, lagOf: verdicts.lagOf }, onStop)
   const app = createApp({
     catalogue,
+    ...rejections,
     findCaller: createFindCaller({
       findKey: (hash) => findKey(pool, hash),
       memory,

@@ -10,7 +10,8 @@ import {
   pruneKeyedInteractions,
   pruneKeyedRequests,
 } from './keyed-interactions.js'
-import { countPrunableRetries, pruneRetries } from './retries.js'
+import { countPrunableRetries, pruneRetries } from './retries/claims.js'
+import { pruneOrders } from './retries/orders.js'
 import { countPrunableVerdicts, pruneVerdicts } from './verdicts.js'
 
 // How long things are kept, from which moment on they are too old, and how the tables of Postgres are rid of them.
@@ -151,7 +152,11 @@ export const createRetention = (deps: {
         const requests = (most: number) => pruneKeyedRequests(pool, interactionVerdicts, most)
         pruned.keyed_requests = await prune('keyed_requests', requests, signal)
       }
-      if (retries) pruned.retries = await prune('retries', (most) => pruneRetries(pool, retries, most), signal)
+      if (retries) {
+        pruned.retries = await prune('retries', (most) => pruneRetries(pool, retries, most), signal)
+        // Without its claims an order says nothing that anybody needs.
+        await inSteps((most) => pruneOrders(pool, retries, most), { ...deps.steps, signal })
+      }
       return pruned
     },
   }

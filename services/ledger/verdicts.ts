@@ -147,6 +147,27 @@ export const findDecidedRequests = async (pool: Pool, requestIds: readonly strin
   return new Set(rows.map(({ request_id }) => request_id))
 }
 
+/** The newest batches of an organisation and topic that were decided since then, with how many records of each were accepted. */
+export const findAcceptedBatches = async (
+  pool: Pool,
+  { org, topic, since }: { org: string; topic: string; since: Date },
+  most: number,
+): Promise<{ batchId: string; accepted: number }[]> => {
+  const { rows } = await pool.query<{ batch_id: string; accepted: number }>(
+    // Partition by partition, so that the index by partition and last use finds them.
+    `
+    select v.batch_id, v.accepted
+    from integrity.cursors c
+    join integrity.verdicts v on v.topic = c.topic and v.partition = c.partition
+    where c.topic = $1 and coalesce(v.repeated_at, v.decided_at) >= $3 and v.decided_at >= $3
+      and v.org_id = $2 and v.accepted > 0
+    order by v.decided_at desc
+    limit $4`,
+    [topic, org, since, most],
+  )
+  return rows.map(({ batch_id, accepted }) => ({ batchId: batch_id, accepted }))
+}
+
 // Column by column: as one JSON document it would be read, and a refused record's \u0000 would stop the consumer.
 export const insertVerdicts = async (connection: Connection, verdicts: readonly StoredVerdict[]): Promise<void> => {
   if (verdicts.length === 0) return

@@ -32,6 +32,16 @@ const request = (await owner.uploader.upload('shops', [sampleOf(shop)])).body.re
 const touch = (item_id: string) => sampleOf(interaction, { student_id: null, item_type: 'SHOP', item_id })
 await owner.uploader.interact(touch(ownedShop))
 
+const refused = (await owner.uploader.upload('shops', [sampleOf(shop, { region: 'nowhere' })])).body.request_id
+const ofShops = JSON.stringify({ filter: { type: 'shops' } })
+const retried = (await owner.uploader.send<{ request_id: string }>('POST', '/v1/rejections/retry', ofShops)).body
+  .request_id
+const quiet = await newOrganisation('quiet')
+type Days = { days: unknown[] }
+const withoutDays = ({ body, ...answer }: Answer<Days>) => ({ ...answer, body: body.days })
+const retry = (filter: object) =>
+  uploader.send('POST', '/v1/rejections/retry', JSON.stringify({ filter, dry_run: true }))
+
 const { paths } = (await uploader.get<{ paths: Record<string, Record<string, unknown>> }>('/openapi.json')).body
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -63,6 +73,27 @@ const walks: Record<string, Walk> = {
   'GET /v1/requests/{request_id}': {
     foreign: () => uploader.get(`/v1/requests/${request}`),
     absent: () => uploader.get(`/v1/requests/${randomUUID()}`),
+  },
+  'GET /v1/rejections': {
+    foreign: () => uploader.get(`/v1/rejections?request_id=${refused}`),
+    absent: () => uploader.get(`/v1/rejections?request_id=${randomUUID()}`),
+  },
+  'GET /v1/rejections/summary': {
+    foreign: () => uploader.get(`/v1/rejections/summary?request_id=${refused}`),
+    absent: () => uploader.get(`/v1/rejections/summary?request_id=${randomUUID()}`),
+  },
+  'POST /v1/rejections/retry': {
+    foreign: () => retry({ request_id: refused }),
+    absent: () => retry({ request_id: randomUUID() }),
+  },
+  'GET /v1/rejections/retries/{request_id}': {
+    foreign: () => uploader.get(`/v1/rejections/retries/${retried}`),
+    absent: () => uploader.get(`/v1/rejections/retries/${randomUUID()}`),
+  },
+  'GET /v1/quality': {
+    // Nobody but the quiet one has sent nothing at all today: it sees as little as on a day before there was Weir.
+    foreign: async () => withoutDays(await quiet.uploader.get<Days>('/v1/quality')),
+    absent: async () => withoutDays(await quiet.uploader.get<Days>('/v1/quality?from=2020-01-01&to=2020-01-01')),
   },
 }
 /** For operators, without a key: they know of no organisation at all. */

@@ -30,7 +30,7 @@ export const provisionTables = async (
   const types = [...catalogue.all.values()].filter(({ type }) => !newer.has(type))
   const own = { ...catalogue, all: new Map(types.map((type) => [type.type, type])) }
   const tables = [...(await alterationsOf(clickhouse, types)), ...tablesSql(own)]
-  const views = viewsSql(own)
+  const views = viewsSql(own, catalogue)
   for (const statement of tables) await run(clickhouse, statement)
   const analysts = await updateAnalysts(clickhouse, catalogue)
   for (const statement of views) await run(clickhouse, statement)

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { reasonOf } from '#platform/health/health.js'
+import { uploadPath } from '#rejections/plan-retry.js'
+import { type AgainAnswer, uploadBodyOf } from '#rejections/send-claimed.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { addressOf, askOnce, type Part } from '../desk/ask-parts.js'
 import { OperatorError } from '../desk/operator-error.js'
@@ -10,14 +12,11 @@ export type Edge = {
   /** Fails, in one line, where nobody answers. */
   check: () => Promise<void>
   /** Sends until the answer is known, with the same Idempotency-Key each time, as any careful client does. */
-  send: (request: EdgeRequest, read: (answer: EdgeAnswer) => Reading) => Promise<Exclude<Reading, { again: string }>>
+  send: (request: EdgeRequest, read: (answer: EdgeAnswer) => Reading) => Promise<AgainAnswer>
 }
 
 /** What an answer means: what became of the request, or that it is to be sent again, or that it will never be taken. */
-export type Reading =
-  | { requestId: string; refused: number[] }
-  | { again: string; afterMs?: number }
-  | { impossible: string; isAboutTheBody: boolean }
+export type Reading = AgainAnswer | { again: string; afterMs?: number }
 
 export type EdgeAnswer = { status: number; requestId: string; retryAfter: string | null; body: unknown }
 
@@ -97,8 +96,6 @@ const parse = (text: string): unknown => {
   }
 }
 
-export const uploadPath = (type: string): string => `/v1/data/${type}`
-
 /** The request that submits these records, and how to read its answer. The same records always give the same bytes. */
 export const requestOf = (
   catalogue: Catalogue,
@@ -107,7 +104,7 @@ export const requestOf = (
 ): { path: string; body: string; read: (answer: EdgeAnswer) => Reading } =>
   type === catalogue.interaction.type
     ? { path: '/user-interactions', body: records[0] ?? '', read: readInteraction }
-    : { path: uploadPath(type), body: `{"records":[${records.join(',')}]}`, read: readUpload }
+    : { path: uploadPath(type), body: uploadBodyOf(records), read: readUpload }
 
 type Upload = { batches?: { status: number; data?: { errors?: { index: number }[] } }[] }
 
@@ -137,5 +134,5 @@ const readFailure = ({ status, retryAfter, body }: EdgeAnswer): Reading => {
   const message = (body as { message?: string } | null)?.message ?? `status ${status}`
   if (status === 429 || status === 503) return { again: message, afterMs: Math.max(1, Number(retryAfter) || 1) * 1000 }
   if (passing.includes(status)) return { again: message }
-  return { impossible: message, isAboutTheBody: aboutTheBody.includes(status) }
+  return { notTaken: message, isAboutTheBody: aboutTheBody.includes(status) }
 }

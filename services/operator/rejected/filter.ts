@@ -1,23 +1,13 @@
 import type { Command } from 'commander'
+import type { Filter } from '#rejections/filter.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { type ProblemCode, problemCodes } from '#schemas/problem.js'
+import { problemCodes } from '#schemas/problem.js'
 import { isUuid } from '#schemas/uuid.js'
 import { readMoment, readName, readOrg } from '../desk/arguments.js'
 import { OperatorError } from '../desk/operator-error.js'
 
-/** Which rejections are meant: those to which everything applies that is given here. */
-export type Filter = {
-  org?: string
-  type?: string
-  /** A request's id, or a batch's. */
-  request?: string
-  code?: ProblemCode
-  since?: Date
-  until?: Date
-}
-
 /** The filter as an operator writes it. */
-export type FilterOptions = Partial<Record<keyof Filter, string>>
+export type FilterOptions = Partial<Record<Exclude<keyof Filter, 'field'>, string>>
 
 /** The options that say which rejections are meant, the same for each command. */
 export const addFilterOptions = (command: Command): Command =>
@@ -51,23 +41,3 @@ const readWhen = (given: string, now: number): Date =>
       `"${given}" is not a time: write how long ago (30m, 24h, 7d), or a date or time such as 2026-01-31T12:00:00Z`,
     ),
   )
-
-/** The filter as a condition in SQL, and the values of its placeholders. */
-export const whereOf = (filter: Filter): { where: string; values: Record<string, unknown> } => {
-  const named = Object.keys(filter) as (keyof Filter)[]
-  return {
-    where: named.map((name) => conditions[name]).join(' and ') || 'true',
-    values: Object.fromEntries(
-      named.map((name) => [name, filter[name] instanceof Date ? filter[name].getTime() : filter[name]]),
-    ),
-  }
-}
-
-const conditions: Record<keyof Filter, string> = {
-  org: 'org_id = {org:String}',
-  type: 'type = {type:String}',
-  request: '(request_id = {request:UUID} or batch_id = {request:UUID})',
-  code: 'has(problems.code, {code:String})',
-  since: `rejected_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
-  until: `rejected_at < fromUnixTimestamp64Milli({until:Int64}, 'UTC')`,
-}

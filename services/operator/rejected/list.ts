@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
-import { findRetries, type Retry, rejectionName } from '#ledger/retries.js'
+import { findRetries, type Retry, rejectionName } from '#ledger/retries/claims.js'
+import type { Filter } from '#rejections/filter.js'
+import { countByCode, findRejections, type Rejection } from '#rejections/find-rejections.js'
 import { readCount } from '../desk/arguments.js'
 import { examples, type Session } from '../desk/session.js'
 import { type Column, toDistance, toTable } from '../desk/table.js'
-import { addFilterOptions, type Filter, type FilterOptions, readFilter } from './filter.js'
-import { countByCode, findRejections, type Rejection } from './find-rejections.js'
+import { addFilterOptions, type FilterOptions, readFilter } from './filter.js'
 import { codesOf, rejectionAsJson } from './rejection.js'
 
 type Options = FilterOptions & { limit: string; json?: boolean }

@@ -1,5 +1,5 @@
-import type { Retry } from '#ledger/retries.js'
-import type { Rejection } from './find-rejections.js'
+import type { Retry } from '#ledger/retries/claims.js'
+import type { Rejection } from '#rejections/find-rejections.js'
 
 /** The codes of a rejection's problems, each once. */
 export const codesOf = ({ problems }: Pick<Rejection, 'problems'>): string[] => [

@@ -1,15 +1,16 @@
 import { createKeyText, hashKey } from '#ledger/key-text.js'
 import { insertKey, revokeKey } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
-import { claimRetries, rejectionName, releaseRetries, settleRetries } from '#ledger/retries.js'
+import { claimRetries, rejectionName, releaseRetries } from '#ledger/retries/claims.js'
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { findRecords } from '#rejections/find-rejections.js'
+import type { Job } from '#rejections/plan-retry.js'
+import { type SubmitAgain, sendClaimed } from '#rejections/send-claimed.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { writeScope } from '#schemas/derive/scopes.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { type Edge, requestOf } from './edge.js'
-import { findRecords } from './find-rejections.js'
-import type { Job } from './prospect.js'
 
 /** How many records were accepted and refused. `gone`: no longer among the rejections, or claimed by another run by now. */
 export type Sent = { accepted: number; refused: number; gone: number }
@@ -48,30 +49,30 @@ const sendOne = async (
   records: ReadonlyMap<string, string>,
 ): Promise<Sent> => {
   const { pool } = deps
-  const { retryId, org, type, wanted } = job
-  const claims = wanted.map((each) => ({ ...each, org, type }))
-  const claimed = job.isClaimed ? claims : await claimRetries(pool, retryId, claims)
-  const texts = claimed.flatMap((each) => records.get(rejectionName(each)) ?? [])
-  if (texts.length < claimed.length || texts.length === 0) {
+  const { retryId, org, type } = job
+  const wanted = job.isClaimed
+    ? job.wanted
+    : await claimRetries(
+        pool,
+        job.wanted.map((each) => ({ ...each, retryId, org, type })),
+      )
+  const isWhole = wanted.length > 0 && wanted.every((each) => records.has(rejectionName(each)))
+  if (!isWhole) {
     if (!job.isClaimed) await releaseRetries(pool, retryId)
-    return { accepted: 0, refused: 0, gone: wanted.length }
+    return { accepted: 0, refused: 0, gone: job.wanted.length }
   }
-  const { path, body, read } = requestOf(deps.catalogue, type, texts)
-  const key = await deps.keys.keyOf(org)
-  const answer = await deps.edge.send({ path, key, idempotencyKey: retryId, body }, read)
-  if ('impossible' in answer) {
+  const submit: SubmitAgain = async ({ records: texts, idempotencyKey }) => {
+    const { path, body, read } = requestOf(deps.catalogue, type, texts)
+    return deps.edge.send({ path, key: await deps.keys.keyOf(org), idempotencyKey, body }, read)
+  }
+  const sent = await sendClaimed({ pool, submit }, { ...job, wanted }, records)
+  if ('notTaken' in sent) {
     // Released only where the body itself is refused. Otherwise an earlier attempt may have been taken, and its answer lost:
     // the next run asks for it.
-    if (answer.isAboutTheBody) await releaseRetries(pool, retryId)
-    throw new OperatorError(`the edge does not take ${texts.length} ${type} of ${org}: ${answer.impossible}`)
+    if (sent.isAboutTheBody) await releaseRetries(pool, retryId)
+    throw new OperatorError(`the edge does not take ${wanted.length} ${type} of ${org}: ${sent.notTaken}`)
   }
-  const refused = new Set(answer.refused)
-  const outcomes = claimed.map((each, i) => ({
-    ...each,
-    outcome: refused.has(i) ? ('refused' as const) : ('accepted' as const),
-  }))
-  await settleRetries(pool, answer.requestId, outcomes)
-  return { accepted: claimed.length - refused.size, refused: refused.size, gone: wanted.length - claimed.length }
+  return { ...sent, gone: job.wanted.length - wanted.length }
 }
 
 // Records of several requests are read at once, because each interaction is a request of its own.

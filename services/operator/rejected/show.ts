@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { findRetries, type Retry, rejectionName } from '#ledger/retries.js'
+import { findRetries, type Retry, rejectionName } from '#ledger/retries/claims.js'
+import { findRejections, type Rejection } from '#rejections/find-rejections.js'
 import { readCount } from '../desk/arguments.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
 import { readId } from './filter.js'
-import { findRejections, type Rejection } from './find-rejections.js'
 import { isSetAside, rejectionAsJson } from './rejection.js'
 
 type Options = { index?: string; json?: boolean }

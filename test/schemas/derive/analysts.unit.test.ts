@@ -23,6 +23,7 @@ grant select on weir.shop_categories_history to \`analyst_acme-2\`;
 grant select on weir.shop_categories_as_of to \`analyst_acme-2\`;
 grant select on weir.interactions to \`analyst_acme-2\`;
 grant select on weir.rejections to \`analyst_acme-2\`;
+grant select on weir.quality to \`analyst_acme-2\`;
 grant select on weir.shop_categories_log to \`analyst_acme-2\`;
 grant select on weir.shop_categories_current to \`analyst_acme-2\`;
 grant select on weir.interactions_log to \`analyst_acme-2\`;

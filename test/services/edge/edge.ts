@@ -11,8 +11,10 @@ import { Unavailable } from '../../../services/edge/http/request-error.js'
 import { boundsOf, createLoad } from '../../../services/edge/limits/load.js'
 import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
+import { createReads } from '../../../services/edge/rejections/reads.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
 import { createFakeInteractions } from './fakes/reader.fake.js'
+import { createFakeRejections } from './fakes/rejections.fake.js'
 import { createFakeSubmit } from './fakes/submit.fake.js'
 import { createFakeVerdictStore } from './fakes/verdict-store.fake.js'
 
@@ -26,6 +28,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
   const submit = createFakeSubmit(catalogue)
   const store = createFakeVerdictStore()
   const interactions = createFakeInteractions()
+  const rejections = createFakeRejections()
   const callers = new Map<string, Caller>([
     ['acme-key', acme],
     ['other-key', { orgId: 'other', keyId: 'k2', scopes: null }],
@@ -52,6 +55,8 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
       return ({ type, id }) => known.has(`${orgId}/${type}/${id}`)
     },
     readInteractions: interactions,
+    rejections,
+    reads: createReads(),
     layout: () => usualLayout,
     batchLimits: { records: 500, bytes: 524_288 },
     bodyLimit: 1024 * 1024,
@@ -93,5 +98,5 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     const isJson = String(answer.headers['content-type']).startsWith('application/json') && answer.body !== ''
     return { status: answer.statusCode, headers: answer.headers, body: isJson ? answer.json() : answer.body }
   }
-  return { app, send, submit, store, notes, known, interactions, callers, lines, metrics }
+  return { app, send, submit, store, notes, known, interactions, rejections, callers, lines, metrics }
 }

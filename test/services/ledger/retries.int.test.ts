@@ -7,7 +7,7 @@ import {
   rejectionName,
   releaseRetries,
   settleRetries,
-} from '#ledger/retries.js'
+} from '#ledger/retries/claims.js'
 import { alone } from '../../../services/operator/desk/alone.js'
 import { createRunKeys } from '../../../services/operator/rejected/send-again.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
@@ -23,9 +23,12 @@ const candidates = (count: number) =>
     rejectedAt: new Date(Date.UTC(2026, 0, 1) + i),
   }))
 
+const claimsOf = (retryId: string, wanted: ReturnType<typeof candidates>) =>
+  wanted.map((each) => ({ ...each, retryId }))
+
 it('gives a rejection to one run only, however many want it at the same moment', async () => {
   const wanted = candidates(50)
-  const runs = await Promise.all([1, 2, 3, 4].map(() => claimRetries(pool, randomUUID(), wanted)))
+  const runs = await Promise.all([1, 2, 3, 4].map(() => claimRetries(pool, claimsOf(randomUUID(), wanted))))
   expect(runs.flat().map(rejectionName).sort()).toEqual(wanted.map(rejectionName).sort())
 })
 
@@ -34,8 +37,8 @@ it('knows what was claimed without an answer, in its order, and what became of t
   const [first, second, third] = [candidates(3), candidates(1), candidates(2)]
   const retryId = randomUUID()
   const answered = randomUUID()
-  await claimRetries(pool, retryId, first)
-  await claimRetries(pool, answered, third)
+  await claimRetries(pool, claimsOf(retryId, first))
+  await claimRetries(pool, claimsOf(answered, third))
   const requestId = randomUUID()
   await settleRetries(pool, requestId, [
     { ...(third[0] as (typeof third)[0]), outcome: 'accepted' },

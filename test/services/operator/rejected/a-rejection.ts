@@ -11,6 +11,7 @@ export const listed = (over: Partial<Listed> = {}): Listed => ({
   type: 'offers',
   requestId: randomUUID(),
   id: randomUUID(),
+  version: 8192,
   problems: [{ field: 'shop_id', code: 'unknown_reference', message: 'shop_id x is not a known record of shops' }],
   record: '{"name":"Ten off","value":10}',
   truncated: false,
@@ -24,4 +25,5 @@ export const retried = (outcome: 'accepted' | 'refused' | null) => ({
   outcome,
   request_id: outcome && randomUUID(),
   answered_at: outcome && now,
+  order_id: null,
 })

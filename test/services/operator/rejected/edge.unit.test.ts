@@ -31,11 +31,11 @@ describe('the answer to an upload', () => {
   )
 
   it.each([400, 413])('with %i for the whole request will never be another, so nothing of it was taken', (status) =>
-    expect(readUpload(answer(status, { message: 'no' }))).toEqual({ impossible: 'no', isAboutTheBody: true }),
+    expect(readUpload(answer(status, { message: 'no' }))).toEqual({ notTaken: 'no', isAboutTheBody: true }),
   )
 
   it.each([401, 403, 404, 409])('with %i is no use now, but leaves open whether it was taken before', (status) =>
-    expect(readUpload(answer(status, { message: 'no' }))).toEqual({ impossible: 'no', isAboutTheBody: false }),
+    expect(readUpload(answer(status, { message: 'no' }))).toEqual({ notTaken: 'no', isAboutTheBody: false }),
   )
 })
 
@@ -47,6 +47,6 @@ describe('the answer to an interaction', () => {
 
   it('is asked for again where the outcome is unknown, and given up where it is not about the interaction', () => {
     expect(readInteraction(answer(500, { message: 'unknown' }))).toEqual({ again: 'unknown' })
-    expect(readInteraction(answer(400, { message: 'no JSON' }))).toMatchObject({ impossible: 'no JSON' })
+    expect(readInteraction(answer(400, { message: 'no JSON' }))).toMatchObject({ notTaken: 'no JSON' })
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { whereOf } from '#rejections/filter.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { readFilter, whereOf } from '../../../../services/operator/rejected/filter.js'
+import { readFilter } from '../../../../services/operator/rejected/filter.js'
 
 const now = Date.parse('2026-03-31T12:00:00Z')
 

@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { rejectionName } from '#ledger/retries.js'
+import { rejectionName } from '#ledger/retries/claims.js'
 import { createClickHouse } from '#platform/clickhouse.js'
+import { countByCode, countByType, findCandidates, findRecords, findRejections } from '#rejections/find-rejections.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { offer } from '#schemas/records/offer.js'
-import { provisionTables } from '../../../../services/operator/provision/tables.js'
-import {
-  countByCode,
-  countByType,
-  findCandidates,
-  findRecords,
-  findRejections,
-} from '../../../../services/operator/rejected/find-rejections.js'
+import { provisionTables } from '../../../services/operator/provision/tables.js'
 
 const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
 const org = `org-${randomUUID()}`
@@ -63,6 +57,7 @@ describe('rejections in ClickHouse', () => {
       batchId: batch,
       index: 5,
       id: null,
+      version: 8197,
       problems: [{ field: null, code: 'unknown_reference', message: 'no' }],
       record: '7',
       truncated: true,

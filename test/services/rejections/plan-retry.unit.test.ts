@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { rejectionName } from '#ledger/retries.js'
-import type { Candidate } from '../../../../services/operator/rejected/find-rejections.js'
-import { cutIntoRequests, planRetry } from '../../../../services/operator/rejected/prospect.js'
+import { rejectionName } from '#ledger/retries/claims.js'
+import type { Candidate } from '#rejections/find-rejections.js'
+import { cutIntoRequests, planRetry } from '#rejections/plan-retry.js'
 
 const candidate = (over: Partial<Candidate> = {}): Candidate => ({
   batchId: randomUUID(),

@@ -1,0 +1,87 @@
+import type { Retry } from '#ledger/retries/claims.js'
+import { rejectionName } from '#ledger/retries/claims.js'
+import type { StoredOrder } from '#ledger/retries/orders.js'
+import type { Rejection } from '#rejections/find-rejections.js'
+import type { RetryPlan } from '#rejections/plan-retry.js'
+import type { QualityDay } from '#rejections/quality.js'
+import type { RejectionState } from '#rejections/states.js'
+import type { RejectionGroup } from '#rejections/summary.js'
+
+// What uploaders are answered about their rejections.
+
+export type KnownRejection = Rejection & { state: RejectionState; retry: Retry | undefined }
+
+export const rejectionAnswer = (one: KnownRejection) => ({
+  rejection_id: rejectionName(one),
+  type: one.type,
+  id: one.id,
+  index: one.index,
+  request_id: one.requestId,
+  batch_id: one.batchId,
+  rejected_at: one.rejectedAt,
+  ...recordAnswer(one),
+  problems: one.problems,
+  state: one.state,
+  ...(one.retry && { retry: retryAnswer(one.retry) }),
+})
+
+/** A record that is kept whole is shown as it was given; of one that was too large, the text up to where it was cut off. */
+const recordAnswer = ({ record, truncated }: Pick<Rejection, 'record' | 'truncated'>) => ({
+  record: truncated ? record : JSON.parse(record),
+  truncated: Boolean(truncated),
+})
+
+const retryAnswer = ({ claimed_at, outcome, request_id, answered_at, order_id }: Retry) => ({
+  outcome: outcome ?? 'waiting',
+  request_id,
+  retried_at: claimed_at,
+  answered_at,
+  // Null where an operator did it.
+  retry_request_id: order_id,
+})
+
+export const groupAnswer = ({ type, code, field, count, firstSeen, lastSeen, sample }: RejectionGroup) => ({
+  type,
+  code,
+  field,
+  count,
+  first_seen: firstSeen,
+  last_seen: lastSeen,
+  sample: sample
+    ? {
+        rejection_id: rejectionName(sample),
+        id: sample.id,
+        message: sample.problems.find((each) => each.code === code && each.field === field)?.message ?? null,
+        ...recordAnswer(sample),
+      }
+    : null,
+})
+
+export const qualityAnswer = ({ topCodes, lastAcceptedAt, ...counts }: QualityDay) => ({
+  ...counts,
+  top_codes: topCodes,
+  last_accepted_at: lastAcceptedAt,
+})
+
+/** Why rejections that were meant are not submitted. Together with those that are, they are all that matched. */
+export const skippedOf = (plan: RetryPlan, notClaimed = 0): Record<string, number> => ({
+  already_retried: plan.alreadyRetried + plan.underWay + notClaimed,
+  accepted_since: plan.superseded,
+  not_kept_whole: plan.cannotBeRetried,
+  over_limit: plan.overLimit,
+})
+
+/** An order as it is answered, at once and at any time after. */
+export const orderAnswer = (order: StoredOrder) => ({
+  request_id: order.orderId,
+  status: order.waiting > 0 ? 'running' : 'done',
+  dry_run: false,
+  matched: order.matched,
+  submitted: order.submitted,
+  skipped: order.skipped,
+  waiting: order.waiting,
+  accepted: order.accepted,
+  refused: order.refused,
+  given_up: order.submitted - order.waiting - order.accepted - order.refused,
+  requests: order.requests,
+})

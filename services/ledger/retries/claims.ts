@@ -1,0 +1,222 @@
+import type { Connection, Pool } from '#platform/postgres/postgres.js'
+
+// integrity.retries: refused records that were submitted again. Each rejection is claimed once, before it is sent.
+
+/** What identifies a rejection: its batch, and its index in the request. */
+export type RejectionId = { batchId: string; index: number }
+
+/** A text that is the same for the same rejection. */
+export const rejectionName = ({ batchId, index }: RejectionId): string => `${batchId}/${index}`
+
+/** A rejection that is to be claimed for the request with this Idempotency-Key. */
+export type Claim = RejectionId & { retryId: string; org: string; type: string; rejectedAt: Date }
+
+/**
+ * Claims rejections, before they are sent; for an order where one is named. Resolves to those that nobody had claimed before, in the
+ * order given. They are claimed in the order of their ids, so that two who claim the same ones wait for each other and never in a
+ * circle.
+ */
+export const claimRetries = async <C extends Claim>(
+  db: Pool | Connection,
+  claims: readonly C[],
+  orderId: string | null = null,
+): Promise<C[]> => {
+  const { rows } = await db.query<{ batch_id: string; index: number }>(
+    `
+    insert into integrity.retries (order_id, retry_id, batch_id, index, org_id, type, rejected_at, place)
+    select $1, retry_id, batch_id, index, org_id, type, rejected_at, place
+    from unnest($2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::text[], $7::timestamptz[])
+      with ordinality as given (retry_id, batch_id, index, org_id, type, rejected_at, place)
+    order by batch_id, index
+    on conflict do nothing
+    returning batch_id, index`,
+    [
+      orderId,
+      claims.map(({ retryId }) => retryId),
+      claims.map(({ batchId }) => batchId),
+      claims.map(({ index }) => index),
+      claims.map(({ org }) => org),
+      claims.map(({ type }) => type),
+      claims.map(({ rejectedAt }) => rejectedAt),
+    ],
+  )
+  const claimed = new Set(rows.map(({ batch_id, index }) => rejectionName({ batchId: batch_id, index })))
+  return claims.filter((claim) => claimed.has(rejectionName(claim)))
+}
+
+/** What is known of a rejection that was submitted again; `outcome` is null until its request was answered. */
+export type Retry = {
+  retry_id: string
+  claimed_at: Date
+  outcome: 'accepted' | 'refused' | null
+  request_id: string | null
+  answered_at: Date | null
+  /** The order that it was claimed for; null where an operator retried it. */
+  order_id: string | null
+}
+
+const mostAtOnce = 10_000
+
+/** The retries of these rejections, by `rejectionName`. */
+export const findRetries = async (pool: Pool, places: readonly RejectionId[]): Promise<Map<string, Retry>> => {
+  const found = new Map<string, Retry>()
+  for (let from = 0; from < places.length; from += mostAtOnce) {
+    const some = places.slice(from, from + mostAtOnce)
+    const { rows } = await pool.query<Retry & { batch_id: string; index: number }>(
+      `
+      select r.batch_id, r.index, r.retry_id, r.claimed_at, r.outcome, r.request_id, r.answered_at, r.order_id
+      from unnest($1::uuid[], $2::integer[]) as wanted (batch_id, index)
+      join integrity.retries r using (batch_id, index)`,
+      [some.map(({ batchId }) => batchId), some.map(({ index }) => index)],
+    )
+    for (const { batch_id, index, ...retry } of rows) found.set(rejectionName({ batchId: batch_id, index }), retry)
+  }
+  return found
+}
+
+/**
+ * A request that rejections were claimed for and whose answer is not known; `wanted` in the order of the request. `isSent` where
+ * an edge has begun to send it.
+ */
+export type Unanswered = {
+  retryId: string
+  org: string
+  type: string
+  claimedAt: Date
+  isSent: boolean
+  wanted: (RejectionId & { rejectedAt: Date })[]
+}
+
+/** Requests of operators' runs that have ended without their answer. What uploaders have ordered, the edges finish by themselves. */
+export const findUnanswered = (pool: Pool): Promise<Unanswered[]> => readUnanswered(pool, 'order_id is null', [], 1e9)
+
+/** The first requests that were ordered for an organisation and are not answered, in the order in which they are to be sent. */
+export const findOrdered = (pool: Pool, org: string, most: number): Promise<Unanswered[]> =>
+  readUnanswered(pool, 'order_id is not null and org_id = $2', [org], most)
+
+const readUnanswered = async (
+  pool: Pool,
+  condition: string,
+  values: readonly unknown[],
+  most: number,
+): Promise<Unanswered[]> => {
+  const { rows } = await pool.query<{
+    retry_id: string
+    org_id: string
+    type: string
+    claimed_at: Date
+    is_sent: boolean
+    batch_ids: string[]
+    indexes: number[]
+    times: Date[]
+  }>(
+    `
+    select retry_id, org_id, type, min(claimed_at) as claimed_at, bool_or(sent_at is not null) as is_sent,
+      array_agg(batch_id order by place) as batch_ids, array_agg(index order by place) as indexes,
+      array_agg(rejected_at order by place) as times
+    from integrity.retries
+    where outcome is null and ${condition}
+    group by retry_id, org_id, type
+    order by min(claimed_at), retry_id
+    limit $1`,
+    [most, ...values],
+  )
+  return rows.map(({ retry_id, org_id, type, claimed_at, is_sent, batch_ids, indexes, times }) => ({
+    retryId: retry_id,
+    org: org_id,
+    type,
+    claimedAt: claimed_at,
+    isSent: is_sent,
+    wanted: batch_ids.map((batchId, i) => ({ batchId, index: indexes[i] ?? 0, rejectedAt: times[i] ?? claimed_at })),
+  }))
+}
+
+/** The organisations with ordered requests that are not answered, the longest waiting first. */
+export const findOrderingOrgs = async (pool: Pool, most: number): Promise<string[]> => {
+  const { rows } = await pool.query<{ org_id: string }>(
+    `
+    select org_id
+    from integrity.retries
+    where outcome is null and order_id is not null
+    group by org_id
+    order by min(claimed_at)
+    limit $1`,
+    [most],
+  )
+  return rows.map(({ org_id }) => org_id)
+}
+
+/** Notes that these requests are about to be sent: from now on each is sent as it is, or given up as a whole. */
+export const markSent = async (pool: Pool, retryIds: readonly string[]): Promise<void> => {
+  await pool.query(
+    'update integrity.retries set sent_at = now() where retry_id = any ($1::uuid[]) and sent_at is null and outcome is null',
+    [retryIds],
+  )
+}
+
+/** Gives back some of the rejections that were claimed for a request which was never sent. */
+export const releaseSome = async (pool: Pool, retryId: string, some: readonly RejectionId[]): Promise<void> => {
+  await pool.query(
+    `
+    delete from integrity.retries r
+    using unnest($2::uuid[], $3::integer[]) as given (batch_id, index)
+    where r.batch_id = given.batch_id and r.index = given.index and r.retry_id = $1 and r.outcome is null and r.sent_at is null`,
+    [retryId, some.map(({ batchId }) => batchId), some.map(({ index }) => index)],
+  )
+}
+
+/** Gives back the rejections that were claimed for a request which the edge never took. */
+export const releaseRetries = async (pool: Pool, retryId: string): Promise<void> => {
+  await pool.query('delete from integrity.retries where retry_id = $1 and outcome is null', [retryId])
+}
+
+/** Stores what became of the rejections of one request; from then on they are never sent again. */
+export const settleRetries = async (
+  pool: Pool,
+  requestId: string,
+  outcomes: readonly (RejectionId & { outcome: 'accepted' | 'refused' })[],
+): Promise<void> => {
+  await pool.query(
+    `
+    update integrity.retries r
+    set outcome = given.outcome, request_id = $1, answered_at = now()
+    from unnest($2::uuid[], $3::integer[], $4::text[]) as given (batch_id, index, outcome)
+    where r.batch_id = given.batch_id and r.index = given.index and r.outcome is null`,
+    [
+      requestId,
+      outcomes.map(({ batchId }) => batchId),
+      outcomes.map(({ index }) => index),
+      outcomes.map(({ outcome }) => outcome),
+    ],
+  )
+}
+
+/**
+ * Removes at most `most` retries of rejections from before a moment. Rows that another process is removing are left to
+ * that process.
+ */
+export const pruneRetries = async (pool: Pool, before: Date, most: number): Promise<number> => {
+  const { rowCount } = await pool.query({
+    name: 'prune-retries',
+    text: `
+      delete from integrity.retries
+      where (batch_id, index) in (
+        select batch_id, index
+        from integrity.retries
+        where rejected_at < $1
+        order by rejected_at
+        limit $2
+        for update skip locked
+      )`,
+    values: [before, most],
+  })
+  return rowCount ?? 0
+}
+
+export const countPrunableRetries = async (pool: Pool, before: Date): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>(
+    'select count(*) as count from integrity.retries where rejected_at < $1',
+    [before],
+  )
+  return rows[0]?.count ?? 0
+}

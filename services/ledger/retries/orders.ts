@@ -1,0 +1,130 @@
+import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { type Claim, claimRetries } from './claims.js'
+
+// integrity.retry_orders: what uploaders asked to have submitted again. The claims of an order are in integrity.retries.
+
+/** How many rejections were meant, how many of them were claimed, and why the others were not. */
+export type OrderCounts = { matched: number; submitted: number; skipped: Record<string, number> }
+
+/**
+ * Writes an order and claims its rejections, all of it or nothing; `countsOf` is told how many could be claimed. False where the
+ * order is there already: the same request came before, or at the same moment.
+ */
+export const placeOrder = (
+  pool: Pool,
+  order: { orderId: string; org: string; bodySha256: Buffer },
+  claims: readonly Claim[],
+  countsOf: (claimed: number) => OrderCounts,
+): Promise<boolean> =>
+  inTransaction(pool, async (connection) => {
+    // Written first: another one with this id waits here until this one is committed.
+    if (!(await insertOrder(connection, order))) return false
+    const claimed = await claimRetries(connection, claims, order.orderId)
+    const { matched, submitted, skipped } = countsOf(claimed.length)
+    await connection.query(
+      'update integrity.retry_orders set matched = $2, submitted = $3, skipped = $4 where order_id = $1',
+      [order.orderId, matched, submitted, JSON.stringify(skipped)],
+    )
+    return true
+  })
+
+const insertOrder = async (
+  connection: Connection,
+  { orderId, org, bodySha256 }: { orderId: string; org: string; bodySha256: Buffer },
+): Promise<boolean> => {
+  const { rowCount } = await connection.query(
+    `
+    insert into integrity.retry_orders (order_id, org_id, body_sha256, matched, submitted, skipped)
+    values ($1, $2, $3, 0, 0, '{}')
+    on conflict do nothing`,
+    [orderId, org, bodySha256],
+  )
+  return rowCount === 1
+}
+
+/** An order, and what became of its claims so far. `requests` are the first hundred that were answered. */
+export type StoredOrder = OrderCounts & {
+  orderId: string
+  bodySha256: Buffer
+  orderedAt: Date
+  accepted: number
+  refused: number
+  waiting: number
+  requests: { request_id: string; type: string; accepted: number; refused: number }[]
+}
+
+export const findOrder = async (pool: Pool, org: string, orderId: string): Promise<StoredOrder | undefined> => {
+  const { rows } = await pool.query<{
+    body_sha256: Buffer
+    ordered_at: Date
+    matched: number
+    submitted: number
+    skipped: Record<string, number>
+  }>(
+    `
+    select body_sha256, ordered_at, matched, submitted, skipped
+    from integrity.retry_orders
+    where order_id = $1 and org_id = $2`,
+    [orderId, org],
+  )
+  const [order] = rows
+  if (!order) return undefined
+  const { rows: outcomes } = await pool.query<StoredOrder['requests'][number] & { waiting: number }>(
+    `
+    select request_id, type, count(*) filter (where outcome = 'accepted') as accepted,
+      count(*) filter (where outcome = 'refused') as refused, count(*) filter (where outcome is null) as waiting
+    from integrity.retries
+    where order_id = $1
+    group by request_id, type
+    order by min(answered_at), request_id`,
+    [orderId],
+  )
+  const sum = (what: 'accepted' | 'refused' | 'waiting') => outcomes.reduce((total, row) => total + row[what], 0)
+  return {
+    orderId,
+    bodySha256: order.body_sha256,
+    orderedAt: order.ordered_at,
+    matched: order.matched,
+    submitted: order.submitted,
+    skipped: order.skipped,
+    accepted: sum('accepted'),
+    refused: sum('refused'),
+    waiting: sum('waiting'),
+    requests: outcomes
+      .filter(({ request_id }) => request_id !== null)
+      .slice(0, 100)
+      .map(({ waiting: _, ...request }) => request),
+  }
+}
+
+/** How many rejections of an organisation were ordered and are not answered yet. */
+export const countOrdered = async (pool: Pool, org: string): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>(
+    `
+    select count(*) as count
+    from integrity.retries
+    where org_id = $1 and outcome is null and order_id is not null`,
+    [org],
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Removes at most `most` orders from before a moment, of which nothing waits any more. */
+export const pruneOrders = async (pool: Pool, before: Date, most: number): Promise<number> => {
+  const { rowCount } = await pool.query(
+    `
+    delete from integrity.retry_orders
+    where order_id in (
+      select order_id
+      from integrity.retry_orders o
+      where ordered_at < $1 and not exists (
+        select from integrity.retries r where r.order_id = o.order_id and r.outcome is null
+      )
+      order by ordered_at
+      limit $2
+      for update skip locked
+    )`,
+    [before, most],
+  )
+  return rowCount ?? 0
+}

@@ -1,0 +1,44 @@
+import type { Pool } from './postgres.js'
+
+/** Throws when somebody else could have begun meanwhile: Postgres releases a lock when it loses the connection. */
+export type StillAlone = () => Promise<void>
+
+/**
+ * Does work that nobody else may do at the same time, under this name; undefined where somebody does. A process that dies leaves no
+ * lock behind.
+ */
+export const tryAlone = async <T>(
+  pool: Pool,
+  name: string,
+  work: (stillAlone: StillAlone) => Promise<T>,
+): Promise<{ done: T } | undefined> => {
+  const connection = await pool.connect()
+  let lost: Error | undefined
+  const onError = (error: Error): void => {
+    lost = error
+  }
+  connection.on('error', onError)
+  try {
+    // Held by this connection until it ends, however it ends.
+    const { rows } = await connection.query<{ taken: boolean }>(
+      'select pg_try_advisory_lock(hashtextextended($1, 0)) as taken',
+      [name],
+    )
+    if (!rows[0]?.taken) return undefined
+    try {
+      return {
+        done: await work(async () => {
+          await connection.query('select 1').catch(onError)
+          if (lost) throw lost
+        }),
+      }
+    } finally {
+      // Not left to the end of the connection: the next one may come before Postgres has noticed that end. A connection that is cut
+      // by now has released the lock already.
+      await connection.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(onError)
+    }
+  } finally {
+    connection.off('error', onError)
+    connection.release(true)
+  }
+}

@@ -1,0 +1,268 @@
+import { type RejectionId, rejectionName } from '#ledger/retries/claims.js'
+import type { ClickHouse } from '#platform/clickhouse.js'
+import { stateTableOf } from '#schemas/derive/clickhouse.js'
+import { database, rejectionsLog, rejectionsView } from '#schemas/derive/names.js'
+import type { Problem } from '#schemas/problem.js'
+import type { RecordType } from '#schemas/record.js'
+import { type Filter, whereOf } from './filter.js'
+
+// What ClickHouse is asked about refused records.
+
+export type Reader = Pick<ClickHouse, 'query'>
+
+/** A refused record, as ClickHouse keeps it. */
+export type Rejection = RejectionId & {
+  rejectedAt: Date
+  org: string
+  type: string
+  requestId: string
+  id: string | null
+  /** Its place in the submitted log: of two records with one id, the higher one came later. */
+  version: number
+  problems: Problem[]
+  /** As JSON; of a message that nobody could read, its bytes in base64. */
+  record: string
+  truncated: boolean
+}
+
+type RejectionRow = Omit<Rejection, 'rejectedAt' | 'org' | 'requestId' | 'batchId' | 'version'> & {
+  version: string
+  rejected_at: string
+  org_id: string
+  request_id: string
+  batch_id: string
+}
+
+/** A place among the rejections, in the order in which they are listed. */
+export type Place = RejectionId & { rejectedAt: Date }
+
+/**
+ * The rejections that are meant: the newest first, those of one batch in its order; only those behind `after`, where it is given. With
+ * `mostBytes`, no more than have about this many bytes of records together, and at least one.
+ */
+export const findRejections = async (
+  clickhouse: Reader,
+  filter: Filter & { index?: number; after?: Place },
+  limit: number,
+  mostBytes = Number.MAX_SAFE_INTEGER,
+): Promise<Rejection[]> => {
+  const { index, after, ...rest } = filter
+  const { where, values } = whereOf(rest)
+  const conditions = [
+    where,
+    ...(index === undefined ? [] : ['index = {index:UInt32}']),
+    // The first of these lets ClickHouse use its sorting key, the second settles what was refused in the same millisecond.
+    ...(after
+      ? [
+          `rejected_at <= ${afterTime}`,
+          `(rejected_at < ${afterTime} or (batch_id, index) > ({after_batch:UUID}, {after_index:UInt32}))`,
+        ]
+      : []),
+  ]
+  const order = 'order by rejected_at desc, batch_id, index'
+  const rows = await clickhouse.query<RejectionRow>(
+    `select * except (bytes_before)
+    from (
+      select *, sum(length(record)) over (${order} rows between unbounded preceding and current row) - length(record) as bytes_before
+      from (
+        select rejected_at, org_id, type, request_id, batch_id, index, id, version, problems, record, truncated
+        from ${database}.${rejectionsLog} final
+        where ${conditions.join(' and ')}
+        ${order}
+        limit {limit:UInt32}
+      )
+    )
+    where bytes_before < {most_bytes:UInt64}
+    ${order}`,
+    {
+      ...values,
+      ...(index !== undefined && { index }),
+      ...(after && { after: after.rejectedAt.getTime(), after_batch: after.batchId, after_index: after.index }),
+      limit,
+      most_bytes: mostBytes,
+    },
+  )
+  return rows.map(({ rejected_at, org_id, request_id, batch_id, version, ...row }) => ({
+    ...row,
+    version: Number(version),
+    rejectedAt: readTime(rejected_at),
+    org: org_id,
+    requestId: request_id,
+    batchId: batch_id,
+  }))
+}
+
+const afterTime = `fromUnixTimestamp64Milli({after:Int64}, 'UTC')`
+
+/** How many rejections are meant in all, and with each code; one with two codes counts for both. */
+export const countByCode = async (
+  clickhouse: Reader,
+  filter: Filter,
+): Promise<{ total: number; byCode: Record<string, number> }> => {
+  const { where, values } = whereOf(filter)
+  const [all] = await clickhouse.query<{ total: number }>(
+    `select toUInt32(count()) as total from ${database}.${rejectionsView} where ${where}`,
+    values,
+  )
+  const rows = await clickhouse.query<{ name: string; rows: number }>(
+    `select arrayJoin(arrayDistinct(problems.code)) as name, toUInt32(count()) as rows
+    from ${database}.${rejectionsView}
+    where ${where}
+    group by name
+    order by rows desc, name`,
+    values,
+  )
+  return { total: all?.total ?? 0, byCode: Object.fromEntries(rows.map(({ name, rows }) => [name, rows])) }
+}
+
+/** How many rejections of each type are meant. */
+export const countByType = async (clickhouse: Reader, filter: Filter): Promise<Map<string, number>> => {
+  const { where, values } = whereOf(filter)
+  const rows = await clickhouse.query<{ name: string; rows: number }>(
+    `select type as name, toUInt32(count()) as rows
+    from ${database}.${rejectionsView}
+    where ${where}
+    group by name`,
+    values,
+  )
+  return new Map(rows.map(({ name, rows }) => [name, rows]))
+}
+
+/** A rejection that may be retried, without its record: there may be very many. */
+export type Candidate = RejectionId & {
+  org: string
+  type: string
+  rejectedAt: Date
+  truncated: boolean
+  /** How large its record is: bytes, and JSON values at the most. */
+  bytes: number
+  values: number
+  /** Whether a later record of the same id was accepted, be it one that deletes. */
+  superseded: boolean
+}
+
+type CandidateRow = Omit<Candidate, 'org' | 'type' | 'rejectedAt' | 'batchId'> & {
+  org_id: string
+  rejected_at: string
+  batch_id: string
+}
+
+/** Those that may be retried, in the order of the submitted log: sent in that order, the last write wins again. */
+export const findCandidates = (clickhouse: Reader, type: RecordType, filter: Filter): Promise<Candidate[]> =>
+  readCandidates(clickhouse, type, filter, 'order by r.org_id, r.version')
+
+/** The same, but no more than `most` of them: those first that can be sent. */
+export const findSomeCandidates = (
+  clickhouse: Reader,
+  type: RecordType,
+  filter: Filter,
+  most: number,
+): Promise<Candidate[]> =>
+  readCandidates(
+    clickhouse,
+    type,
+    filter,
+    `order by superseded or truncated, r.org_id, r.version limit ${Math.floor(most)}`,
+  )
+
+/** Which of these rejections of one organisation have been superseded by now; by `rejectionName`. */
+export const findSuperseded = async (
+  clickhouse: Reader,
+  type: RecordType,
+  org: string,
+  wanted: readonly Wanted[],
+): Promise<Set<string>> => {
+  const found = new Set<string>()
+  for (const { since, until, ...places } of inPieces(wanted)) {
+    const some = await readCandidates(clickhouse, type, { org, since, until }, '', places)
+    for (const candidate of some) if (candidate.superseded) found.add(rejectionName(candidate))
+  }
+  return found
+}
+
+// A version is a place in the submitted log, and the records of one id share a partition: so a version shows what came later,
+// where clocks might not.
+const readCandidates = async (
+  clickhouse: Reader,
+  type: RecordType,
+  filter: Filter,
+  orderAndLimit: string,
+  places?: Places,
+): Promise<Candidate[]> => {
+  const { where, values } = whereOf({ ...filter, type: type.type })
+  const rejections = `${database}.${rejectionsLog} final where ${where}${places ? ` and ${atPlaces}` : ''}`
+  const rows = await clickhouse.query<CandidateRow>(
+    `select r.org_id as org_id, r.batch_id as batch_id, r.index as index, r.rejected_at as rejected_at,
+      r.truncated as truncated, r.bytes as bytes, r.values as values, newest.version > r.version as superseded
+    from (
+      select org_id, batch_id, index, rejected_at, version, truncated, toUUIDOrNull(id) as uuid,
+        toUInt32(length(record)) as bytes,
+        toUInt32(countSubstrings(record, ',') + countSubstrings(record, '[') + countSubstrings(record, '{') + 1) as values
+      from ${rejections}
+    ) as r
+    left join (
+      select org_id, \`${type.id}\` as uuid, max(version) as version
+      from ${database}.${stateTableOf(type)}
+      where (org_id, \`${type.id}\`) in (
+        select org_id, assumeNotNull(toUUIDOrNull(id)) from ${rejections} and toUUIDOrNull(id) is not null
+      )
+      group by org_id, uuid
+    ) as newest on newest.org_id = r.org_id and newest.uuid = r.uuid
+    ${orderAndLimit}`,
+    { ...values, ...places },
+  )
+  return rows.map(({ org_id, rejected_at, batch_id, ...row }) => ({
+    ...row,
+    superseded: Boolean(row.superseded),
+    org: org_id,
+    type: type.type,
+    rejectedAt: readTime(rejected_at),
+    batchId: batch_id,
+  }))
+}
+
+/** A rejection whose record is to be sent again. */
+export type Wanted = RejectionId & { rejectedAt: Date }
+
+/** The records of these rejections of one organisation, as they are kept, by `rejectionName`; what is gone is left out. */
+export const findRecords = async (
+  clickhouse: Reader,
+  org: string,
+  wanted: readonly Wanted[],
+): Promise<Map<string, string>> => {
+  const found = new Map<string, string>()
+  for (const { since, until, ...places } of inPieces(wanted)) {
+    const { where, values } = whereOf({ org, since, until })
+    const rows = await clickhouse.query<{ batch_id: string; index: number; record: string }>(
+      `select batch_id, index, record from ${database}.${rejectionsView} where ${where} and ${atPlaces}`,
+      { ...values, ...places },
+    )
+    for (const { batch_id, index, record } of rows) found.set(rejectionName({ batchId: batch_id, index }), record)
+  }
+  return found
+}
+
+// Values travel in the address, of which ClickHouse takes up to 128 KiB a value.
+const mostAtOnce = 1000
+
+type Places = { batches: string[]; indexes: number[] }
+
+const atPlaces = `(batch_id, index) in (
+  select place.1, place.2 from (select arrayJoin(arrayZip({batches:Array(UUID)}, {indexes:Array(UInt32)})) as place)
+)`
+
+/** Rejections, a thousand at a time: their places, and the time in which they were refused. */
+const inPieces = (wanted: readonly Wanted[]): (Places & { since: Date; until: Date })[] =>
+  Array.from({ length: Math.ceil(wanted.length / mostAtOnce) }, (_, i) => {
+    const some = wanted.slice(i * mostAtOnce, (i + 1) * mostAtOnce)
+    const times = some.map(({ rejectedAt }) => rejectedAt.getTime())
+    return {
+      batches: some.map(({ batchId }) => batchId),
+      indexes: some.map(({ index }) => index),
+      since: new Date(Math.min(...times)),
+      until: new Date(Math.max(...times) + 1),
+    }
+  })
+
+/** ClickHouse writes times in UTC, and leaves out that they are. */
+export const readTime = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`)

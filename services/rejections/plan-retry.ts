@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import { findRetries, type Retry, rejectionName, type Unanswered } from '#ledger/retries/claims.js'
+import { findAcceptedBatches, findDecidedRequests } from '#ledger/verdicts.js'
+import type { Pool } from '#platform/postgres/postgres.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { database, logTableOf, submittedTopic } from '#schemas/derive/names.js'
+import { keyedRequestId } from '#schemas/uuid.js'
+import type { Filter } from './filter.js'
+import {
+  type Candidate,
+  countByType,
+  findCandidates,
+  findSomeCandidates,
+  findSuperseded,
+  type Reader,
+  type Wanted,
+} from './find-rejections.js'
+
+export type Sources = { pool: Pool; clickhouse: Reader; catalogue: Catalogue }
+
+/** Records that are sent in one request; `isClaimed` where an earlier run claimed them. */
+export type Job = { retryId: string; org: string; type: string; wanted: Wanted[]; isClaimed: boolean }
+
+/** What is to be sent of the rejections that a filter means, referenced types first, and what is left out for which reason. */
+export type RetryPlan = {
+  jobs: Job[]
+  matched: number
+  superseded: number
+  cannotBeRetried: number
+  alreadyRetried: number
+  /** Claimed by a run that is not done. */
+  underWay: number
+  /** Left for a later call, because as many as `limit` allows were found before them. */
+  overLimit: number
+}
+
+// Each is some 200 bytes that the edge reads for one call.
+const mostLookedAt = 20_000
+
+/** Without a `limit`, everything that can be sent is. */
+export const planRetries = async (
+  { pool, clickhouse, catalogue }: Sources,
+  filter: Filter,
+  options: { evenSuperseded: boolean; limit?: number; newRetryId?: () => string },
+): Promise<RetryPlan> => {
+  const { newRetryId = randomUUID } = options
+  const plan: RetryPlan = {
+    jobs: [],
+    matched: 0,
+    superseded: 0,
+    cannotBeRetried: 0,
+    alreadyRetried: 0,
+    underWay: 0,
+    overLimit: 0,
+  }
+  let room = options.limit ?? Number.POSITIVE_INFINITY
+  const counts = await countByType(clickhouse, filter)
+  for (const [type, count] of counts) {
+    plan.matched += count
+    if (!catalogue.all.has(type)) plan.cannotBeRetried += count
+  }
+  for (const type of catalogue.all.values()) {
+    const count = counts.get(type.type) ?? 0
+    if (count === 0) continue
+    const candidates =
+      options.limit === undefined
+        ? await findCandidates(clickhouse, type, filter)
+        : await findSomeCandidates(clickhouse, type, filter, mostLookedAt)
+    const sorted = planRetry(candidates, await findRetries(pool, candidates), options)
+    const toSend = sorted.toSend.slice(0, room)
+    room -= toSend.length
+    plan.superseded += sorted.superseded
+    plan.cannotBeRetried += sorted.truncated
+    plan.alreadyRetried += sorted.alreadyRetried
+    const left = sorted.superseded + sorted.truncated + sorted.alreadyRetried
+    plan.underWay += candidates.length - sorted.toSend.length - left
+    plan.overLimit += sorted.toSend.length - toSend.length + Math.max(0, count - candidates.length)
+    for (const wanted of cutIntoRequests(toSend, () => type.limit)) {
+      plan.jobs.push({ retryId: newRetryId(), org: wanted[0]?.org ?? '', type: type.type, wanted, isClaimed: false })
+    }
+  }
+  return plan
+}
+
+export const uploadPath = (type: string): string => `/v1/data/${type}`
+
+/** The id of the request that these rejections were, or will be, sent in. */
+export const requestIdOf = ({ org, type, retryId }: Pick<Job, 'org' | 'type' | 'retryId'>): string =>
+  keyedRequestId(org, uploadPath(type), retryId)
+
+/**
+ * Which records of an unanswered request must not be sent any more, because their ids were accepted since; by `rejectionName`. None
+ * of a request that was decided: that one is sent again only to learn its outcome.
+ */
+export const findOvertaken = async (
+  { pool, clickhouse, catalogue }: Sources,
+  one: Pick<Unanswered, 'org' | 'type' | 'retryId' | 'wanted'>,
+): Promise<Set<string>> => {
+  const type = catalogue.uploads.get(one.type)
+  // Interactions do not replace each other.
+  if (!type) return new Set()
+  const requestId = requestIdOf(one)
+  if ((await findDecidedRequests(pool, [requestId])).has(requestId)) return new Set()
+  return findSuperseded(clickhouse, type, one.org, one.wanted)
+}
+
+// A sink that is further behind than this is an incident, which /readyz shows.
+const lookBack = 3_600_000
+// Their ids travel in the address.
+const mostBatches = 3000
+
+/**
+ * Whether ClickHouse shows all that was accepted of a type of an organisation by now. Until it does, it cannot tell what has been
+ * overtaken: to submit an old record then could undo an upload of a moment ago.
+ */
+export const hasCaughtUp = async (
+  { pool, clickhouse, catalogue }: Sources,
+  { org, type: name }: Pick<Job, 'org' | 'type'>,
+): Promise<boolean> => {
+  const type = catalogue.uploads.get(name)
+  if (!type) return true
+  const since = new Date(Date.now() - lookBack)
+  const decided = await findAcceptedBatches(pool, { org, topic: submittedTopic(name), since }, mostBatches)
+  if (decided.length === 0) return true
+  const rows = await clickhouse.query<{ batch_id: string; records: string }>(
+    `select batch_id, uniqExact(version) as records
+    from ${database}.${logTableOf(name)}
+    where org_id = {org:String} and accepted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+      and batch_id in {batches:Array(UUID)}
+    group by batch_id`,
+    { org, since: since.getTime(), batches: decided.map(({ batchId }) => batchId) },
+  )
+  const shown = new Map(rows.map(({ batch_id, records }) => [batch_id, Number(records)]))
+  return decided.every(({ batchId, accepted }) => (shown.get(batchId) ?? 0) >= accepted)
+}
+
+export type Plan = {
+  toSend: Candidate[]
+  /** A later record of the same id was accepted: sending these would turn the clock back. */
+  superseded: number
+  /** Too large to be kept whole. */
+  truncated: number
+  /** Sent again before, and answered. */
+  alreadyRetried: number
+}
+
+/** Sorts rejections by what is to be done with them. Those that an unfinished run has claimed count for nothing here. */
+export const planRetry = (
+  candidates: readonly Candidate[],
+  retries: ReadonlyMap<string, Pick<Retry, 'outcome'>>,
+  options: { evenSuperseded: boolean },
+): Plan => {
+  const plan: Plan = { toSend: [], superseded: 0, truncated: 0, alreadyRetried: 0 }
+  for (const candidate of candidates) {
+    const retry = retries.get(rejectionName(candidate))
+    // Asked first: a rejection whose retry was accepted is superseded by that very retry.
+    if (retry) plan.alreadyRetried += retry.outcome === null ? 0 : 1
+    else if (candidate.truncated) plan.truncated++
+    else if (candidate.superseded && !options.evenSuperseded) plan.superseded++
+    else plan.toSend.push(candidate)
+  }
+  return plan
+}
+
+// Far below what an edge takes by default: 16 MiB, and 200 000 JSON values.
+const mostBytes = 4 * 1024 * 1024
+const mostValues = 150_000
+
+/** Consecutive slices, each fit for one request: of one organisation and type, and within every limit of an edge. */
+export const cutIntoRequests = (candidates: readonly Candidate[], limitOf: (type: string) => number): Candidate[][] => {
+  const requests: Candidate[][] = []
+  let bytes = 0
+  let values = 0
+  for (const candidate of candidates) {
+    const request = requests.at(-1)
+    const first = request?.[0]
+    bytes += candidate.bytes
+    values += candidate.values
+    const fits =
+      request &&
+      first?.org === candidate.org &&
+      first.type === candidate.type &&
+      request.length < limitOf(candidate.type) &&
+      bytes <= mostBytes &&
+      values <= mostValues
+    if (fits) request.push(candidate)
+    else {
+      requests.push([candidate])
+      bytes = candidate.bytes
+      values = candidate.values
+    }
+  }
+  return requests
+}

@@ -1,0 +1,40 @@
+import { type RejectionId, rejectionName, settleRetries } from '#ledger/retries/claims.js'
+import type { Pool } from '#platform/postgres/postgres.js'
+import type { Job } from './plan-retry.js'
+
+/** Refused records that go in one request, as JSON each, with the Idempotency-Key that this request has each time it is sent. */
+export type AgainRequest = { idempotencyKey: string; org: string; type: string; records: readonly string[] }
+
+/** What became of it: decided, with the places of the records that were refused again; or not taken, and why. */
+export type AgainAnswer =
+  | { requestId: string; refused: readonly number[] }
+  | { notTaken: string; isAboutTheBody: boolean }
+
+/** Sends a request as any careful client does, and resolves once its outcome is known. */
+export type SubmitAgain = (request: AgainRequest) => Promise<AgainAnswer>
+
+/**
+ * The one way in which claimed rejections are sent again: those whose records are there go in one request, in their order, and what
+ * became of each is stored. Whatever ends this in between, the same claims give the same request again, which is decided once.
+ */
+export const sendClaimed = async (
+  deps: { pool: Pool; submit: SubmitAgain },
+  { retryId, org, type, wanted }: Pick<Job, 'retryId' | 'org' | 'type' | 'wanted'>,
+  records: ReadonlyMap<string, string>,
+): Promise<{ accepted: number; refused: number } | Extract<AgainAnswer, { notTaken: string }>> => {
+  const texts = wanted.flatMap((each) => records.get(rejectionName(each)) ?? [])
+  if (texts.length < wanted.length) throw new Error('a request is sent with all of its records, or not at all')
+  const answer = await deps.submit({ idempotencyKey: retryId, org, type, records: texts })
+  if ('notTaken' in answer) return answer
+  const refused = new Set(answer.refused)
+  const outcomeOf = (each: RejectionId, place: number) => ({
+    batchId: each.batchId,
+    index: each.index,
+    outcome: refused.has(place) ? ('refused' as const) : ('accepted' as const),
+  })
+  await settleRetries(deps.pool, answer.requestId, wanted.map(outcomeOf))
+  return { accepted: wanted.length - refused.size, refused: refused.size }
+}
+
+/** The body of an upload of these records: the same records always give the same bytes. */
+export const uploadBodyOf = (records: readonly string[]): string => `{"records":[${records.join(',')}]}`

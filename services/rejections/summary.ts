@@ -1,0 +1,104 @@
+import { rejectionName } from '#ledger/retries/claims.js'
+import { database, rejectionsLog } from '#schemas/derive/names.js'
+import { type Filter, whereOf } from './filter.js'
+import { type Reader, type Rejection, readTime } from './find-rejections.js'
+
+/** Rejections of one type with the same code in the same field: how many, since when and until when, and the newest of them. */
+export type RejectionGroup = {
+  type: string
+  code: string
+  field: string | null
+  count: number
+  firstSeen: Date
+  lastSeen: Date
+  /** Undefined where it was pruned just now. */
+  sample: GroupSample | undefined
+}
+/** A rejection with its record, or with the beginning of a long one. */
+export type GroupSample = Pick<Rejection, 'batchId' | 'index' | 'id' | 'problems' | 'record' | 'truncated'>
+
+type GroupRow = {
+  type: string
+  code: string
+  field: string | null
+  rejections: number
+  first_seen: string
+  last_seen: string
+  newest_batch: string
+  newest_index: number
+}
+
+/** The largest `most` groups of an organisation. A rejection with several problems counts in the group of each, once. */
+export const findGroups = async (
+  clickhouse: Reader,
+  filter: Filter & { org: string },
+  most: number,
+): Promise<RejectionGroup[]> => {
+  const { where, values } = whereOf(filter)
+  // Of a rejection with several problems only those are meant that the filter names.
+  const chosen = [
+    ...(filter.code === undefined ? [] : ['problem.1 = {code:String}']),
+    ...(filter.field === undefined ? [] : ['problem.2 = {field:String}']),
+  ]
+  const groups = await clickhouse.query<GroupRow>(
+    `select type, problem.1 as code, problem.2 as field, toUInt32(count()) as rejections,
+      min(rejected_at) as first_seen, max(rejected_at) as last_seen,
+      argMax(batch_id, place) as newest_batch, argMax(index, place) as newest_index
+    from (
+      select type, rejected_at, batch_id, index, (rejected_at, batch_id, index) as place,
+        arrayJoin(arrayDistinct(arrayZip(problems.code, problems.field))) as problem
+      from ${database}.${rejectionsLog} final
+      where ${where}
+    )
+    where ${chosen.join(' and ') || 'true'}
+    group by type, code, field
+    order by rejections desc, type, code, field
+    limit {most:UInt32}`,
+    { ...values, most },
+  )
+  const samples = await findSamples(clickhouse, filter.org, groups)
+  return groups.map(({ type, code, field, rejections, first_seen, last_seen, newest_batch, newest_index }) => ({
+    type,
+    code,
+    field,
+    count: rejections,
+    firstSeen: readTime(first_seen),
+    lastSeen: readTime(last_seen),
+    sample: samples.get(rejectionName({ batchId: newest_batch, index: newest_index })),
+  }))
+}
+
+type SampleRow = Pick<GroupSample, 'index' | 'id' | 'problems'> & { batch_id: string; sampled: string; is_cut: number }
+
+// Of many groups, each with a record of 64 KiB, nobody could make anything.
+const mostSampled = 4096
+
+/** The rejections that stand for the groups. A problem's message differs from one to the next, so each is shown with its own. */
+const findSamples = async (
+  clickhouse: Reader,
+  org: string,
+  groups: readonly GroupRow[],
+): Promise<Map<string, GroupSample>> => {
+  if (groups.length === 0) return new Map()
+  const rows = await clickhouse.query<SampleRow>(
+    `select batch_id, index, id, problems, length(record) > ${mostSampled} as is_long,
+      if(is_long, substringUTF8(record, 1, ${mostSampled}), record) as sampled, truncated or is_long as is_cut
+    from ${database}.${rejectionsLog} final
+    where org_id = {org:String} and (rejected_at, batch_id, index) in (
+      select fromUnixTimestamp64Milli(place.1, 'UTC'), place.2, place.3
+      from (select arrayJoin(arrayZip({times:Array(Int64)}, {batches:Array(UUID)}, {indexes:Array(UInt32)})) as place)
+    )`,
+    {
+      org,
+      times: groups.map(({ last_seen }) => readTime(last_seen).getTime()),
+      batches: groups.map(({ newest_batch }) => newest_batch),
+      indexes: groups.map(({ newest_index }) => newest_index),
+    },
+  )
+  return new Map(
+    rows.map(({ batch_id, sampled, is_cut, index, id, problems }) => [
+      rejectionName({ batchId: batch_id, index }),
+      { batchId: batch_id, index, id, problems, record: sampled, truncated: Boolean(is_cut) },
+    ]),
+  )
+}

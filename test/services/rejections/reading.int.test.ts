@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { claimRetries } from '#ledger/retries/claims.js'
+import { createClickHouse } from '#platform/clickhouse.js'
+import { findRejections, type Place } from '#rejections/find-rejections.js'
+import { planRetries } from '#rejections/plan-retry.js'
+import { findQuality } from '#rejections/quality.js'
+import { findStates } from '#rejections/states.js'
+import { findGroups } from '#rejections/summary.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { boundedReader } from '../../../services/edge/rejections/reads.js'
+import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { openMigratedDatabase } from '../../support/migrated-database.js'
+
+const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
+const { pool } = await openMigratedDatabase(2)
+const sources = { pool, clickhouse: boundedReader(clickhouse), catalogue }
+beforeAll(() => provisionTables(clickhouse, catalogue))
+afterAll(() => clickhouse.close())
+
+type Refused = {
+  type: string
+  second: number
+  batch: string
+  index: number
+  version: number
+  id: string
+  codes: string[]
+}
+
+const momentOf = (second: number): string =>
+  new Date(Date.UTC(2026, 2, 1) + second * 1000).toISOString().replace('T', ' ').slice(0, 23)
+const quoted = (text: string) => `'${text}'`
+
+const insertRefused = (org: string, rows: readonly Refused[]) =>
+  rows.length === 0
+    ? undefined
+    : clickhouse.command(
+        `insert into weir.rejections_log values ${rows
+          .map(({ type, second, batch, index, version, id, codes }) => {
+            const problems = codes.map((code) => `('name', '${code}', 'no')`).join(', ')
+            const facts = [org, batch, batch, momentOf(second)].map(quoted).join(', ')
+            return `(${facts}, ${version}, '${type}', ${index}, '${id}', [${problems}], '{"n":${index}}', false)`
+          })
+          .join(', ')}`,
+      )
+
+const insertAccepted = (
+  org: string,
+  rows: readonly { second: number; batch: string; version: number; id: string }[],
+) =>
+  rows.length === 0
+    ? undefined
+    : clickhouse.command(`insert into weir.shops_log (org_id, request_id, batch_id, accepted_at, version, shop_id, name)
+        values ${rows
+          .map(({ second, batch, version, id }) => {
+            const facts = [org, batch, batch, momentOf(second)].map(quoted).join(', ')
+            return `(${facts}, ${version}, '${id}', 'x')`
+          })
+          .join(', ')}`)
+
+const batches = Array.from({ length: 4 }, () => randomUUID())
+const ids = Array.from({ length: 5 }, () => randomUUID())
+const day = 86_400
+/** Batches at offsets of the log; each was decided at one moment, and its rows are told apart by their places. */
+const anyRows = fc.uniqueArray(
+  fc.record({
+    batch: fc.nat(3),
+    index: fc.nat(5),
+    isAccepted: fc.boolean(),
+    id: fc.nat(4),
+    codes: fc.uniqueArray(fc.constantFrom('bad_format', 'missing_field', 'out_of_range'), { minLength: 1 }),
+    times: fc.integer({ min: 1, max: 3 }),
+  }),
+  { selector: ({ batch, index }) => `${batch}/${index}`, maxLength: 20 },
+)
+
+it('counts, groups and pages as a naive reader does, however often a row was written', {
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(anyRows, fc.integer({ min: 1, max: 4 }), async (rows, limit) => {
+      const org = `org-${randomUUID()}`
+      const placed = rows.map((row) => ({
+        ...row,
+        type: 'shops',
+        // Two batches a day.
+        second: row.batch * (day / 2),
+        batch: batches[row.batch] ?? '',
+        version: row.batch * 8192 + row.index,
+        id: ids[row.id] ?? '',
+      }))
+      const refused = placed.filter(({ isAccepted }) => !isAccepted)
+      const accepted = placed.filter(({ isAccepted }) => isAccepted)
+      for (const round of [1, 2, 3]) {
+        await insertRefused(
+          org,
+          refused.filter(({ times }) => times >= round),
+        )
+        await insertAccepted(
+          org,
+          accepted.filter(({ times }) => times >= round),
+        )
+      }
+
+      const expected = refused
+        .toSorted((a, b) => b.second - a.second || a.index - b.index)
+        .map(({ batch, index }) => `${batch}/${index}`)
+      const seen: string[] = []
+      let after: Place | undefined
+      for (;;) {
+        const page = await findRejections(clickhouse, { org, ...(after && { after }) }, limit)
+        seen.push(...page.map(({ batchId, index }) => `${batchId}/${index}`))
+        after = page.at(-1)
+        if (page.length < limit) break
+      }
+      expect(seen).toEqual(expected)
+
+      const groups = await findGroups(clickhouse, { org }, 100)
+      const count = (code: string) => refused.filter((row) => row.codes.some((each) => each === code)).length
+      const codes = ['bad_format', 'missing_field', 'out_of_range'].filter((code) => count(code) > 0)
+      expect(Object.fromEntries(groups.map((group) => [group.code, group.count]))).toEqual(
+        Object.fromEntries(codes.map((code) => [code, count(code)])),
+      )
+      for (const { code, sample } of groups) expect(sample?.problems.map((each) => each.code)).toContain(code)
+
+      const days = await findQuality(clickhouse, org, { from: '2026-03-01', to: '2026-03-31' })
+      const on = (list: { second: number }[], number: number) =>
+        list.filter(({ second }) => Math.floor(second / day) === number).length
+      expect(days.map((each) => [each.day, each.received, each.accepted, each.refused])).toEqual(
+        [1, 0]
+          .filter((number) => on(placed, number) > 0)
+          .map((number) => [`2026-03-0${number + 1}`, on(placed, number), on(accepted, number), on(refused, number)]),
+      )
+      for (const { accepted: some, lastAcceptedAt } of days) expect(lastAcceptedAt !== null).toBe(some > 0)
+
+      const found = await findRejections(clickhouse, { org }, 100)
+      const states = await findStates(sources, org, found)
+      const newest = (list: typeof placed, id: string | null) =>
+        Math.max(-1, ...list.filter((row) => row.id === id).map(({ version }) => version))
+      expect(states.map(({ state }) => state)).toEqual(
+        found.map(({ id, version }) => {
+          if (newest(accepted, id) > version) return 'accepted_since'
+          return newest(refused, id) > version ? 'overtaken' : 'open'
+        }),
+      )
+    }),
+    { numRuns: 15 },
+  )
+})
+
+it('plans no more than is wanted, and accounts for everything that matched', async () => {
+  const org = `org-${randomUUID()}`
+  const batch = randomUUID()
+  const rows = Array.from({ length: 12 }, (_, index) => ({
+    type: index < 6 ? 'shops' : 'tags',
+    second: 0,
+    batch,
+    index,
+    version: 8192 + index,
+    id: randomUUID(),
+    codes: ['bad_format'],
+  }))
+  await insertRefused(org, rows)
+  await insertAccepted(org, [{ second: 9, batch: randomUUID(), version: 9_000_000, id: rows[0]?.id ?? '' }])
+  const rejectedAt = new Date(Date.UTC(2026, 2, 1))
+  const claim = { retryId: randomUUID(), org, type: 'shops', batchId: batch, rejectedAt }
+  await claimRetries(pool, [{ ...claim, index: 1 }])
+
+  const plan = await planRetries(sources, { org }, { evenSuperseded: false, limit: 5 })
+  const sent = plan.jobs.flatMap(({ type, wanted }) => wanted.map(({ index }) => `${type} ${index}`))
+  // What others refer to comes first, in the order of the log.
+  expect(sent).toEqual(['shops 2', 'shops 3', 'shops 4', 'shops 5', 'tags 6'])
+  expect(plan).toMatchObject({ matched: 12, superseded: 1, underWay: 1, alreadyRetried: 0, overLimit: 5 })
+})
+
+it('is bounded: a question that would read too much is refused by ClickHouse itself', async () => {
+  const query = boundedReader(clickhouse).query('select sum(number) from numbers(1000000000)')
+  await expect(query).rejects.toMatchObject({ code: '158' })
+})
+
+it('shows the beginning of a long record as the sample of its group', async () => {
+  const org = `org-${randomUUID()}`
+  const text = `{"name":"${'é'.repeat(5000)}"}`
+  await clickhouse.command(`insert into weir.rejections_log values ('${org}', '${randomUUID()}', '${randomUUID()}',
+    '2026-03-01 00:00:00.000', 1, 'shops', 0, null, [(null, 'bad_format', 'no')], '${text}', false)`)
+  const [group] = await findGroups(clickhouse, { org }, 9)
+  expect(group?.sample).toMatchObject({ record: text.slice(0, 4096), truncated: true, id: null })
+})
+
+it('shows pages of bytes, and at least one record of any size', async () => {
+  const org = `org-${randomUUID()}`
+  const batch = randomUUID()
+  const row = (index: number) => ({ type: 'shops', second: 0, batch, index, version: 8192 + index, id: '', codes: [] })
+  await insertRefused(org, [0, 1, 2].map(row))
+  expect(await findRejections(clickhouse, { org }, 9, 1)).toHaveLength(1)
+  expect(await findRejections(clickhouse, { org }, 9, 8)).toHaveLength(2)
+  expect(await findRejections(clickhouse, { org }, 9)).toHaveLength(3)
+})
