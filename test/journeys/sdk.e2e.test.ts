@@ -75,6 +75,61 @@ it('uploads each record once and in order while edge and integrity are killed', 
   }, 60_000)
 }, 240_000)
 
+it('shows refused records, and has them submitted again once their reason is gone', async () => {
+  const { key } = await newOrganisation('sdk-rejections')
+  const weir = createWeir({ url: system.edgeUrl, key })
+  const shop_id = randomUUID()
+  const offers = Array.from({ length: 3 }, () => ({
+    offer_id: randomUUID(),
+    shop_id,
+    name: 'Early',
+    type: 'fixed',
+    value: 1,
+    region: 'GB',
+  }))
+  const { requestId, refused } = await weir.offers.send(offers)
+  expect(refused).toHaveLength(3)
+  const listed = async () => {
+    const all = []
+    for await (const each of weir.rejections.list({ request_id: requestId }, { pageSize: 2 })) all.push(each)
+    return all
+  }
+  const given = new Map<unknown, unknown>(offers.map((offer) => [offer.offer_id, offer]))
+  const open = await eventually(async () => {
+    const all = await listed()
+    expect(all).toHaveLength(3)
+    return all
+  })
+  for (const { id, record, state, problems } of open) {
+    expect({ record, state }).toEqual({ record: given.get(id), state: 'open' })
+    expect(problems).toMatchObject([{ code: 'unknown_reference', field: 'shop_id' }])
+  }
+  expect(await weir.rejections.summary({ request_id: requestId })).toMatchObject([
+    { type: 'offers', code: 'unknown_reference', field: 'shop_id', count: 3, sample: { truncated: false } },
+  ])
+
+  await weir.shops.send([{ shop_id, name: 'Late Books', region: 'GB' }])
+  const ordered = await weir.rejections.retry({ request_id: requestId })
+  expect(ordered).toMatchObject({ matched: 3, submitted: 3 })
+  await eventually(async () => {
+    const now = await weir.rejections.getRetry(ordered.request_id)
+    expect(now).toMatchObject({ status: 'done', accepted: 3, refused: 0 })
+  }, 60_000)
+  await eventually(async () => {
+    for (const { state, retry } of await listed()) {
+      expect(state).not.toBe('open')
+      expect(retry?.retry_request_id).toBe(ordered.request_id)
+    }
+  })
+  // Over all days: it may be midnight.
+  await eventually(async () => {
+    const days = (await weir.quality.get()).filter(({ type }) => type === 'offers')
+    const sum = (what: 'received' | 'accepted' | 'refused') => days.reduce((total, day) => total + day[what], 0)
+    expect([sum('received'), sum('accepted'), sum('refused')]).toEqual([6, 3, 3])
+    expect(days.flatMap(({ top_codes }) => top_codes)).toEqual([{ code: 'unknown_reference', count: 3 }])
+  })
+})
+
 /** Passes requests on to the system, and notes where they or their answers are not as they should be. */
 const watch = (exchanges: readonly Exchange[], names: Names) => {
   const differences: string[] = []
