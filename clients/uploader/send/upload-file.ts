@@ -44,8 +44,9 @@ export type FileUpload = { report: FileReport; failure?: unknown }
 /** Sends what an earlier run did not, and keeps the journal of it beside the file. */
 export const uploadFile = async (chosen: Chosen, deps: UploadDeps): Promise<FileUpload> => {
   const report = createReport(chosen.file, chosen.type.type)
-  const release = chosen.file === '-' ? () => {} : claim(chosen.file)
+  let release = () => {}
   try {
+    if (chosen.file !== '-') release = claim(chosen.file)
     return { report, ...(await upload(chosen, deps, report)) }
   } catch (failure) {
     return { report, failure }
@@ -94,13 +95,13 @@ const upload = async (chosen: Chosen, deps: UploadDeps, report: FileReport): Pro
     const old = await setAsideRefused(refusedPath, { restart: deps.restart || isStream })
     if (old) deps.progress.note(`${file}: refused records of an earlier upload are now in ${old}`)
   }
-  const journal = await openJournal(file, header, before?.length)
   const last = before?.answered.at(-1)
   const refusedFile = await openRefusedFile(
     refusedPath,
     { format: form.format, columns: rows.columns },
     last ? { bytes: last.refused_bytes, sha256: last.refused_sha256 } : nothingVouched,
   )
+  const journal = await openJournal(file, header, before?.length)
   const answered = new Set(before?.answered.map(({ from, to }) => `${from}-${to}`))
   report.skipped = report.records
   deps.progress.begin({ file, size: chosen.size, read: rows.read, report })
