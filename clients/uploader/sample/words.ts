@@ -1,6 +1,6 @@
 /** Names for sample data: plain enough to tell apart, and some with what CSV has to quote. */
 export const shopNames = [
-  'Corner',
+  'Seven Corners',
   'North Star',
   'Blue Door',
   'Old Mill',

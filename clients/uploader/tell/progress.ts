@@ -50,7 +50,7 @@ export const createProgress = (screen: Screen, now: () => number = () => perform
       file,
     ].filter(Boolean)
     if (!screen.isTTY) return void screen.write(`weir: ${pieces.join(', ')}\n`)
-    screen.write(`\r\u001b[K${fit(pieces, (screen.columns || 80) - 1)}`)
+    screen.write(`\r\u001b[K${fitInto(pieces, (screen.columns || 80) - 1)}`)
     shown = true
   }
 
@@ -91,7 +91,7 @@ export const createProgress = (screen: Screen, now: () => number = () => perform
 }
 
 /** As many pieces as fit, from the first on; a terminal would break a longer line and scroll with each change. */
-export const fit = (pieces: readonly string[], width: number): string => {
+export const fitInto = (pieces: readonly string[], width: number): string => {
   let line = ''
   for (const piece of pieces) {
     const longer = line === '' ? piece : `${line}  ${piece}`
