@@ -25,7 +25,7 @@ export const addCheck = (program: Command, desk: Desk): void => {
     const reports: FileReport[] = []
     for (const chosen of files) reports.push(await checkFile(chosen, mappingOf(options), desk))
     const summary = summaryOf(reports, Math.round((performance.now() - begunAt) / 10) / 100)
-    desk.out(options.json ? JSON.stringify(summary) : tableOf(reports, summary))
+    desk.out(options.json ? JSON.stringify(summary) : tableOf(reports, summary, 'checked'))
     process.exitCode = desk.signal.aborted
       ? exitCodes.interrupted
       : summary.refused > 0

@@ -81,7 +81,11 @@ const upload = async (paths: string[], options: UploadOptions, desk: Desk): Prom
   const isSpent = deps.budget.isSpent(true)
   const seconds = Math.round((performance.now() - begunAt) / 10) / 100
   const summary = summaryOf(reports, seconds)
-  desk.out(options.json ? JSON.stringify(summary) : tableOf(reports, summary))
+  desk.out(
+    options.json
+      ? JSON.stringify(summary)
+      : tableOf(reports, summary, isTrying ? 'checked, and none kept,' : 'answered'),
+  )
   return tellEnd({ failure, isSpent, reports, desk, paths, isTrying })
 }
 

@@ -11,7 +11,8 @@ export const readCsv = async (bytes: Bytes, from?: Place): Promise<Rows> => {
   const all = rowsOf(bytes.from(0), { offset: 0, line: 1 })
   const first = await all.next()
   const [header, ...others] = first.done ? [] : first.value
-  if (!header) return { columns: [], blocks: nothing() }
+  // A file without anything in it has no records, and nobody knows its columns.
+  if (!header) return { blocks: nothing() }
   if (header.unreadable) throw new UsageError(`the first line does not name the columns: ${header.unreadable}`)
   const columns = header.given as string[]
   const fitted = (blocks: AsyncIterable<Row[]>) => withCells(blocks, columns.length)

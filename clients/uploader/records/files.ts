@@ -83,6 +83,8 @@ const isOurs = (name: string): boolean =>
 const look = async (path: string): Promise<{ isFolder: boolean; size: number }> => {
   try {
     const found = await stat(path)
+    if (!found.isDirectory() && !found.isFile())
+      throw new UsageError(`${path} is no file that can be read twice: pipe it into standard input instead, which is -`)
     return { isFolder: found.isDirectory(), size: found.size }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')

@@ -81,6 +81,11 @@ const refuseUnknownNames = (type: RecordType, { map, constants }: Mapping): void
 const refuseColumns = (type: RecordType, columns: string[], { map, constants, skipUnknown }: Mapping): void => {
   const names = Object.keys(type.fields)
   const fields = columns.filter((name) => !isRemark(name)).map((name) => map.get(name) ?? name)
+  const [only = ''] = columns
+  if (columns.length === 1 && /[;\t|]/.test(only))
+    throw new UsageError(
+      `the cells are not separated by commas: ${JSON.stringify(only)}; save the file as CSV with commas`,
+    )
   const twice = fields.find((name, i) => fields.indexOf(name) !== i && type.fields[name])
   if (twice) throw new UsageError(`two columns would be ${twice}: rename one of them in the file, or map it elsewhere`)
   const absent = [...map.keys()].find((name) => !columns.includes(name))

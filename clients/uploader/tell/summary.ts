@@ -41,8 +41,10 @@ export const summaryOf = (reports: readonly FileReport[], seconds: number): Summ
   }
 }
 
-/** The same for people: a line for each file, then why records were refused. */
-export const tableOf = (reports: readonly FileReport[], { sent, skipped, seconds, codes }: Summary): string => {
+/** The same for people: a line for each file, then why records were refused. `did` is what was done with the records. */
+export const tableOf = (reports: readonly FileReport[], summary: Summary, did: string): string => {
+  const { skipped, seconds, codes } = summary
+  const done = reports.reduce((sum, { records }) => sum + records, 0) - skipped
   const files = [
     ['file', 'records', 'accepted', 'refused', ''],
     ...reports.map(({ file, records, accepted, refused, refused_file, state }) => [
@@ -56,7 +58,7 @@ export const tableOf = (reports: readonly FileReport[], { sent, skipped, seconds
   const reasons = Object.entries(codes)
     .sort(([, a], [, b]) => b - a)
     .map(([code, number]) => [code, count(number), reports.map(({ examples }) => examples[code]).find(Boolean) ?? ''])
-  const rate = seconds > 0 ? `, ${count(Math.round(sent / seconds))} a second` : ''
+  const rate = seconds > 0 ? `, ${count(Math.round(done / seconds))} a second` : ''
   const earlier = skipped > 0 ? `; ${count(skipped)} were answered in an earlier run` : ''
   return [
     ...align(files, [1, 2, 3]),
@@ -64,7 +66,7 @@ export const tableOf = (reports: readonly FileReport[], { sent, skipped, seconds
       ? ['', ...align([['refused for', 'records', 'the first of this run'], ...reasons], [1])]
       : []),
     '',
-    `${count(sent)} records sent in ${duration(seconds)}${rate}${earlier}`,
+    `${count(done)} records ${did} in ${duration(seconds)}${rate}${earlier}`,
   ].join('\n')
 }
 
