@@ -11,9 +11,11 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const filesIn = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    return entry.isDirectory() ? filesIn(path) : [path]
+    // A client that was packed has what was built beside its sources.
+    if (entry.isDirectory()) return entry.name === 'dist' ? [] : filesIn(path)
+    return [path]
   })
-const files = ['schemas', 'services', 'deploy'].flatMap(filesIn)
+const files = ['schemas', 'services', 'clients', 'deploy'].flatMap(filesIn)
 const sources = files.filter((file) => file.endsWith('.ts'))
 const textOf = new Map(sources.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
 
@@ -32,10 +34,10 @@ const importsOf = new Map(
   }),
 )
 
-/** The room that a file belongs to: schemas, deploy, or one of the services. */
+/** The room that a file belongs to: schemas, deploy, or one of the services or clients. */
 const roomOf = (file: string): string => {
   const [first = '', second = ''] = file.split('/')
-  return first === 'services' ? `services/${second}` : first
+  return first === 'services' || first === 'clients' ? `${first}/${second}` : first
 }
 const shared = ['schemas', 'services/ledger', 'services/platform']
 
@@ -46,6 +48,7 @@ it.each([
   { room: 'services/edge', mayImport: shared },
   { room: 'services/integrity', mayImport: shared },
   { room: 'services/sink', mayImport: shared },
+  { room: 'clients/typescript', mayImport: [] },
 ])('imports into $room only what may be there', ({ room, mayImport }) => {
   const allowed = new Set([room, ...mayImport])
   const strangers = sources
@@ -54,6 +57,17 @@ it.each([
     .filter(({ target }) => !allowed.has(roomOf(target)))
   const rule = `${room} may import only ${[...allowed].join(', ')}`
   expect(strangers.map(({ file, target }) => `${file} imports ${target}: ${rule}`)).toEqual([])
+})
+
+it('has an SDK that runs anywhere: it imports no package, and nothing of Node', () => {
+  const strangers = sources
+    .filter((file) => file.startsWith('clients/typescript/'))
+    .flatMap((file) =>
+      [...(textOf.get(file) ?? '').matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)]
+        .filter(([, name = '']) => !name.startsWith('./'))
+        .map(([, name]) => `${file} imports ${name}; the SDK may import only its own files`),
+    )
+  expect(strangers).toEqual([])
 })
 
 it('leaves SQL on the shared Postgres tables to services/ledger', () => {

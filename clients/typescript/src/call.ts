@@ -5,13 +5,13 @@ export type CallOptions = {
   /** Ends the call, its waits too, at once. It then rejects with the signal's reason. */
   signal?: AbortSignal | undefined
   /** Is called before each wait for another attempt. */
-  onRetry?: ((retry: Retry) => void) | undefined
+  onRetry?: ((retry: RetryNotice) => void) | undefined
   /** Milliseconds after which no further attempt is made, and one under way is given up. Ten minutes unless said. */
   giveUpAfterMs?: number | undefined
 }
 
 /** An attempt that failed, and how long the next one is waited for. `status` is undefined where no answer came. */
-export type Retry = { attempt: number; status: number | undefined; message: string; waitMs: number }
+export type RetryNotice = { attempt: number; status: number | undefined; message: string; waitMs: number }
 
 export type CallRequest = {
   method: 'GET' | 'POST'
@@ -24,10 +24,10 @@ export type CallRequest = {
   undecided?: (json: unknown) => string | undefined
 }
 
-export type Answered = { status: number; json: unknown; headers: Headers }
+export type CallAnswer = { status: number; json: unknown; headers: Headers }
 
 /** Makes one request, again and again where that may help, and resolves to the answer that settles it. */
-export type Call = (request: CallRequest, options?: CallOptions) => Promise<Answered>
+export type Call = (request: CallRequest, options?: CallOptions) => Promise<CallAnswer>
 
 export type CallDeps = { url: string; key: string; fetch: typeof globalThis.fetch }
 
@@ -74,8 +74,8 @@ export const createCall =
 /** Whether an answer settles the request; if not, why, and how long the next attempt has to wait (undefined: none may help). */
 const judge = (
   request: CallRequest,
-  answered: Answered,
-): { answered: Answered } | { error: WeirError; retryAfterMs: number | undefined } => {
+  answered: CallAnswer,
+): { answered: CallAnswer } | { error: WeirError; retryAfterMs: number | undefined } => {
   const { status, json, headers } = answered
   const retryAfterMs = readRetryAfter(headers.get('retry-after'), Date.now())
   const undecided = request.undecided?.(json)
@@ -170,6 +170,7 @@ const fetchWithin = async <T>(
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
     const stop = () => {
       clearTimeout(timer)
       reject(signal?.reason)

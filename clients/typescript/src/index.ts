@@ -1,14 +1,32 @@
 import { createCall } from './call.js'
+import { createInteractions, type Interactions } from './interactions.js'
 import { type RecordTypes, recordTypes, type TypeName } from './record-types.js'
-import { createSendTexts, type SendOptions, type SendResult, toText } from './send.js'
+import { createQuality, createRejections, type Quality, type Rejections } from './rejections.js'
+import { createRequests, type Requests } from './requests.js'
+import { createSendTexts, type SendRecordsOptions, type SendResult, toText } from './send.js'
+import { type UploadOptions, type UploadSummary, uploadAll } from './upload.js'
 import { WeirError } from './weir-error.js'
 
-export type { CallOptions, Retry } from './call.js'
+export type { CallOptions, RetryNotice } from './call.js'
 export { createIdGate, type IdGate, type IdTurn } from './id-gate.js'
 export { createInFlight, type InFlight, type InFlightPlace } from './in-flight.js'
+export type { InteractionFilter, Interactions } from './interactions.js'
+export type { ListOptions, TimeGiven } from './pages.js'
 export type * from './record-types.js'
 export { recordTypes } from './record-types.js'
-export type { RefusedRecord, SendOptions, SendResult } from './send.js'
+export type {
+  Quality,
+  QualityOfDay,
+  RejectedGroup,
+  RejectedRecord,
+  RejectionFilter,
+  RejectionRetry,
+  Rejections,
+  RetryOptions,
+} from './rejections.js'
+export type { RefusedRecord, RequestOutcome, Requests } from './requests.js'
+export type { SendRecordsOptions, SendResult } from './send.js'
+export type { UploadOptions, UploadRefusal, UploadSummary } from './upload.js'
 export { type RecordProblem, type UploadProgress, WeirError, type WeirErrorKind } from './weir-error.js'
 
 /** What can be done with records of one type. */
@@ -18,12 +36,18 @@ export type Uploads<Item> = {
   readonly id: string
   readonly limit: number
   /** Sends records as one request, again where that may help, and resolves when each of them is decided. */
-  send: (records: readonly Item[], options?: SendOptions) => Promise<SendResult>
+  send: (records: readonly Item[], options?: SendRecordsOptions) => Promise<SendResult>
+  /** Sends any number of records, cut into requests, a few at a time. */
+  upload: (records: Iterable<Item> | AsyncIterable<Item>, options?: UploadOptions<Item>) => Promise<UploadSummary>
 }
 
 export type Weir = { readonly [Name in keyof RecordTypes]: Uploads<RecordTypes[Name]> } & {
   /** The same for a type whose name is known only at run time: its path segment, like `shop-categories`. */
   of: (type: string) => Uploads<Record<string, unknown>>
+  interactions: Interactions
+  requests: Requests
+  rejections: Rejections
+  quality: Quality
 }
 
 export type WeirConfig = {
@@ -38,11 +62,12 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
   const call = createCall({ url: readUrl(url), key: readKey(key), fetch })
   const sendTexts = createSendTexts(call)
 
-  const uploadsOf = (name: keyof RecordTypes): Uploads<unknown> => {
+  const uploadsOf = <Item>(name: keyof RecordTypes): Uploads<Item> => {
     const type = recordTypes[name]
     return {
       ...type,
       send: (records, options) => sendTexts(type, records.map(toText), options),
+      upload: (records, options) => uploadAll({ type, sendTexts }, records, options),
     }
   }
   const names = Object.keys(recordTypes) as (keyof RecordTypes)[]
@@ -57,6 +82,10 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
       const known = names.map((known): TypeName => recordTypes[known].type)
       throw new WeirError('usage', `there is no type ${JSON.stringify(type)}`, `the types are ${known.join(', ')}`)
     },
+    interactions: createInteractions(call),
+    requests: createRequests(call),
+    rejections: createRejections(call),
+    quality: createQuality(call),
   }
 }
 

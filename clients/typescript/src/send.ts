@@ -1,12 +1,10 @@
 import type { Call, CallOptions } from './call.js'
-import { type RecordProblem, WeirError } from './weir-error.js'
-
-/** A record that was not accepted, and why. `index` is its place among the records given. */
-export type RefusedRecord = { index: number; id?: string; line?: number; problems: RecordProblem[] }
+import { isUndecided, type RefusedRecord, toRefused, type UploadAnswer } from './requests.js'
+import { WeirError } from './weir-error.js'
 
 export type SendResult = { requestId: string; accepted: number; refused: RefusedRecord[] }
 
-export type SendOptions = CallOptions & {
+export type SendRecordsOptions = CallOptions & {
   /** Checks everything and keeps nothing. */
   dryRun?: boolean | undefined
   /**
@@ -20,7 +18,11 @@ export type SendOptions = CallOptions & {
 export type SendableType = { type: string; id: string; limit: number }
 
 /** Sends records that are JSON already, as one request, and resolves when each of them is decided. */
-export type SendTexts = (type: SendableType, texts: readonly string[], options?: SendOptions) => Promise<SendResult>
+export type SendTexts = (
+  type: SendableType,
+  texts: readonly string[],
+  options?: SendRecordsOptions,
+) => Promise<SendResult>
 
 export const createSendTexts =
   (call: Call): SendTexts =>
@@ -54,19 +56,6 @@ export const createSendTexts =
     return { requestId, accepted: texts.length - refused.length, refused }
   }
 
-type UploadAnswer = {
-  request_id: string
-  batches: { status: number; data: { error: string | null; errors?: AnsweredRefusal[] } }[]
-}
-type AnsweredRefusal = { index: number; id?: string | null; line?: number; problems: RecordProblem[] }
-
-const toRefused = ({ index, id, line, problems }: AnsweredRefusal): RefusedRecord => ({
-  index,
-  ...(typeof id === 'string' && { id }),
-  ...(line !== undefined && { line }),
-  problems,
-})
-
 /**
  * Whether some batches of an answer have no verdict. The same request is then sent again with its key: the service answers
  * the decided batches from what it has stored, and takes only the others again.
@@ -74,7 +63,7 @@ const toRefused = ({ index, id, line, problems }: AnsweredRefusal): RefusedRecor
 const undecided = (json: unknown): string | undefined => {
   const { batches } = (json ?? {}) as Partial<UploadAnswer>
   if (!Array.isArray(batches)) return undefined
-  const open = batches.filter(({ status }) => status === 500 || status === 202)
+  const open = batches.filter(isUndecided)
   if (open.length === 0) return undefined
   return `${open.length} of ${batches.length} batches are not decided: ${open[0]?.data.error ?? 'not decided yet'}`
 }

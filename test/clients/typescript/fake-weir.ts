@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { vi } from 'vitest'
 
 /** What went to the fake service in one attempt. */
 export type Attempt = { method: string; path: string; headers: Headers; body: string }
@@ -118,3 +120,28 @@ const json = (status: number, payload: unknown, headers: Record<string, string> 
   new Response(JSON.stringify(payload), { status, headers: { 'content-type': 'application/json', ...headers } })
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8)
+
+/** Mishaps one after another; then everything goes well. */
+export const sequence = (mishaps: readonly (Mishap | undefined)[]): (() => Mishap | undefined) => {
+  const left = [...mishaps]
+  return () => left.shift()
+}
+
+/** What a client has to get over by itself. */
+export const anyMishap: fc.Arbitrary<Mishap> = fc.oneof(
+  fc.record({ kind: fc.constant('refuse' as const), status: fc.constantFrom(408, 429, 500, 502, 503, 504) }),
+  fc.constant({ kind: 'lost' as const }),
+  fc.constant({ kind: 'answer lost' as const }),
+  fc.record({ kind: fc.constant('partly decided' as const), batches: fc.nat(3) }),
+)
+
+/** Lets the work go on in a clock that jumps to the next timer. */
+export const inFakeTime = async <T>(work: Promise<T>): Promise<T> => {
+  let isOver = false
+  const end = () => {
+    isOver = true
+  }
+  work.then(end, end)
+  while (!isOver) await vi.advanceTimersToNextTimerAsync()
+  return work
+}

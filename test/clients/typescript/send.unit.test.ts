@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createWeir, type Retry, WeirError } from '../../../clients/typescript/src/index.js'
-import { createFakeWeir, type Mishap } from './fake-weir.js'
+import { createWeir, type RetryNotice, WeirError } from '../../../clients/typescript/src/index.js'
+import { anyMishap, createFakeWeir, inFakeTime, type Mishap, sequence } from './fake-weir.js'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -9,32 +9,6 @@ afterEach(() => void vi.useRealTimers())
 const url = 'http://weir.test'
 const shops = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ shop_id: `shop-${i}`, name: i % 4 === 3 ? 'bad' : 'good', region: 'GB' }))
-
-/** Lets the work go on in a clock that jumps to the next timer. */
-const inFakeTime = async <T>(work: Promise<T>): Promise<T> => {
-  let isOver = false
-  const over = work.then(
-    () => {},
-    () => {},
-  )
-  void over.then(() => {
-    isOver = true
-  })
-  while (!isOver) await vi.advanceTimersToNextTimerAsync()
-  return work
-}
-
-const sequence = (mishaps: readonly (Mishap | undefined)[]) => {
-  const left = [...mishaps]
-  return () => left.shift()
-}
-
-const anyMishap = fc.oneof(
-  fc.record({ kind: fc.constant('refuse' as const), status: fc.constantFrom(408, 429, 500, 502, 503, 504) }),
-  fc.constant({ kind: 'lost' as const }),
-  fc.constant({ kind: 'answer lost' as const }),
-  fc.record({ kind: fc.constant('partly decided' as const), batches: fc.nat(3) }),
-)
 
 it('decides each record once, whatever goes wrong on the way', async () => {
   await fc.assert(
@@ -72,8 +46,8 @@ it('waits from half a second to a bound that doubles up to 8 s, and as long as R
     }),
   )
   const fake = createFakeWeir({ next: sequence(refusals) })
-  const retries: Retry[] = []
-  const onRetry = (retry: Retry) => void retries.push(retry)
+  const retries: RetryNotice[] = []
+  const onRetry = (retry: RetryNotice) => void retries.push(retry)
   await inFakeTime(createWeir({ url, key: 'k', fetch: fake.fetch }).shops.send(shops(1), { onRetry }))
   const [seconds = 0, untilDate = 0, ...others] = retries.map(({ waitMs }) => waitMs)
   expect(seconds).toBe(20_000)
@@ -100,6 +74,46 @@ it('ends a wait at once when its signal says so', async () => {
   const began = Date.now()
   expect(await inFakeTime(failed.catch((thrown: unknown) => thrown))).toBe(reason)
   expect(Date.now() - began).toBeLessThan(100)
+})
+
+it('ends an attempt at once when its signal says so, and makes none after that', async () => {
+  let attempts = 0
+  const never: typeof fetch = (_, init) => {
+    attempts += 1
+    return new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
+  }
+  const { shops: uploads } = createWeir({ url, key: 'k', fetch: never })
+  const controller = new AbortController()
+  const { signal } = controller
+  const reason = new Error('enough')
+  setTimeout(() => controller.abort(reason), 10)
+  const began = Date.now()
+  expect(await inFakeTime(uploads.send(shops(1), { signal }).catch((thrown: unknown) => thrown))).toBe(reason)
+  expect(Date.now() - began).toBe(10)
+  await expect(uploads.send(shops(1), { signal })).rejects.toBe(reason)
+  await expect(uploads.upload(shops(1), { signal })).rejects.toBe(reason)
+  expect(attempts).toBe(1)
+})
+
+it('ends a wait that has not begun when onRetry itself gives up', async () => {
+  const fake = createFakeWeir({ next: () => ({ kind: 'refuse', status: 503, retryAfter: '100' }) })
+  const controller = new AbortController()
+  const { signal } = controller
+  const onRetry = () => controller.abort(new Error('enough'))
+  const sent = createWeir({ url, key: 'k', fetch: fake.fetch }).shops.send(shops(1), { signal, onRetry })
+  expect(String(await inFakeTime(sent.catch((thrown: unknown) => thrown)))).toBe('Error: enough')
+  expect(fake.attempts).toHaveLength(1)
+})
+
+it('follows no redirect: a POST would arrive as a GET, or elsewhere with the key', async () => {
+  const seen: unknown[] = []
+  const redirecting: typeof fetch = async (_, init) => {
+    seen.push(init?.redirect)
+    return new Response(null, { status: 308, headers: { location: 'https://elsewhere.test' } })
+  }
+  const sent = createWeir({ url, key: 'k', fetch: redirecting }).shops.send(shops(1))
+  await expect(sent).rejects.toMatchObject({ kind: 'usage', status: 308 })
+  expect(seen).toEqual(['manual'])
 })
 
 it('gives up at its deadline, and says with which key to go on', async () => {

@@ -1,0 +1,67 @@
+import type { Call, CallOptions } from './call.js'
+import type { RecordProblem } from './weir-error.js'
+
+/** A record that was not accepted, and why. `index` is its place among the records given. */
+export type RefusedRecord = { index: number; id?: string; line?: number; problems: RecordProblem[] }
+
+/** What became of a request, batch by batch, as its uploader was or would have been answered. */
+export type RequestOutcome = {
+  requestId: string
+  type: string
+  /** Whether every batch has its verdict. */
+  isDecided: boolean
+  batches: {
+    batch: number
+    /** 200 all accepted, 207 some, 400 none, 202 not decided yet, 500 unknown. */
+    status: number
+    batchId: string | null
+    message: string
+    refused: RefusedRecord[]
+  }[]
+}
+
+export type Requests = {
+  /** Looks up a request by the id that its answer, or the error in its place, had. */
+  get: (requestId: string, options?: CallOptions) => Promise<RequestOutcome>
+}
+
+/** An answer to an upload, or to the question about it. */
+export type UploadAnswer = {
+  request_id: string
+  type: string
+  batches: {
+    batch: number
+    status: number
+    data: { message: string; batch_id: string | null; error: string | null; errors?: AnsweredRefusal[] }
+  }[]
+}
+type AnsweredRefusal = Omit<RefusedRecord, 'id'> & { id?: string | null }
+
+export const createRequests = (call: Call): Requests => ({
+  get: async (requestId, options) => {
+    const { json } = await call({ method: 'GET', path: `/v1/requests/${encodeURIComponent(requestId)}` }, options)
+    const { request_id, type, batches } = json as UploadAnswer
+    return {
+      requestId: request_id,
+      type,
+      isDecided: !batches.some(isUndecided),
+      batches: batches.map(({ batch, status, data }) => ({
+        batch,
+        status,
+        batchId: data.batch_id,
+        message: data.error ?? data.message,
+        refused: (data.errors ?? []).map(toRefused),
+      })),
+    }
+  },
+})
+
+/** A batch that may still be decided either way. */
+export const isUndecided = ({ status }: { status: number }): boolean => status === 500 || status === 202
+
+export const toRefused = ({ index, id, line, problems }: AnsweredRefusal): RefusedRecord => ({
+  index,
+  ...(typeof id === 'string' && { id }),
+  ...(line !== undefined && { line }),
+  problems,
+})

@@ -1,0 +1,144 @@
+import type { CallOptions, RetryNotice } from './call.js'
+import { createIdGate } from './id-gate.js'
+import { createInFlight, type InFlightPlace } from './in-flight.js'
+import { createBatchSource, type RecordBatch } from './record-batches.js'
+import type { RefusedRecord } from './requests.js'
+import type { SendableType, SendResult, SendTexts } from './send.js'
+import { type UploadProgress, WeirError } from './weir-error.js'
+
+export type UploadOptions<Item> = CallOptions & {
+  /** The most requests at once; 4 unless said. While the service is busy there are fewer. */
+  inFlight?: number | undefined
+  /** The most records in a request, where that is to be fewer than the type allows: for a source that is slow. */
+  batchSize?: number | undefined
+  /** Checks everything and keeps nothing. */
+  dryRun?: boolean | undefined
+  /** Is called for each refused record, one call after another; the upload waits for a promise that it returns. */
+  onRefused?: ((refusal: UploadRefusal<Item>) => unknown) | undefined
+  /** Is called after each request. */
+  onProgress?: ((progress: UploadProgress) => unknown) | undefined
+}
+
+/** A refused record with its place in the iterable. By `requestId` the service knows the request that it was in. */
+export type UploadRefusal<Item> = RefusedRecord & { record: Item; requestId: string }
+
+/** How many records were accepted and refused, in how many requests. */
+export type UploadSummary = { accepted: number; refused: number; requests: number }
+
+/**
+ * Sends any number of records: cut into requests, a few at a time, read only as fast as they are answered. Two records with one
+ * id are never under way at once, so the later one wins.
+ */
+export const uploadAll = async <Item>(
+  deps: { type: SendableType; sendTexts: SendTexts },
+  records: Iterable<Item> | AsyncIterable<Item>,
+  { inFlight = 4, batchSize, dryRun, onRefused, onProgress, onRetry, ...options }: UploadOptions<Item> = {},
+): Promise<UploadSummary> => {
+  const { signal } = options
+  signal?.throwIfAborted()
+  const source = createBatchSource(records, deps.type, { batchSize, isKept: onRefused !== undefined })
+  const places = createInFlight({ most: inFlight })
+  const gate = createIdGate()
+  const running = new Set<Promise<void>>()
+  // Where the batches begin that are not settled yet. They come in order, so the first is the earliest.
+  const open = new Set<number>()
+  const counts = { accepted: 0, refused: 0, requests: 0 }
+  let failure: { reason: unknown } | undefined
+  let told: Promise<unknown> = Promise.resolve()
+
+  const fail = (reason: unknown): void => {
+    failure ??= { reason }
+    source.stop(reason)
+  }
+  const progress = (): UploadProgress => {
+    const read = source.given()
+    const [earliest = read] = open
+    return { read, settled: earliest, ...counts }
+  }
+
+  // A batch whose refusals could not be told does not count as settled: whoever goes on from there hears of them again.
+  const tell = async (batch: RecordBatch<Item>, { requestId, accepted, refused }: SendResult): Promise<void> => {
+    for (const { index, ...refusal } of onRefused ? refused : []) {
+      const record = batch.records[index] as Item
+      await calling('onRefused', () => onRefused?.({ ...refusal, index: batch.first + index, record, requestId }))
+    }
+    counts.accepted += accepted
+    counts.refused += refused.length
+    open.delete(batch.first)
+    await calling('onProgress', () => onProgress?.(progress()))
+  }
+
+  const send = async (texts: readonly string[], place: InFlightPlace): Promise<SendResult> => {
+    const noteRetry = (retry: RetryNotice) => {
+      if (retry.status === 429 || retry.status === 503) place.busy()
+      onRetry?.(retry)
+    }
+    counts.requests += 1
+    try {
+      return await deps.sendTexts(deps.type, texts, { ...options, dryRun, onRetry: noteRetry })
+    } catch (error) {
+      // The operator, or a proxy on the way, takes smaller bodies than usual.
+      if (!(error instanceof WeirError) || error.status !== 413 || texts.length === 1) throw error
+      source.shrink(texts.reduce((sum, { length }) => sum + length, 0))
+      const middle = Math.ceil(texts.length / 2)
+      // One half after the other: they may have records with one id.
+      const first = await send(texts.slice(0, middle), place)
+      const second = await send(texts.slice(middle), place)
+      const moved = second.refused.map((refusal) => ({ ...refusal, index: middle + refusal.index }))
+      return { ...second, accepted: first.accepted + second.accepted, refused: [...first.refused, ...moved] }
+    }
+  }
+
+  const run = async (batch: RecordBatch<Item>, place: InFlightPlace): Promise<void> => {
+    const turn = gate.enter(batch.ids)
+    let isAnswered = false
+    try {
+      await turn.ready
+      // Nobody knows what becomes of a request that failed: later records with its ids must not overtake it.
+      if (failure) return
+      const result = await send(batch.texts, place)
+      isAnswered = true
+      // One after another, and no more once one has failed.
+      const telling = told.then(() => tell(batch, result))
+      told = telling
+      telling.catch(() => {})
+      await telling
+    } catch (reason) {
+      fail(reason)
+    } finally {
+      turn.leave()
+      place.leave(isAnswered)
+    }
+  }
+
+  const stop = () => fail(signal?.reason)
+  signal?.addEventListener('abort', stop)
+  try {
+    while (!failure) {
+      const place = await places.enter(signal)
+      const batch = failure ? undefined : await source.next()
+      if (!batch) break
+      open.add(batch.first)
+      const job = run(batch, place).finally(() => running.delete(job))
+      running.add(job)
+    }
+  } catch (reason) {
+    fail(reason)
+  }
+  await source.close()
+  await Promise.all(running)
+  signal?.removeEventListener('abort', stop)
+  if (!failure) return counts
+  const { reason } = failure
+  if (reason instanceof WeirError) reason.progress = progress()
+  throw reason
+}
+
+const calling = async (name: string, work: () => unknown): Promise<void> => {
+  try {
+    await work()
+  } catch (cause) {
+    const remedy = `mend ${name}; what was sent is told in progress, and records may be sent again`
+    throw new WeirError('usage', `${name} failed: ${cause}`, remedy, { cause })
+  }
+}

@@ -1,0 +1,70 @@
+import { createWeir, type UploadRefusal, WeirError } from '../../../clients/typescript/src/index.js'
+import type { ConformanceCall, Names } from './cases.js'
+
+type Given = {
+  do: string
+  type: string
+  records: Record<string, unknown>[]
+  options: object
+  interaction: never
+  filter: object
+  days: object
+  requestId: string
+}
+
+/** Does with the SDK what a call says, and tells how that differs from what has to come of it. */
+export const driveSdk = async (
+  call: ConformanceCall,
+  names: Names,
+  config: { url: string; key: string; fetch: typeof fetch },
+): Promise<string[]> => {
+  const outcome = await perform(names.fill(call) as unknown as Given, { ...config, key: call.key ?? config.key }).then(
+    (returned) => ({ returned }),
+    (error: unknown) => ({ error }),
+  )
+  if ('returned' in outcome)
+    return call.fails
+      ? [`it should have failed, and returned ${JSON.stringify(outcome.returned)}`]
+      : names.differences(call.returns, outcome.returned, 'returned', true)
+  const { error } = outcome
+  if (!call.fails || !(error instanceof WeirError)) return [`it failed: ${error}`]
+  return [...(error.remedy ? [] : ['the error has no remedy']), ...names.differences(call.fails, error, 'error', false)]
+}
+
+const perform = async (call: Given, config: { url: string; key: string; fetch: typeof fetch }): Promise<unknown> => {
+  const weir = createWeir(config)
+  const { options, filter } = call
+  switch (call.do) {
+    case 'send':
+      return weir.of(call.type).send(call.records, options)
+    case 'upload': {
+      const told: UploadRefusal<unknown>[] = []
+      const onRefused = (refusal: UploadRefusal<unknown>) => void told.push(refusal)
+      return { ...(await weir.of(call.type).upload(call.records, { ...options, onRefused })), told }
+    }
+    case 'interactions.record':
+      return weir.interactions.record(call.interaction, options)
+    case 'interactions.list':
+      return allOf(weir.interactions.list(filter, options))
+    case 'requests.get':
+      return weir.requests.get(call.requestId, options)
+    case 'rejections.list':
+      return allOf(weir.rejections.list(filter, options))
+    case 'rejections.summary':
+      return weir.rejections.summary(filter, options)
+    case 'rejections.retry':
+      return weir.rejections.retry(filter, options)
+    case 'rejections.getRetry':
+      return weir.rejections.getRetry(call.requestId, options)
+    case 'quality.get':
+      return weir.quality.get(call.days, options)
+    default:
+      throw new Error(`the SDK cannot ${call.do}`)
+  }
+}
+
+const allOf = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
