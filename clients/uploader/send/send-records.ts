@@ -1,6 +1,12 @@
 import { createValidator } from '../../../schemas/derive/validator.js'
 import type { RecordType } from '../../../schemas/record.js'
-import { type CallOptions, type RecordProblem, type Weir, WeirError } from '../../typescript/src/index.js'
+import {
+  type CallOptions,
+  type Interaction,
+  type RecordProblem,
+  type Weir,
+  WeirError,
+} from '../../typescript/src/index.js'
 
 /** What is wrong with one of the records that were sent. */
 export type RefusedAt = { index: number; problems: readonly RecordProblem[] }
@@ -17,25 +23,20 @@ export const createSendRecords = (weir: Weir, type: RecordType, { dryRun }: { dr
   return async (records, options) => (await uploads.send(records, { ...options, dryRun })).refused
 }
 
-type InteractionsPort = {
-  record: (given: object, options: CallOptions & { idempotencyKey?: string }) => Promise<unknown>
-}
-
 // The service gathers interactions that arrive together, so many at once are as good as one large request.
-const atOnce = 32
+const atOnce = 16
 
 /** Interactions have a request each. */
 const sendOneByOne =
   (weir: Weir): SendRecords =>
   async (records, { idempotencyKey, ...options }) => {
-    const { interactions } = weir as unknown as { interactions: InteractionsPort }
     const refused: RefusedAt[] = []
     let next = 0
     const sendSome = async (): Promise<void> => {
       for (let index = next++; index < records.length; index = next++) {
         const key = idempotencyKey && { idempotencyKey: `${idempotencyKey}-${index}` }
         try {
-          await interactions.record(records[index] ?? {}, { ...options, ...key })
+          await weir.interactions.record(records[index] as unknown as Interaction, { ...options, ...key })
         } catch (error) {
           if (!(error instanceof WeirError) || error.status !== 400 || error.problems.length === 0) throw error
           refused.push({ index, problems: error.problems })
