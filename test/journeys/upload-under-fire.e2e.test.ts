@@ -58,7 +58,8 @@ it(`loses and doubles none of ${rows} rows, whatever is killed`, async () => {
       const name = ['edge', 'integrity', 'kafka'][turn % 3] ?? 'edge'
       const killed = kill(name)
       await eventually(() => expect(pidOf(name)).not.toBe(killed), 60_000)
-      await wait(3000)
+      await eventually(async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200), 60_000)
+      await wait(2000)
     }
   }
   let peak = 0

@@ -7,7 +7,7 @@ import { createBudget, type MostErrors, readMostErrors } from '../send/budget.js
 import { createReport, type FileReport } from '../send/tally.js'
 import { findTarget } from '../send/target.js'
 import { tryFile } from '../send/try-file.js'
-import { type FileUpload, type UploadDeps, uploadFile } from '../send/upload-file.js'
+import { type FileUpload, type FileUploadDeps, uploadFile } from '../send/upload-file.js'
 import { createProgress } from '../tell/progress.js'
 import { summaryOf, tableOf } from '../tell/summary.js'
 import { codeOf, exitCodes, lineOf } from './exit-codes.js'
@@ -53,7 +53,7 @@ const upload = async (paths: string[], options: UploadOptions, desk: Desk): Prom
   const progress = createProgress(process.stderr)
   const { files, passedOver } = await chooseFiles(paths, options, catalogue)
   if (passedOver.length > 0) progress.note(`passed over, because no type begins their names: ${passedOver.join(', ')}`)
-  const deps: UploadDeps = {
+  const deps: FileUploadDeps = {
     target,
     weir: createWeir({ url: target.url, key: target.key }),
     mapping: mappingOf(options),

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { type CsvError, type Info, type Options, Parser } from 'csv-parse'
 import type { Bytes } from './bytes.js'
-import { countLines, longestRecord, type Place, type Row, type Rows, UsageError } from './row.js'
+import { countLines, type FileRows, longestRecord, type Place, type Row, UsageError } from './row.js'
 
 /**
  * The rows of a CSV file (RFC 4180, lines ended by LF or CRLF), the first of which names the columns. From a later place on,
  * the names are still read from the start.
  */
-export const readCsv = async (bytes: Bytes, from?: Place): Promise<Rows> => {
+export const readCsv = async (bytes: Bytes, from?: Place): Promise<FileRows> => {
   const all = rowsOf(bytes.from(0), { offset: 0, line: 1 })
   const first = await all.next()
   const [header, ...others] = first.done ? [] : first.value

@@ -1,9 +1,9 @@
 import type { Bytes } from './bytes.js'
 import { toRow } from './ndjson.js'
-import { countLines, longestRecord, type Place, type Row, type Rows, UsageError } from './row.js'
+import { countLines, type FileRows, longestRecord, type Place, type Row, UsageError } from './row.js'
 
 /** The rows of a file that is one JSON array of records, or the body of a request: {"records": […]}. */
-export const readJsonArray = (bytes: Bytes, from?: Place): Rows => ({
+export const readJsonArray = (bytes: Bytes, from?: Place): FileRows => ({
   blocks: rowsOf(bytes.from(from?.offset ?? 0), from ?? { offset: 0, line: 1 }, from !== undefined && from.offset > 0),
 })
 

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { Bytes } from './bytes.js'
-import { longestRecord, type Place, type Row, type Rows, readJson } from './row.js'
+import { type FileRows, longestRecord, type Place, type Row, readJson } from './row.js'
 
 /** The rows of a file with a JSON record in each line. Blank lines count as lines and are passed over. */
-export const readNdjson = (bytes: Bytes, from: Place = { offset: 0, line: 1 }): Rows => ({
+export const readNdjson = (bytes: Bytes, from: Place = { offset: 0, line: 1 }): FileRows => ({
   blocks: rowsOf(bytes.from(from.offset), from),
 })
 

@@ -13,13 +13,13 @@ import {
 } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import type { Bytes } from './bytes.js'
-import { type Place, type Row, type Rows, UsageError } from './row.js'
+import { type FileRows, type Place, type Row, UsageError } from './row.js'
 
 /**
  * The rows of a Parquet file, one row group after another: a group is what such a file is read by, so one group is in memory at a
  * time. A gzipped one is unpacked first, because Parquet is not read from its start to its end.
  */
-export const readParquet = async (file: string, bytes: Bytes, gzipped: boolean, from?: Place): Promise<Rows> => {
+export const readParquet = async (file: string, bytes: Bytes, gzipped: boolean, from?: Place): Promise<FileRows> => {
   const folder = gzipped ? await mkdtemp(join(tmpdir(), 'weir-parquet-')) : undefined
   try {
     const path = folder ? join(folder, 'unpacked.parquet') : file

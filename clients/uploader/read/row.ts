@@ -16,7 +16,7 @@ export type Row = {
 export type Place = { offset: number; line: number }
 
 /** The rows of a file in blocks, because a step of the event loop for each row would take longer than reading it. */
-export type Rows = {
+export type FileRows = {
   /** The names of the columns, where the file has such. */
   columns?: string[]
   blocks: AsyncIterable<Row[]>

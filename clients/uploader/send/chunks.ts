@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { RecordType } from '../../../schemas/record.js'
-import type { Row, Rows } from '../read/row.js'
-import type { Header } from '../state/journal.js'
+import type { FileRows, Row } from '../read/row.js'
+import type { ChunkSize, Header } from '../state/journal.js'
 
 /** Rows that are sent as one request: those from byte `from` to byte `to`. */
 export type Chunk = { from: number; to: number; line: number; nextLine: number; rows: Row[] }
-
-/** Where chunks end. Fixed for a file when its upload begins: a chunk that is sent again has to be the same one. */
-export type ChunkSize = { records: number; bytes: number }
 
 // Some hundred kilobytes of JSON: large enough that a request's own cost does not count, small enough that eight of them, with
 // their records, fit into a few dozen megabytes.
@@ -22,7 +19,7 @@ export const chunkSizeOf = ({ type, limit }: RecordType): ChunkSize =>
  * Cuts rows into chunks. The cuts depend on the rows alone, and not on how they came: a file that is read again from the start
  * of any chunk is cut at the same places.
  */
-export async function* toChunks({ blocks }: Rows, size: ChunkSize, start: number): AsyncGenerator<Chunk> {
+export async function* toChunks({ blocks }: FileRows, size: ChunkSize, start: number): AsyncGenerator<Chunk> {
   let from = start
   let rows: Row[] = []
   for await (const block of blocks) {

@@ -1,18 +1,19 @@
 import type { RecordType } from '../../../schemas/record.js'
-import { createIdGate, type InFlight } from '../../typescript/src/index.js'
-import type { Row, Rows } from '../read/row.js'
+import { createIdGate, type InFlight, WeirError } from '../../typescript/src/index.js'
+import type { FileRows, Row } from '../read/row.js'
 import type { ToRecord } from '../records/mapping.js'
+import type { ChunkSize } from '../state/journal.js'
 import type { RefusedRow } from '../state/refused-file.js'
 import type { Budget } from './budget.js'
-import { type Chunk, type ChunkSize, toChunks } from './chunks.js'
-import type { SendRecords } from './send-records.js'
+import { type Chunk, toChunks } from './chunks.js'
+import type { RefusedAt, SendRecords } from './send-records.js'
 
 /** What became of a chunk. */
 export type ChunkAnswer = { chunk: Chunk; sent: number; refused: RefusedRow[] }
 
 export type FileSending = {
   type: RecordType
-  rows: Rows
+  rows: FileRows
   size: ChunkSize
   /** Where the rows begin. */
   start: number
@@ -22,7 +23,8 @@ export type FileSending = {
   isAnswered: (chunk: Chunk) => boolean
   /** Called for one chunk at a time, in the order of the answers; a chunk counts as answered once this has resolved. */
   onAnswer: (answer: ChunkAnswer) => Promise<void>
-  onRetry: (message: string, waitMs: number) => void
+  /** `isHeard` where the server answered, though not with what became of the records. */
+  onRetry: (message: string, waitMs: number, isHeard: boolean) => void
   /** How long to go on trying where no answer comes, in milliseconds. */
   patience: () => number
   inFlight: InFlight
@@ -57,7 +59,7 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
     const settle = async (): Promise<boolean> => {
       await turn.ready
       stop.signal.throwIfAborted()
-      const refused = records.length === 0 ? [] : await sendOnce(file, chunk, records, stop.signal, place.busy)
+      const refused = records.length === 0 ? [] : await sendPatiently(file, chunk, records, stop.signal, place.busy)
       const rows = withReasons(chunk.rows, readable, refused)
       writing = writing.then(() => file.onAnswer({ chunk, sent: records.length, refused: rows }))
       await writing
@@ -95,6 +97,23 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
   return isWhole
 }
 
+/**
+ * Sends a chunk until it is answered, or patience ends. That may have grown meanwhile: a server that answers 503 is there, and one
+ * that never answered most likely is not.
+ */
+const sendPatiently = async (...given: Parameters<typeof sendOnce>): Promise<RefusedAt[]> => {
+  const [file] = given
+  for (;;) {
+    const patience = file.patience()
+    try {
+      return await sendOnce(...given)
+    } catch (error) {
+      const isPassing = error instanceof WeirError && (error.kind === 'network' || error.kind === 'server')
+      if (!isPassing || file.patience() <= patience) throw error
+    }
+  }
+}
+
 const sendOnce = (
   file: FileSending,
   chunk: Chunk,
@@ -109,7 +128,7 @@ const sendOnce = (
     giveUpAfterMs: file.patience(),
     onRetry: ({ status, message, waitMs }) => {
       if (status === 429 || status === 503) busy()
-      file.onRetry(message, waitMs)
+      file.onRetry(message, waitMs, status !== undefined)
     },
   })
 }

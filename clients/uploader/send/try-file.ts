@@ -1,5 +1,5 @@
 import { openRows } from '../read/open-rows.js'
-import type { Row, Rows } from '../read/row.js'
+import type { FileRows, Row } from '../read/row.js'
 import type { Chosen } from '../records/files.js'
 import { createToRecord } from '../records/mapping.js'
 import { showRefused } from '../tell/summary.js'
@@ -7,15 +7,15 @@ import { chunkSizeOf } from './chunks.js'
 import { type ChunkAnswer, sendFile } from './send-file.js'
 import { createSendRecords } from './send-records.js'
 import { addAnswer, createReport } from './tally.js'
-import type { FileUpload, UploadDeps } from './upload-file.js'
+import type { FileUpload, FileUploadDeps } from './upload-file.js'
 
 /** A dry run of a file, or of its first records: nothing is kept, here or there. Of a trial, each refused record is shown. */
-export const tryFile = async (chosen: Chosen, deps: UploadDeps, trial: number | undefined): Promise<FileUpload> => {
+export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: number | undefined): Promise<FileUpload> => {
   const { file, type, form, size } = chosen
   const report = createReport(file, type.type)
   try {
     const all = await openRows(file, form)
-    const rows: Rows = trial === undefined ? all : { ...all, blocks: firstOf(all.blocks, trial) }
+    const rows: FileRows = trial === undefined ? all : { ...all, blocks: firstOf(all.blocks, trial) }
     const toRecord = createToRecord(type, rows.columns, deps.mapping)
     deps.progress.begin({ file, size, read: all.read, report })
     const onAnswer = async (answer: ChunkAnswer): Promise<void> => {

@@ -25,7 +25,7 @@ import { createSendRecords } from './send-records.js'
 import { addAnswer, addTally, createReport, type FileReport, tallyOf } from './tally.js'
 import type { Target } from './target.js'
 
-export type UploadDeps = {
+export type FileUploadDeps = {
   target: Target
   weir: Weir
   mapping: Mapping
@@ -42,7 +42,7 @@ export type UploadDeps = {
 export type FileUpload = { report: FileReport; failure?: unknown }
 
 /** Sends what an earlier run did not, and keeps the journal of it beside the file. */
-export const uploadFile = async (chosen: Chosen, deps: UploadDeps): Promise<FileUpload> => {
+export const uploadFile = async (chosen: Chosen, deps: FileUploadDeps): Promise<FileUpload> => {
   const report = createReport(chosen.file, chosen.type.type)
   let release = () => {}
   try {
@@ -55,7 +55,7 @@ export const uploadFile = async (chosen: Chosen, deps: UploadDeps): Promise<File
   }
 }
 
-const upload = async (chosen: Chosen, deps: UploadDeps, report: FileReport): Promise<{ failure?: unknown }> => {
+const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport): Promise<{ failure?: unknown }> => {
   const { file, type, form } = chosen
   const isStream = file === '-'
   const before = isStream || deps.restart ? undefined : await readJournal(file)
@@ -183,7 +183,7 @@ const claim = (file: string): (() => void) => {
   }
 }
 
-const refuseAnother = (header: Header, { file, type }: Chosen, sha256: string, deps: UploadDeps): void => {
+const refuseAnother = (header: Header, { file, type }: Chosen, sha256: string, deps: FileUploadDeps): void => {
   const anew = `${deps.calledAs} upload '${file}' --restart`
   const refuse = (what: string, otherwise: string) => {
     throw new UsageError(`${file} ${what}: ${otherwise}to send all of it: ${anew}`)

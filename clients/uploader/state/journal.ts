@@ -1,12 +1,14 @@
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Place } from '../read/row.js'
-import type { ChunkSize } from '../send/chunks.js'
 import type { Fingerprint } from './fingerprint.js'
 
 // <file>.weir-journal: a line that says what is uploaded where, then a line for each chunk that was answered, then one for the
 // end. A line is written when its chunk is answered and the chunk's refused records are on the disk; so what is written is true,
 // and what is not is sent again, with the same Idempotency-Key.
+
+/** Where chunks end. Fixed for a file when its upload begins: a chunk that is sent again has to be the same one. */
+export type ChunkSize = { records: number; bytes: number }
 
 /** What is uploaded, where to, and how. */
 export type Header = {

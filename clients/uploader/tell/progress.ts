@@ -6,18 +6,22 @@ export type FileProgress = {
   answered: () => void
   /** Whether the server has answered at all in this run. */
   hasAnswer: () => boolean
-  /** The server does not answer, or not now. */
-  waits: (message: string, waitMs: number) => void
+  /** The server does not answer, or not now; `isHeard` where it said so itself. */
+  waits: (message: string, waitMs: number, isHeard: boolean) => void
   note: (text: string) => void
   end: () => void
 }
 
-export type Screen = { write: (text: string) => unknown; isTTY?: boolean | undefined; columns?: number | undefined }
+export type ProgressScreen = {
+  write: (text: string) => unknown
+  isTTY?: boolean | undefined
+  columns?: number | undefined
+}
 
 const everyOnTerminal = 200
 const everyElsewhere = 10_000
 
-export const createProgress = (screen: Screen, now: () => number = () => performance.now()): FileProgress => {
+export const createProgress = (screen: ProgressScreen, now: () => number = () => performance.now()): FileProgress => {
   let current: Parameters<FileProgress['begin']>[0] | undefined
   let begunAt = 0
   let readBefore = 0
@@ -69,7 +73,8 @@ export const createProgress = (screen: Screen, now: () => number = () => perform
       waiting = undefined
     },
     hasAnswer: () => isAnswered,
-    waits: (message, waitMs) => {
+    waits: (message, waitMs, isHeard) => {
+      isAnswered ||= isHeard
       const isNew = waiting === undefined
       waiting = `waiting: ${message}; next try in ${Math.max(1, Math.round(waitMs / 1000))} s`
       if (isNew && !screen.isTTY) screen.write(`weir: ${waiting}\n`)

@@ -9,7 +9,7 @@ import { readCsv } from '../../../clients/uploader/read/csv.js'
 import { readJsonArray } from '../../../clients/uploader/read/json-array.js'
 import { readNdjson } from '../../../clients/uploader/read/ndjson.js'
 import { formOf, openRows } from '../../../clients/uploader/read/open-rows.js'
-import type { Row, Rows } from '../../../clients/uploader/read/row.js'
+import type { FileRows, Row } from '../../../clients/uploader/read/row.js'
 import { toChunks } from '../../../clients/uploader/send/chunks.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir reading '))
@@ -25,7 +25,7 @@ const inPieces = (text: string | Buffer, piece = 5): Bytes => {
     },
   }
 }
-const allOf = async ({ blocks }: Rows): Promise<Row[]> => {
+const allOf = async ({ blocks }: FileRows): Promise<Row[]> => {
   const rows: Row[] = []
   for await (const block of blocks) rows.push(...block)
   return rows

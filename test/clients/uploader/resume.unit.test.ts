@@ -7,7 +7,7 @@ import { catalogue } from '#schemas/catalogue.js'
 import { createInFlight, type Weir, WeirError } from '../../../clients/typescript/src/index.js'
 import { chooseFiles } from '../../../clients/uploader/records/files.js'
 import { createBudget } from '../../../clients/uploader/send/budget.js'
-import { type UploadDeps, uploadFile } from '../../../clients/uploader/send/upload-file.js'
+import { type FileUploadDeps, uploadFile } from '../../../clients/uploader/send/upload-file.js'
 import { createProgress } from '../../../clients/uploader/tell/progress.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir resume '))
@@ -51,11 +51,11 @@ const createServer = (fails: (request: number) => 'before' | 'after' | WeirError
 }
 
 const silent = { write: () => true }
-const upload = async (weir: Weir, over: Partial<UploadDeps> & { file?: string } = {}) => {
+const upload = async (weir: Weir, over: Partial<FileUploadDeps> & { file?: string } = {}) => {
   const { files } = await chooseFiles([over.file ?? file], {}, catalogue)
   const [chosen] = files
   if (!chosen) throw new Error('no file')
-  const deps: UploadDeps = {
+  const deps: FileUploadDeps = {
     target: { url: 'http://weir', key: 'k', keyId: 'id' },
     weir,
     mapping: { map: new Map(), constants: new Map(), skipUnknown: false },
@@ -173,7 +173,7 @@ it('keeps the keys of a journal when the API key is another one, and says so', a
 })
 
 describe('what does not fit the journal', () => {
-  const failureOf = async (over: Partial<UploadDeps>) => String((await upload(createServer().weir, over)).failure)
+  const failureOf = async (over: Partial<FileUploadDeps>) => String((await upload(createServer().weir, over)).failure)
 
   it('is told with what to do: another file, server or mapping', async () => {
     writeFileSync(file, csv)
