@@ -6,6 +6,9 @@ import { setUp } from './setup/setup.mjs'
 
 const built = (path) => new URL(`../../dist/${path}`, import.meta.url)
 
+// By itself Node lets garbage pile up to what it thinks a machine can spare: 250 MB for a file of any length, where 130 do.
+export const uploaderFlags = ['--max-old-space-size=256']
+
 /** The commands that are the uploader's and not the operator's. */
 export const uploaderCommands = ['upload', 'check', 'sample']
 
@@ -22,7 +25,7 @@ export async function runUploader(words, name) {
   const { INIT_CWD, npm_lifecycle_event } = process.env
   // npm runs scripts in the clone; the files that were named are where the shell is.
   if (npm_lifecycle_event === 'weir' && INIT_CWD) process.chdir(INIT_CWD)
-  runNode([fileURLToPath(built('clients/uploader/main.js')), ...words], {
+  runNode([...uploaderFlags, fileURLToPath(built('clients/uploader/main.js')), ...words], {
     ...process.env,
     ...(await localSystem()),
     CALLED_AS: name === 'weir' ? calledAs(process.env, process.argv[1] ?? '') : 'npx weir-upload',

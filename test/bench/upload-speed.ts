@@ -8,6 +8,7 @@ import { shop } from '#schemas/records/shop.js'
 import { formOf, openRows } from '../../clients/uploader/read/open-rows.js'
 import { createToRecord } from '../../clients/uploader/records/mapping.js'
 import { chunkSizeOf, toChunks } from '../../clients/uploader/send/chunks.js'
+import { uploaderFlags } from '../../deploy/embedded/run-uploader.mjs'
 import { startWholeSystem, type WholeSystem } from '../support/system/whole-system.js'
 import { openConnection } from './load/connection.js'
 
@@ -79,7 +80,7 @@ async function sendBare(file: string): Promise<number> {
 }
 
 function weir({ edgeUrl, demoKey }: WholeSystem, words: string[]) {
-  return execa(process.execPath, ['dist/clients/uploader/main.js', ...words], {
+  return execa(process.execPath, [...uploaderFlags, 'dist/clients/uploader/main.js', ...words], {
     env: { WEIR_URL: edgeUrl, WEIR_KEY: demoKey },
   })
 }

@@ -10,6 +10,7 @@ import { afterAll, expect, it } from 'vitest'
 import { idOf } from '../../clients/uploader/sample/chance.js'
 import { isBroken, type Sample } from '../../clients/uploader/sample/records.js'
 import type { Summary } from '../../clients/uploader/tell/summary.js'
+import { uploaderFlags } from '../../deploy/embedded/run-uploader.mjs'
 import { eventually } from '../support/eventually.js'
 import { kill, pidOf } from '../support/system/processes.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
@@ -23,7 +24,7 @@ const file = join(folder, 'shops.csv')
 const org = await newOrganisation('upload-under-fire')
 
 const weir = (words: string[]) =>
-  execa(process.execPath, ['dist/clients/uploader/main.js', ...words], {
+  execa(process.execPath, [...uploaderFlags, 'dist/clients/uploader/main.js', ...words], {
     env: { WEIR_URL: system.edgeUrl, WEIR_KEY: org.key },
     reject: false,
   })

@@ -15,9 +15,11 @@ import { compressors } from 'hyparquet-compressors'
 import type { Bytes } from './bytes.js'
 import { type FileRows, type Place, type Row, UsageError } from './row.js'
 
+// Groups often have a million rows. Pages before a slice are passed over without being unpacked, so slices cost little.
+const sliceRows = 10_000
+
 /**
- * The rows of a Parquet file, one row group after another: a group is what such a file is read by, so one group is in memory at a
- * time. A gzipped one is unpacked first, because Parquet is not read from its start to its end.
+ * The rows of a Parquet file, one row group after another, a slice of it at a time; the packed columns of one group are in memory. A gzipped one is unpacked first, because Parquet is not read from its start to its end.
  */
 export const readParquet = async (file: string, bytes: Bytes, gzipped: boolean, from?: Place): Promise<FileRows> => {
   const folder = gzipped ? await mkdtemp(join(tmpdir(), 'weir-parquet-')) : undefined
@@ -46,9 +48,9 @@ async function* rowsOf(
   try {
     let rowStart = 0
     for (const group of metadata.row_groups) {
-      const rowEnd = rowStart + Number(group.num_rows)
-      if (rowEnd > from) {
-        const start = Math.max(rowStart, from)
+      const groupEnd = rowStart + Number(group.num_rows)
+      for (let start = Math.max(rowStart, from); start < groupEnd; start += sliceRows) {
+        const rowEnd = Math.min(groupEnd, start + sliceRows)
         const found = await parquetReadObjects({ file, metadata, rowStart: start, rowEnd, compressors }).catch(
           (error: Error) => {
             throw new UsageError(`${path} cannot be read from row ${start + 1} on (${error.message}): is it whole?`)
@@ -59,7 +61,7 @@ async function* rowsOf(
           return { line: number, end: number, nextLine: number + 1, given: toJson(row) }
         })
       }
-      rowStart = rowEnd
+      rowStart = groupEnd
     }
   } finally {
     if (folder) await rm(folder, { recursive: true, force: true })
