@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { createWeir } from '../../clients/typescript/src/index.js'
 import {
   conformanceCases,
   createNames,
@@ -7,7 +9,9 @@ import {
   requestDifferences,
 } from '../clients/conformance/cases.js'
 import { driveSdk } from '../clients/conformance/drive-sdk.js'
-import { newOrganisation, system } from '../support/system/system.js'
+import { eventually } from '../support/eventually.js'
+import { kill } from '../support/system/processes.js'
+import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 const org = await newOrganisation('sdk')
 
@@ -21,6 +25,55 @@ it.each(conformanceCases.filter(({ real }) => real))('in earnest: $name', async 
     expect(watched.left(), 'exchanges that did not take place').toBe(0)
   }
 })
+
+it('uploads each record once and in order while edge and integrity are killed', async () => {
+  const { name, key } = await newOrganisation('sdk-kills')
+  const ids = Array.from({ length: 300 }, () => randomUUID())
+  // Each id comes forty times; some of its records are wrong.
+  const records = Array.from({ length: 12_000 }, (_, i) => ({
+    shop_id: ids[i % ids.length] ?? '',
+    name: String(i),
+    region: i % 41 === 7 ? 'nowhere' : 'GB',
+  }))
+  const good = records.filter(({ region }) => region === 'GB')
+  const killAt = new Map([
+    [2000, 'edge'],
+    [5000, 'integrity'],
+    [8000, 'edge'],
+  ])
+  const refused: number[] = []
+  const retried: unknown[] = []
+  const result = await createWeir({ url: system.edgeUrl, key }).shops.upload(records, {
+    batchSize: 100,
+    onRefused: ({ index, record }) => {
+      expect(record).toBe(records[index])
+      refused.push(index)
+    },
+    onProgress: ({ settled }) => {
+      for (const [at, service] of killAt) {
+        if (settled < at) continue
+        killAt.delete(at)
+        kill(service)
+      }
+    },
+    onRetry: (retry) => retried.push(retry),
+  })
+  expect(killAt.size).toBe(0)
+  expect(retried).not.toEqual([])
+  expect(result).toEqual({ accepted: good.length, refused: records.length - good.length, requests: 120 })
+  expect(refused.sort((a, b) => a - b)).toEqual(records.flatMap(({ region }, i) => (region === 'GB' ? [] : [i])))
+
+  // Every version of every id, each once, in the order in which they were given.
+  const inOrder = (shops: readonly { shop_id: string; name: string }[]) =>
+    Object.fromEntries(ids.map((id) => [id, shops.flatMap((each) => (each.shop_id === id ? [each.name] : []))]))
+  await eventually(async () => {
+    const kept = await analyst.query<{ shop_id: string; name: string }>(
+      'select shop_id, name from weir.shops_history where org_id = {org:String} order by version',
+      { org: name },
+    )
+    expect(inOrder(kept)).toEqual(inOrder(good))
+  }, 60_000)
+}, 240_000)
 
 /** Passes requests on to the system, and notes where they or their answers are not as they should be. */
 const watch = (exchanges: readonly Exchange[], names: Names) => {

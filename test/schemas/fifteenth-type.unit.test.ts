@@ -6,6 +6,7 @@ import { clickhouseSql } from '#schemas/derive/clickhouse.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { topicsOf } from '#schemas/derive/topics.js'
+import { recordTypesOf } from '#schemas/derive/typescript/record-types.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { number, optional, reference, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
@@ -46,6 +47,12 @@ it('gives a type that is added to the catalogue everything the others have', () 
 
   expect(scopesOf(catalogue)).toContain('gift-vouchers:write')
   expect(openapiOf(catalogue).paths).toHaveProperty('/v1/data/gift-vouchers')
+
+  const sdk = recordTypesOf(catalogue)
+  expect(sdk).toContain("giftVouchers: { type: 'gift-vouchers', id: 'voucher_id', limit: 5000 }")
+  expect(sdk).toMatch(
+    /export interface GiftVouchersRecord {[^}]*\/\*\* at least 1 \*\/\n {2}worth\?: number \| null \| undefined\n/,
+  )
 })
 
 it('refuses a reference to a type that is not in the catalogue', () => {

@@ -34,6 +34,12 @@ export type CallDeps = { url: string; key: string; fetch: typeof globalThis.fetc
 export const createCall =
   ({ url, key, fetch }: CallDeps): Call =>
   async (request, { signal, onRetry, giveUpAfterMs = 600_000 } = {}) => {
+    if (!(giveUpAfterMs > 0))
+      throw new WeirError(
+        'usage',
+        `giveUpAfterMs is ${giveUpAfterMs}`,
+        'give it as a number of milliseconds, like 60_000',
+      )
     const endsAt = performance.now() + giveUpAfterMs
     const headers = {
       accept: 'application/json',
@@ -58,13 +64,13 @@ export const createCall =
     for (let attempts = 1; ; attempts += 1) {
       const failure = await attempt().then(
         ({ status, headers, text }) => judge(request, { status, headers, json: parse(text) }),
-        (cause: unknown) => ({ error: noAnswer(url, request, cause), retryAfterMs: 0 }),
+        (cause: unknown) => noAnswer(url, request, cause),
       )
-      signal?.throwIfAborted()
       if ('answered' in failure) return failure.answered
+      signal?.throwIfAborted()
       const { error, retryAfterMs } = failure
       if (retryAfterMs === undefined) throw error
-      const waitMs = Math.max(retryAfterMs, jitter(attempts))
+      const waitMs = Math.max(retryAfterMs && retryAfterMs + Math.random() * spread, jitter(attempts))
       if (performance.now() + waitMs >= endsAt) throw error
       onRetry?.({ attempt: attempts, status: error.status, message: error.message, waitMs })
       await pause(waitMs, signal)
@@ -103,19 +109,21 @@ const judge = (
 const hasBatches = (json: unknown): boolean =>
   typeof json === 'object' && json !== null && Array.isArray((json as { batches?: unknown }).batches)
 
-const noAnswer = (url: string, { idempotencyKey }: CallRequest, cause: unknown): WeirError => {
-  const reason = cause instanceof Error ? reasonOf(cause) : String(cause)
-  const remedy =
-    'check that the url is right and the service can be reached; with the same Idempotency-Key nothing is taken twice'
-  return new WeirError('network', `no answer from ${url}: ${reason}`, remedy, { idempotencyKey, cause })
-}
-
-/** Node's fetch says only "fetch failed"; what happened is in its cause. */
-const reasonOf = ({ message, cause }: Error): string => {
-  if (!(cause instanceof Error)) return message
-  // Where a name has several addresses, each has an error of its own, and the one around them has no text.
-  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
-  return cause.message || code || message
+const noAnswer = (
+  url: string,
+  { idempotencyKey }: CallRequest,
+  cause: unknown,
+): { error: WeirError; retryAfterMs: number | undefined } => {
+  // Node's fetch says only "fetch failed"; what happened is in its cause. Where a name has several addresses, each has an error
+  // of its own, and the one around them has a code and no text.
+  const { message, code } = ((cause as { cause?: unknown }).cause ?? cause) as { message?: string; code?: unknown }
+  const reason = message || (typeof code === 'string' ? code : String(cause))
+  const isUntrusted = typeof code === 'string' && /CERT|SIGNATURE|^ERR_TLS/.test(code)
+  const remedy = isUntrusted
+    ? 'its certificate is not trusted here: check the url; in Node, NODE_EXTRA_CA_CERTS names a file with the authority that signed it'
+    : 'check that the url is right and the service can be reached; with the same Idempotency-Key nothing is taken twice'
+  const error = new WeirError('network', `no answer from ${url}: ${reason}`, remedy, { idempotencyKey, cause })
+  return { error, retryAfterMs: isUntrusted ? undefined : 0 }
 }
 
 const parse = (text: string): unknown => {
@@ -136,6 +144,8 @@ export const readRetryAfter = (header: string | null, now: number): number => {
 
 const shortestWait = 500
 const longestWait = 8_000
+// Requests that were told the same Retry-After together come back within this time, not at the same moment.
+const spread = 1_000
 
 /** Anywhere from half a second to a bound that doubles with each attempt: clients that failed together come back apart. */
 const jitter = (attempts: number): number =>

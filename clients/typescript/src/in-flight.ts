@@ -1,3 +1,5 @@
+import { WeirError } from './weir-error.js'
+
 /** How many requests may be under way at once: fewer while the service is busy. */
 export type InFlight = {
   /** Waits until there is room for one more request. Rejects with the signal's reason where that comes first. */
@@ -18,7 +20,8 @@ export type InFlightPlace = {
  * Requests that began before the last halving tell nothing about the new number, so a burst of 429 halves once.
  */
 export const createInFlight = ({ most }: { most: number }): InFlight => {
-  let limit = Math.max(1, Math.floor(most))
+  if (!(most >= 1)) throw new WeirError('usage', `${most} requests at once cannot be`, 'give 1 or more')
+  let limit = Math.floor(most)
   let underWay = 0
   let answeredInRound = 0
   let round = 0
@@ -50,7 +53,7 @@ export const createInFlight = ({ most }: { most: number }): InFlight => {
         if (isOver) return
         isOver = true
         underWay -= 1
-        if (isAnswered && limit < most) {
+        if (isAnswered && limit + 1 <= most) {
           answeredInRound += 1
           if (answeredInRound >= limit) {
             limit += 1

@@ -31,7 +31,13 @@ export const createBatchSource = <Item>(
   { batchSize = type.limit, isKept }: { batchSize?: number | undefined; isKept: boolean },
 ): BatchSource<Item> => {
   const iterator = iteratorOf(records)
-  const most = Math.min(type.limit, Math.max(1, Math.floor(batchSize)))
+  if (!(batchSize >= 1))
+    throw new WeirError(
+      'usage',
+      `batchSize is ${batchSize}`,
+      `give it as a number from 1 to ${type.limit}, or leave it out`,
+    )
+  const most = Math.min(type.limit, Math.floor(batchSize))
   let mostBytes = largestBody
   let given = 0
   let held: Written<Item> | undefined

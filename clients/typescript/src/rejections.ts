@@ -28,7 +28,15 @@ export type RejectedRecord = {
   truncated?: boolean
   problems: RecordProblem[]
   state: 'open' | 'retried' | 'accepted_since' | 'overtaken'
-  retry?: Record<string, unknown>
+  /** Where it was submitted again: when, in which request, and what became of it. */
+  retry?: {
+    outcome: string
+    request_id: string | null
+    retried_at: string
+    answered_at: string | null
+    /** By this id `getRetry` knows it; null where an operator did it. */
+    retry_request_id: string | null
+  }
 }
 
 /** Rejections with one type, code and field. */
@@ -39,12 +47,20 @@ export type RejectedGroup = {
   count: number
   first_seen: string
   last_seen: string
-  sample: unknown
+  /** One of them. */
+  sample: {
+    rejection_id: string
+    id: string | null
+    message: string | null
+    record: unknown
+    truncated: boolean
+  } | null
 }
 
-/** Rejections that were submitted again. */
+/** Rejections that were submitted again, and what became of them so far. */
 export type RejectionRetry = {
   request_id: string
+  /** `running` while some of them are not decided. */
   status: 'running' | 'done'
   dry_run: boolean
   matched: number
@@ -54,6 +70,7 @@ export type RejectionRetry = {
   accepted?: number
   refused?: number
   waiting?: number
+  given_up?: number
 }
 
 export type Rejections = {

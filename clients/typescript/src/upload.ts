@@ -125,7 +125,8 @@ export const uploadAll = async <Item>(
   } catch (reason) {
     fail(reason)
   }
-  await source.close()
+  const closing = source.close()
+  if (!signal?.aborted) await closing
   await Promise.all(running)
   signal?.removeEventListener('abort', stop)
   if (!failure) return counts

@@ -1,0 +1,76 @@
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { packageRoot } from '#platform/process/package-root.js'
+import { blocksOf, showsIn } from '../../docs/snippets.js'
+import { newOrganisation, system } from '../../support/system/system.js'
+
+// What a stranger gets: the package as npm packs it, in a project of their own that has nothing else.
+const folder = await mkdtemp(join(tmpdir(), 'weir-client-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+const clone = join(folder, 'weir')
+const project = join(folder, 'project')
+const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc')
+
+const blocks = blocksOf(await readFile(join(packageRoot, 'clients/typescript/README.md'), 'utf8'))
+const textOf = (language: string): string =>
+  blocks
+    .filter((block) => block.language === language)
+    .map(({ text }) => text)
+    .join('\n')
+const program = textOf('ts').replaceAll('http://127.0.0.1:8080', system.edgeUrl)
+
+beforeAll(async () => {
+  // Packing builds beside the sources; those of this clone stay as they are.
+  await mkdir(clone)
+  await cp(join(packageRoot, 'clients/typescript'), join(clone, 'clients/typescript'), { recursive: true })
+  await cp(join(packageRoot, 'tsconfig.json'), join(clone, 'tsconfig.json'))
+  await symlink(join(packageRoot, 'node_modules'), join(clone, 'node_modules'))
+  await mkdir(project)
+  await execa('npm', ['pack', './clients/typescript', '--pack-destination', project], { cwd: clone })
+  await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
+  await execa('npm', ['install', './weir-client-0.1.0.tgz', '--offline', '--no-audit', '--no-fund'], { cwd: project })
+})
+
+it('runs what its README shows, in plain Node', async () => {
+  const org = await newOrganisation('sdk-readme')
+  await writeFile(join(project, 'program.mjs'), program)
+  const { stdout } = await execa(process.execPath, ['program.mjs'], { cwd: project, env: { WEIR_KEY: org.key } })
+  expect(showsIn(textOf('text'), stdout), stdout).toBe(true)
+})
+
+it('brings its types, for Node and for browsers, with everything strict', async () => {
+  await writeFile(join(project, 'program.ts'), program)
+  const wrong = [
+    "import { createWeir } from 'weir-client'",
+    "const weir = createWeir({ url: location.href, key: 'k', fetch: window.fetch })",
+    '// @ts-expect-error: it has no such field',
+    "void weir.shops.send([{ shop_id: '', name: '', region: '', regoin: '' }])",
+    '// @ts-expect-error: region is missing',
+    "void weir.shops.upload([{ shop_id: '', name: '' }])",
+    '// @ts-expect-error: it is none of the kinds',
+    "void weir.interactions.list({ item_type: 'SHOPS' })",
+    'void weir.shopCategories.upload([], { onRefused: ({ record }) => record.shop_category_id.length })',
+  ]
+  await writeFile(join(project, 'page.ts'), wrong.join('\n'))
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022', '--noEmit']
+  const roots = ['--typeRoots', join(packageRoot, 'node_modules/@types')]
+  const check = (file: string, settings: string[]) =>
+    execa(process.execPath, [tsc, ...strict, ...settings, file], { cwd: project, reject: false })
+  const forNode = await check('program.ts', ['--types', 'node', '--lib', 'es2023', ...roots])
+  expect(forNode.stdout).toBe('')
+  const forBrowsers = await check('page.ts', ['--lib', 'es2022,dom'])
+  expect(forBrowsers.stdout).toBe('')
+})
+
+it('holds what it needs and nothing else', async () => {
+  const { stdout } = await execa('tar', ['tzf', 'weir-client-0.1.0.tgz'], { cwd: project })
+  const names = stdout.split('\n').map((name) => name.replace('package/', ''))
+  expect(names.filter((name) => !/^(dist\/[\w-]+\.(js|js\.map|d\.ts)|src\/[\w-]+\.ts)$/.test(name)).sort()).toEqual([
+    'README.md',
+    'package.json',
+  ])
+  expect(names).toContain('dist/index.d.ts')
+})
