@@ -42,10 +42,28 @@ export const readJson = (text: string): { value: unknown } | string => {
   try {
     const value = JSON.parse(text) as unknown
     const inexact = longDigits.test(text) ? inexactNumberIn(text) : undefined
+    if (hasNameTwice(text, value)) return 'a name stands twice in this record: leave one of the two'
     return inexact === undefined ? { value } : `the number ${inexact} has more digits than a number can keep`
   } catch (error) {
     return `this is not valid JSON: ${(error as Error).message}`
   }
+}
+
+/** JSON.parse keeps the last of two fields of one name, and says nothing. */
+const hasNameTwice = (text: string, value: unknown): boolean => {
+  // Most records are flat and plainly written, and this many names are found without reading the text once more.
+  let names = 0
+  for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) names++
+  if (typeof value === 'object' && value !== null && names === Object.keys(value).length && !text.includes('{', 1))
+    return false
+  const written = [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon !== undefined)
+  return written.length > namesIn(value)
+}
+
+const namesIn = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0
+  const inside = Object.values(value).reduce((sum: number, each) => sum + namesIn(each), 0)
+  return Array.isArray(value) ? inside : Object.keys(value).length + inside
 }
 
 // Numbers of up to 15 digits are always kept exactly.

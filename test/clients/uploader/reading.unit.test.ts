@@ -158,6 +158,18 @@ describe('NDJSON', () => {
     )
   })
 
+  it('refuses a record with a name that stands twice, of which one value would vanish', async () => {
+    const lines = [
+      '{"a":1,"a":2}',
+      '{"a" : {"b":1,"b":2}}',
+      '{"a":1,"\\u0061":2}',
+      '{"a":"\\"a\\":","b":[{"a":1}]}',
+      '{"a" :1}',
+    ]
+    const rows = await allOf(readNdjson(inPieces(lines.join('\n'))))
+    expect(rows.map(({ unreadable }) => unreadable !== undefined)).toEqual([true, true, true, false, false])
+  })
+
   it('refuses a number that would be sent as another one', async () => {
     const text = '{"a":12345678901234567890}\n{"a":0.1000000000000000000}\n{"a":"12345678901234567890"}\n{"a":1e400}'
     const rows = await allOf(readNdjson(inPieces(text)))
