@@ -135,6 +135,17 @@ it('says with its exit code what became of a file', async () => {
   expect((await upload([file, '--restart', '--max-errors', '0'])).exitCode).toBe(4)
 }, 120_000)
 
+it('takes standard input, gzipped too, and says that it cannot be resumed', async () => {
+  const words = ['dist/clients/uploader/main.js', 'upload', '--json', '--type', 'tags', '-']
+  const { stdout, stderr, exitCode } = await execa(process.execPath, words, {
+    env: { WEIR_URL: system.edgeUrl, WEIR_KEY: org.key },
+    input: gzipSync(`{"tag_id":"${idOf('tag', 3)}","name":"three"}\n`),
+  })
+  expect(exitCode).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ accepted: 1, sent: 1, files: [{ file: '-', state: 'finished' }] })
+  expect(stderr).toMatch(/standard input cannot be resumed/)
+}, 60_000)
+
 it('ends within a second of Ctrl-C, and says how to go on', async () => {
   await weir(['sample', '--shops', '60000', '--types', 'shops', '--seed', '8', '--out', join(folder, 'many')])
   const file = join(folder, 'many', 'shops.csv')
