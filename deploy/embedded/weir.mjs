@@ -1,32 +1,39 @@
 #!/usr/bin/env node
-// `npm run weir -- …`, or `weir …` after `npm link`: the operator's command. Standard output is the command's own; scripts read it.
+// `npm run weir -- …`, or `weir …` after `npm link`: the operator's commands, and the uploader's. Standard output is the command's
+// own; scripts read it.
 import { fileURLToPath } from 'node:url'
 import { runNode, withoutTimerWarning } from './run-node.mjs'
+import { runUploader, uploaderCommands } from './run-uploader.mjs'
 import { setUp } from './setup/setup.mjs'
 
 const built = (path) => new URL(`../../dist/${path}`, import.meta.url)
 const words = process.argv.slice(2)
 
-await setUp({ output: process.stderr })
-const { operatorSystem } = await import(built('deploy/embedded/launcher/running-system.js').href)
-const { withoutAddressFiles } = await import(built('deploy/embedded/launcher/services.js').href)
-const { calledAs, takenByNpm } = await import(built('deploy/embedded/launcher/operator-call.js').href)
-const taken = takenByNpm(process.env, words)
-if (taken) {
-  process.stderr.write(`weir: ${taken}\n`)
-  process.exit(1)
-}
-const { variables, elsewhere } = findSystem()
-const asksForHelp = words.length === 0 || words.includes('--help') || words.includes('-h')
-if (elsewhere && !asksForHelp) process.stderr.write(`weir: ${elsewhere}\n`)
-runNode([withoutTimerWarning, fileURLToPath(built('services/operator/main.js')), ...words], {
-  ...process.env,
-  ...variables,
-  ...withoutAddressFiles,
-  CALLED_AS: calledAs(process.env, process.argv[1] ?? ''),
-})
+if (uploaderCommands.includes(words[0])) await runUploader(words, 'weir')
+else await runOperator()
 
-function findSystem() {
+async function runOperator() {
+  await setUp({ output: process.stderr })
+  const { operatorSystem } = await import(built('deploy/embedded/launcher/running-system.js').href)
+  const { withoutAddressFiles } = await import(built('deploy/embedded/launcher/services.js').href)
+  const { calledAs, takenByNpm } = await import(built('deploy/embedded/launcher/operator-call.js').href)
+  const taken = takenByNpm(process.env, words)
+  if (taken) {
+    process.stderr.write(`weir: ${taken}\n`)
+    process.exit(1)
+  }
+  const { variables, elsewhere } = findSystem(operatorSystem)
+  const asksForHelp = words.length === 0 || words.includes('--help') || words.includes('-h')
+  if (elsewhere && !asksForHelp) process.stderr.write(`weir: ${elsewhere}\n`)
+  runNode([withoutTimerWarning, fileURLToPath(built('services/operator/main.js')), ...words], {
+    ...process.env,
+    ...variables,
+    ...withoutAddressFiles,
+    CALLED_AS: calledAs(process.env, process.argv[1] ?? ''),
+  })
+}
+
+function findSystem(operatorSystem) {
   try {
     return operatorSystem(process.env)
   } catch (error) {

@@ -44,6 +44,10 @@ const program = new Command('weir')
     outputError: (text, write) => write(text.replace(/^error:/, 'weir:')),
   })
   .showHelpAfterError('See how it is used: "weir --help", or --help behind a command.')
+  .addHelpText(
+    'after',
+    '\nFor uploaders: weir upload, weir check and weir sample, each with --help (docs/for-uploaders.md).',
+  )
   .addHelpText('after', examples('keys issue --org acme', 'keys list', 'keys issue --help'))
 
 const keys = program.command('keys').description('issue, list, rotate and revoke API keys')

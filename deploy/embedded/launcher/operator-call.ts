@@ -43,13 +43,39 @@ export const operatorOptions: Readonly<Record<string, boolean>> = {
   yes: false,
 }
 
+/** Those of the uploader's commands. */
+export const uploaderOptions: Readonly<Record<string, boolean>> = {
+  broken: true,
+  const: true,
+  customers: true,
+  'dry-run': false,
+  format: true,
+  json: false,
+  'key-file': true,
+  map: true,
+  'max-errors': true,
+  out: true,
+  restart: false,
+  seed: true,
+  shops: true,
+  'skip-unknown': false,
+  trial: true,
+  type: true,
+  types: true,
+  url: true,
+}
+
 /**
  * Without the two dashes, npm takes the options for its own and hands on the other words: `npm run weir prune --dry-run` would
  * prune. What npm took stands in its environment. Returns a line that says what to write instead.
  */
-export const takenByNpm = (env: Environment, words: readonly string[]): string | undefined => {
+export const takenByNpm = (
+  env: Environment,
+  words: readonly string[],
+  options: Readonly<Record<string, boolean>> = operatorOptions,
+): string | undefined => {
   if (env.npm_lifecycle_event !== 'weir') return undefined
-  const taken = Object.entries(operatorOptions).flatMap(([name, takesValue]) => {
+  const taken = Object.entries(options).flatMap(([name, takesValue]) => {
     const value = env[`npm_config_${name.replaceAll('-', '_')}`]
     if (!value || value === 'false' || words.includes(`--${name}`)) return []
     if (!takesValue) return { option: `--${name}`, isWhole: true }
@@ -58,7 +84,7 @@ export const takenByNpm = (env: Environment, words: readonly string[]): string |
     return { option: isWhole ? `--${name}=${value}` : `--${name}`, isWhole }
   })
   if (taken.length === 0) return undefined
-  const options = taken.map(({ option }) => option)
-  const line = taken.every(({ isWhole }) => isWhole) ? [...words, ...options].join(' ') : `${words[0] ?? ''} …`
-  return `npm took ${options.join(' and ')} for itself: write two dashes before the command: ${byNpmRun} ${line}`
+  const given = taken.map(({ option }) => option)
+  const line = taken.every(({ isWhole }) => isWhole) ? [...words, ...given].join(' ') : `${words[0] ?? ''} …`
+  return `npm took ${given.join(' and ')} for itself: write two dashes before the command: ${byNpmRun} ${line}`
 }

@@ -8,6 +8,7 @@ import { unlessDiskRefuses } from '../supervision/disk-refusal.mjs'
 import { type Addresses, type LauncherConfig, readConfig } from './config.js'
 import { addressesFileOf, claimOf, inUseLine, readAddresses } from './data-folder.mjs'
 import { edgeUrl, serviceAddresses } from './services.js'
+import { readStartSettings } from './start-settings.mjs'
 
 export class DataFolderInUse extends Error {
   override name = 'DataFolderInUse'
@@ -79,6 +80,15 @@ export const operatorSystem = (env: Readonly<Record<string, string | undefined>>
     elsewhere:
       list.length > 0 ? `not the system of this folder, but as the environment says: ${list.join(', ')}` : undefined,
   }
+}
+
+/** Where an uploader's command reaches the system that runs in DATA_DIR, and the file with its demo key; undefined where none runs. */
+export const localEdge = (
+  env: Readonly<Record<string, string | undefined>>,
+): { url: string; keyFile: string } | undefined => {
+  const { problems, dataDir } = readStartSettings(env, packageRoot)
+  const here = problems.length > 0 ? undefined : addressesHere(dataDir)
+  return here && { url: here.EDGE_URL, keyFile: join(dataDir, 'demo-key') }
 }
 
 const withoutUser = (address: string): string => address.replace(/^(http:\/\/)[^/@]*@/, '$1')

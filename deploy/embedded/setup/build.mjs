@@ -3,7 +3,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writ
 import { join } from 'node:path'
 import { root, runTool } from './tool.mjs'
 
-const folders = ['schemas', 'services', 'deploy']
+const folders = ['schemas', 'services', 'clients', 'deploy']
 const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
 const dist = join(root, 'dist')
 const next = join(root, 'dist.next')

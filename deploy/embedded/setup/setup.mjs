@@ -15,18 +15,20 @@ import { diskFailure, refuseUnwritable } from './writable.mjs'
 const POLL_MS = 300
 
 /**
- * @param {{ output?: NodeJS.WriteStream, findProblems?: () => Promise<string[]> }} options where the progress goes, and what else
- *   would stop the program that this is done for: a line each, asked before anything is downloaded
+ * @param {{ output?: NodeJS.WriteStream, findProblems?: () => Promise<string[]>, withParts?: boolean }} options where the progress
+ *   goes; what else would stop the program that this is done for: a line each, asked before anything is downloaded; and whether
+ *   that program runs the parts, for which Java is needed
  */
-export async function setUp({ output = process.stdout, findProblems = async () => [] } = {}) {
+export async function setUp({ output = process.stdout, findProblems = async () => [], withParts = true } = {}) {
+  const isJavaNeeded = withParts && needsJava(process.env)
   const leaveSignals = endOnSignal(output)
   try {
     refuseOtherNode()
-    const steps = [packages, ...(needsJava(process.env) ? [java, maven, jars] : []), build]
+    const steps = [packages, ...(isJavaNeeded ? [java, maven, jars] : []), build]
     const needed = steps.filter((step) => step.isNeeded())
     if (needed.length === 0) return
     refuseUnwritable([partsDir, ...needed.flatMap(({ writes = [] }) => writes)])
-    const problems = [...(needsJava(process.env) ? findToolProblems() : []), ...(await findProblems())]
+    const problems = [...(isJavaNeeded ? findToolProblems() : []), ...(await findProblems())]
     if (problems.length > 0) throw new SetUpFailure(problems.join('\n'))
     const progress = createProgress(output)
     await withLock(progress, async () => {

@@ -1,0 +1,55 @@
+import type { Command } from 'commander'
+import { type Format, formats } from '../read/open-rows.js'
+import { UsageError } from '../read/row.js'
+import type { Mapping } from '../records/mapping.js'
+
+/** What every command needs besides its words. */
+export type Desk = {
+  env: Readonly<Record<string, string | undefined>>
+  /** What a hint begins with, so that it can be pasted. */
+  calledAs: string
+  out: (text: string) => void
+  signal: AbortSignal
+}
+
+export type ReadingOptions = {
+  type?: string
+  format?: Format
+  map: ReadonlyMap<string, string>
+  const: ReadonlyMap<string, string>
+  skipUnknown?: boolean
+  json?: boolean
+}
+
+/** The options that say how files are read. */
+export const addReadingOptions = (command: Command): Command =>
+  command
+    .option('--type <type>', 'what the records are, where the name of the file does not begin with it')
+    .option('--format <format>', `${formats.join(', ')}, where the name of the file does not end with it`, readFormat)
+    .option(
+      '--map <column=field>',
+      'a column that has another name than its field; as often as needed',
+      readPair,
+      new Map(),
+    )
+    .option('--const <field=value>', 'a value that every record gets; as often as needed', readPair, new Map())
+    .option('--skip-unknown', 'leave out columns that are no field, instead of refusing them')
+    .option('--json', 'one JSON object instead of the table')
+
+export const mappingOf = (options: ReadingOptions): Mapping => ({
+  map: options.map,
+  constants: options.const,
+  skipUnknown: options.skipUnknown ?? false,
+})
+
+const readFormat = (given: string): Format => {
+  const found = formats.find((format) => format === given.toLowerCase())
+  if (found) return found
+  throw new UsageError(`there is no format ${given}: write one of ${formats.join(', ')}`)
+}
+
+const readPair = (given: string, before: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
+  const at = given.lastIndexOf('=')
+  if (at < 1) throw new UsageError(`"${given}" needs a = in it, such as --map 'Shop Id=shop_id' or --const region=GB`)
+  return new Map([...before, [given.slice(0, at).trim(), given.slice(at + 1).trim()]])
+}

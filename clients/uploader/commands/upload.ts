@@ -1,0 +1,128 @@
+import type { Command } from 'commander'
+import { catalogue } from '../../../schemas/catalogue.js'
+import { createInFlight, createWeir } from '../../typescript/src/index.js'
+import { UsageError } from '../read/row.js'
+import { chooseFiles } from '../records/files.js'
+import { createBudget, type MostErrors, readMostErrors } from '../send/budget.js'
+import { createReport, type FileReport } from '../send/tally.js'
+import { findTarget } from '../send/target.js'
+import { tryFile } from '../send/try-file.js'
+import { type FileUpload, type FileUploadDeps, uploadFile } from '../send/upload-file.js'
+import { createProgress } from '../tell/progress.js'
+import { summaryOf, tableOf } from '../tell/summary.js'
+import { codeOf, exitCodes, lineOf } from './exit-codes.js'
+import { addReadingOptions, type Desk, mappingOf, type ReadingOptions } from './options.js'
+
+type UploadOptions = ReadingOptions & {
+  url?: string
+  keyFile?: string
+  restart?: boolean
+  dryRun?: boolean
+  trial?: number
+  maxErrors?: MostErrors
+}
+
+export const addUpload = (program: Command, desk: Desk): void => {
+  const command = program
+    .command('upload', { isDefault: true })
+    .description('upload files of records; run again, it goes on where it stopped')
+    .argument('<files...>', 'files, folders, or - for standard input')
+    .option('--url <url>', 'the server, instead of WEIR_URL')
+    .option('--key-file <file>', 'a file that holds the key, instead of WEIR_KEY')
+  addReadingOptions(command)
+    .option('--restart', 'forget earlier runs, and send all of it anew')
+    .option('--dry-run', 'check all records, references too, and keep nothing')
+    .option(
+      '--trial <records>',
+      'send only the first so many, as a dry run, and show what is wrong with each',
+      readTrial,
+    )
+    .option(
+      '--max-errors <number or %>',
+      'stop when more records than that are refused, such as 1000 or 5%',
+      readMostErrors,
+    )
+    .action(async (paths: string[], options: UploadOptions) => {
+      process.exitCode = await upload(paths, options, desk)
+    })
+}
+
+const upload = async (paths: string[], options: UploadOptions, desk: Desk): Promise<number> => {
+  const begunAt = performance.now()
+  const target = findTarget(options, desk.env)
+  const progress = createProgress(process.stderr)
+  const { files, passedOver } = await chooseFiles(paths, options, catalogue)
+  if (passedOver.length > 0) progress.note(`passed over, because no type begins their names: ${passedOver.join(', ')}`)
+  const deps: FileUploadDeps = {
+    target,
+    weir: createWeir({ url: target.url, key: target.key }),
+    mapping: mappingOf(options),
+    restart: options.restart ?? false,
+    inFlight: createInFlight({ most: 8 }),
+    budget: createBudget(options.maxErrors),
+    progress,
+    signal: desk.signal,
+    calledAs: desk.calledAs,
+  }
+  const isTrying = options.dryRun || options.trial !== undefined
+  if (!isTrying && paths.includes('-'))
+    progress.note('standard input cannot be resumed: what stops has to be sent again from its start')
+
+  const reports: FileReport[] = []
+  let failure: unknown
+  for (const chosen of files) {
+    const isOver = failure !== undefined || desk.signal.aborted || deps.budget.isSpent()
+    const done: FileUpload = isOver
+      ? { report: createReport(chosen.file, chosen.type.type) }
+      : await (isTrying ? tryFile(chosen, deps, options.trial) : uploadFile(chosen, deps))
+    reports.push(done.report)
+    failure ??= done.failure
+  }
+  const isSpent = deps.budget.isSpent(true)
+  const seconds = Math.round((performance.now() - begunAt) / 10) / 100
+  const summary = summaryOf(reports, seconds)
+  desk.out(
+    options.json
+      ? JSON.stringify(summary)
+      : tableOf(reports, summary, isTrying ? 'checked, and none kept,' : 'answered'),
+  )
+  return tellEnd({ failure, isSpent, reports, desk, paths, isTrying })
+}
+
+type Ended = {
+  failure: unknown
+  isSpent: boolean
+  reports: FileReport[]
+  paths: string[]
+  isTrying: boolean
+  desk: Desk
+}
+
+/** Says why it ended, if not because all is accepted, and how to go on. Returns the exit code. */
+const tellEnd = ({ failure, isSpent, reports, paths, isTrying, desk }: Ended): number => {
+  const say = (text: string) => void process.stderr.write(`weir: ${text}\n`)
+  const again = `${desk.calledAs} upload ${paths.map(quoted).join(' ')}`
+  const goOn = isTrying || paths.includes('-') ? `run it again: ${again}` : `to go on where it stopped: ${again}`
+  if (desk.signal.aborted) {
+    say(`stopped; ${goOn}`)
+    return exitCodes.interrupted
+  }
+  if (failure !== undefined) {
+    say(`${lineOf(failure)}${failure instanceof UsageError ? '' : `; ${goOn}`}`)
+    return codeOf(failure)
+  }
+  const refused = reports.reduce((sum, report) => sum + report.refused, 0)
+  if (isSpent) {
+    const isLeft = reports.some(({ state }) => state === 'stopped')
+    say(`${refused} refused records are more than --max-errors allows${isLeft ? `; ${goOn}` : ''}`)
+    return exitCodes.threshold
+  }
+  return refused > 0 ? exitCodes.refused : exitCodes.accepted
+}
+
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
+
+const readTrial = (given: string): number => {
+  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given)
+  throw new UsageError(`"${given}" is no number of records: write one, such as --trial 1000`)
+}

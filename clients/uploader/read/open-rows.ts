@@ -1,0 +1,80 @@
+import { gunzipSync } from 'node:zlib'
+import { firstBytes, isGzip, openBytes } from './bytes.js'
+import { readCsv } from './csv.js'
+import { readJsonArray } from './json-array.js'
+import { readNdjson } from './ndjson.js'
+import { readParquet } from './parquet.js'
+import { type FileRows, type Place, UsageError } from './row.js'
+
+export const formats = ['csv', 'ndjson', 'json', 'parquet'] as const
+export type Format = (typeof formats)[number]
+
+/** How a file is read. */
+export type FileForm = { format: Format; gzipped: boolean }
+
+/** The rows of a file from a place on, and how many of its bytes were read so far. */
+export const openRows = async (
+  file: string,
+  { format, gzipped }: FileForm,
+  from?: Place,
+): Promise<FileRows & { read: () => number }> => {
+  const bytes = openBytes(file, { gzipped })
+  const rows = await (() => {
+    switch (format) {
+      case 'csv':
+        return readCsv(bytes, from)
+      case 'ndjson':
+        return readNdjson(bytes, from)
+      case 'json':
+        return readJsonArray(bytes, from)
+      case 'parquet':
+        return readParquet(file, bytes, gzipped, from)
+      default:
+        return format satisfies never
+    }
+  })()
+  return { ...rows, read: bytes.read }
+}
+
+const endings: Readonly<Record<string, Format>> = {
+  csv: 'csv',
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  json: 'json',
+  parquet: 'parquet',
+  pq: 'parquet',
+}
+
+/** The format that a file's name says; undefined where it says none. */
+export const formatByName = (file: string): Format | undefined =>
+  endings[/\.([a-z]+)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase() ?? '']
+
+/** What a file is: by its name, or else by its first bytes. Whether it is gzipped is told by its bytes alone. */
+export const formOf = async (file: string, given?: Format): Promise<FileForm> => {
+  const start = await firstBytes(file)
+  const gzipped = isGzip(start)
+  const format = given ?? formatByName(file) ?? sniff(gzipped ? inflated(start) : start)
+  if (format) return { format, gzipped }
+  throw new UsageError(`what is ${file}? say it: --format csv, ndjson, json or parquet`)
+}
+
+/** The format that the first bytes look like. */
+const sniff = (start: Buffer): Format | undefined => {
+  if (start.subarray(0, 4).toString('latin1') === 'PAR1') return 'parquet'
+  const text = start
+    .toString()
+    .replace(/^\ufeff/, '')
+    .trimStart()
+  if (/^(\[|\{\s*"records"\s*:)/.test(text)) return 'json'
+  if (text.startsWith('{')) return 'ndjson'
+  return /^[^\n]+,/.test(text) ? 'csv' : undefined
+}
+
+/** As much of gzipped bytes as can be read when the rest is missing. */
+const inflated = (start: Buffer): Buffer => {
+  try {
+    return gunzipSync(start, { finishFlush: 2 })
+  } catch {
+    return Buffer.alloc(0)
+  }
+}

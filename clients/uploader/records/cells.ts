@@ -1,0 +1,33 @@
+import type { Field } from '../../../schemas/field.js'
+import { isExact } from '../read/row.js'
+
+const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/**
+ * A CSV cell as the JSON value that its field asks for: a number, true, false, or text. A cell that does not fit stays text, so
+ * that the service refuses the record and says why; nothing is guessed.
+ */
+export const readCell = (field: Field, cell: string): string | number | boolean => {
+  switch (field.kind) {
+    case 'number':
+      return plainNumber.test(cell) && isKept(cell) ? Number(cell) : cell
+    case 'moment':
+      return /^[1-9]\d*$/.test(cell) && isKept(cell) ? Number(cell) : cell
+    case 'boolean':
+      return cell === 'true' ? true : cell === 'false' ? false : cell
+    case 'uuid':
+    case 'reference':
+    case 'item':
+    case 'text':
+    case 'country':
+    case 'choice':
+    case 'instant':
+    case 'date':
+      return cell
+    default:
+      return field satisfies never
+  }
+}
+
+// Up to 15 digits are always kept.
+const isKept = (digits: string): boolean => digits.length <= 15 || isExact(digits)

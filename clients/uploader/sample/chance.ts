@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto'
+
+/** Always the same choices for the same seed and the same place: any row can be made without those before it. */
+export type Chance = {
+  /** From 0 up to, and not including, 1. */
+  share: () => number
+  below: (bound: number) => number
+  one: <T>(of: readonly T[]) => T
+  isLikely: (probability: number) => boolean
+}
+
+export const createChance = (...place: (string | number)[]): Chance => {
+  let state = createHash('sha256').update(JSON.stringify(place)).digest().readUInt32LE(0)
+  // mulberry32: 32 bits of state are plenty for the dozen choices of a row.
+  const share = (): number => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
+  }
+  const below = (bound: number): number => Math.floor(share() * bound)
+  return { share, below, one: (of) => of[below(of.length)] as never, isLikely: (probability) => share() < probability }
+}
+
+/** The id of the record at this place: a UUID of version 4 in form. */
+export const idOf = (...place: (string | number)[]): string => {
+  const hex = createHash('sha256').update(JSON.stringify(place)).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

@@ -1,0 +1,37 @@
+import { UsageError } from '../read/row.js'
+
+/** How many refused records are too many: a number, or a share of the records that were answered. */
+export type MostErrors = { count: number } | { share: number }
+
+export type Budget = {
+  add: (records: number, refused: number) => void
+  /** Whether nothing more should be sent. Of a share, only once enough is known to speak of one, or when `all` is answered. */
+  isSpent: (all?: boolean) => boolean
+}
+
+// One refused record among the first ten is no 10 % of a million.
+const enough = 1000
+
+export const createBudget = (most: MostErrors | undefined): Budget => {
+  let records = 0
+  let refused = 0
+  return {
+    add: (more, refusedOfThem) => {
+      records += more
+      refused += refusedOfThem
+    },
+    isSpent: (all = false) => {
+      if (!most) return false
+      if ('count' in most) return refused > most.count
+      return (all || records >= enough) && refused > most.share * records
+    },
+  }
+}
+
+/** 1000, or 5%. */
+export const readMostErrors = (given: string): MostErrors => {
+  if (/^\d{1,12}$/.test(given)) return { count: Number(given) }
+  const share = /^(\d{1,3}(?:\.\d+)?)%$/.exec(given)?.[1]
+  if (share !== undefined && Number(share) <= 100) return { share: Number(share) / 100 }
+  throw new UsageError(`"${given}" is no number of errors: write a number or a share, such as --max-errors 1000 or 5%`)
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import type { RecordType } from '../../../schemas/record.js'
+import type { FileRows, Row } from '../read/row.js'
+import type { ChunkSize, Header } from '../state/journal.js'
+
+/** Rows that are sent as one request: those from byte `from` to byte `to`. */
+export type Chunk = { from: number; to: number; line: number; nextLine: number; rows: Row[] }
+
+// Some hundred kilobytes of JSON: large enough that a request's own cost does not count, small enough that eight of them, with
+// their records, fit into a few dozen megabytes.
+const usual: ChunkSize = { records: 2500, bytes: 1024 * 1024 }
+/** Interactions are sent one by one; a chunk of them is what may have to be sent again. */
+const ofInteractions: ChunkSize = { records: 500, bytes: 1024 * 1024 }
+
+export const chunkSizeOf = ({ type, limit }: RecordType): ChunkSize =>
+  type === 'interactions' ? ofInteractions : { ...usual, records: Math.min(usual.records, limit) }
+
+/**
+ * Cuts rows into chunks. The cuts depend on the rows alone, and not on how they came: a file that is read again from the start
+ * of any chunk is cut at the same places.
+ */
+export async function* toChunks({ blocks }: FileRows, size: ChunkSize, start: number): AsyncGenerator<Chunk> {
+  let from = start
+  let rows: Row[] = []
+  for await (const block of blocks) {
+    for (const row of block) {
+      rows.push(row)
+      if (rows.length < size.records && row.end - from < size.bytes) continue
+      yield chunkOf(from, rows, row)
+      from = row.end
+      rows = []
+    }
+  }
+  const last = rows.at(-1)
+  if (last) yield chunkOf(from, rows, last)
+}
+
+const chunkOf = (from: number, rows: Row[], last: Row): Chunk => ({
+  from,
+  to: last.end,
+  line: rows[0]?.line ?? last.line,
+  nextLine: last.nextLine,
+  rows,
+})
+
+/** The same for the same rows of the same file at the same server: however often a chunk is sent, it is taken once. */
+export const idempotencyKeyOf = (header: Header, { from, to }: Pick<Chunk, 'from' | 'to'>): string => {
+  const { server, key_id, type, mapping, fingerprint, attempt } = header
+  const parts = [1, server, key_id, type, fingerprint.sha256, fingerprint.size, from, to, mapping, attempt]
+  return `weir-upload-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40)}`
+}

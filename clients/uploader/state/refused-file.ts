@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import type { Format } from '../read/open-rows.js'
+import { type Row, UsageError } from '../read/row.js'
+import { isRemark } from '../records/mapping.js'
+import { writeAll } from './journal.js'
+
+/** A row that was refused, and why. */
+export type RefusedRow = { row: Row; problems: readonly { code: string; field: string | null; message: string }[] }
+
+/** How much of the file of refused records is known to be on the disk, and the SHA-256 of that much. */
+export type Vouched = { bytes: number; sha256: string }
+
+export type RefusedFile = {
+  path: string
+  /** Resolves when these rows are on the disk. */
+  add: (rows: readonly RefusedRow[]) => Promise<Vouched>
+  close: () => Promise<void>
+}
+
+/** Parquet has no writer here: its refused records become NDJSON. */
+export const refusedFormat = (format: Format): Format => (format === 'parquet' ? 'ndjson' : format)
+
+export const refusedFileOf = (file: string, format: Format): string =>
+  `${file === '-' ? 'stdin' : file}.refused.${refusedFormat(format)}`
+
+export const nothingVouched: Vouched = { bytes: 0, sha256: createHash('sha256').digest('hex') }
+
+/**
+ * The file of refused records, ready for more behind what the journal vouches for: rows behind that are of a chunk that is
+ * going to be sent again. The file is made when the first record is refused.
+ */
+export const openRefusedFile = async (
+  path: string,
+  how: { format: Format; columns: readonly string[] | undefined },
+  vouched: Vouched,
+): Promise<RefusedFile> => {
+  const format = refusedFormat(how.format)
+  // Those of the file that were not added by an earlier upload, each with its place in a row.
+  const columns = (how.columns ?? []).flatMap((name, at) => (isRemark(name) ? [] : { name, at }))
+  const closing = Buffer.from(format === 'json' ? '\n]\n' : '')
+  const found = await hashOfStart(path, vouched.bytes)
+  if (vouched.bytes > 0 && found && found.digest !== vouched.sha256) {
+    throw new UsageError(
+      `${path} was changed while the upload is not finished: move it away (mv '${path}' '${path}.mine'), then run this again`,
+    )
+  }
+  // Moved away, or never there: the rows that are refused from now on begin a new file.
+  let bytes = found ? vouched.bytes : 0
+  const hash = found?.hash ?? createHash('sha256')
+  let handle: FileHandle | undefined
+  if (found) {
+    handle = await open(path, 'r+')
+    await handle.truncate(bytes)
+    if (bytes > 0) await writeAll(handle, closing, bytes)
+  }
+
+  return {
+    path,
+    add: async (rows) => {
+      if (rows.length > 0) {
+        handle ??= await open(path, 'w+')
+        const text = Buffer.from(
+          rows.map((row, i) => write(row, { format, columns, isFirst: bytes === 0 && i === 0 })).join(''),
+        )
+        await writeAll(handle, Buffer.concat([text, closing]), bytes)
+        await handle.datasync()
+        bytes += text.length
+        hash.update(text)
+      }
+      return { bytes, sha256: hash.copy().digest('hex') }
+    },
+    close: async () => handle?.close(),
+  }
+}
+
+/** Makes room for the refused records of an upload that begins anew. Without `restart` nobody asked for that: the old ones stay. */
+export const setAsideRefused = async (path: string, { restart }: { restart: boolean }): Promise<string | undefined> => {
+  if (restart) await rm(path, { force: true })
+  const isThere = await stat(path).then(
+    () => true,
+    () => false,
+  )
+  if (!isThere) return undefined
+  await rename(path, `${path}.old`)
+  return `${path}.old`
+}
+
+const hashOfStart = async (path: string, bytes: number) => {
+  const hash = createHash('sha256')
+  try {
+    if (bytes > 0) for await (const block of createReadStream(path, { end: bytes - 1 })) hash.update(block as Buffer)
+    else await stat(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  return { hash, digest: hash.copy().digest('hex') }
+}
+
+const write = (
+  { row, problems }: RefusedRow,
+  { format, columns, isFirst }: { format: Format; columns: { name: string; at: number }[]; isFirst: boolean },
+): string => {
+  const remarks = {
+    weir_line: row.line,
+    weir_code: unique(problems.map(({ code }) => code)),
+    weir_field: unique(problems.map(({ field }) => field ?? '')),
+    weir_message: unique(problems.map(({ message }) => message)),
+  }
+  if (format === 'csv') {
+    const header = isFirst ? csvLine([...columns.map(({ name }) => name), ...Object.keys(remarks)]) : ''
+    const cells = row.given as string[]
+    return header + csvLine([...columns.map(({ at }) => cells[at] ?? ''), ...Object.values(remarks).map(String)])
+  }
+  const isRecord = typeof row.given === 'object' && row.given !== null && !Array.isArray(row.given)
+  const given = isRecord ? withoutRemarks(row.given as object) : { weir_text: row.given }
+  const json = JSON.stringify({ ...given, ...remarks })
+  if (format === 'ndjson') return `${json}\n`
+  return `${isFirst ? '[\n' : ',\n'}${json}`
+}
+
+const unique = (words: string[]): string => [...new Set(words.filter(Boolean))].join('; ')
+
+const withoutRemarks = (record: object): object =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => !isRemark(name)))
+
+export const csvLine = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\n`
+const csvCell = (cell: string): string => (/[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)

@@ -1,0 +1,91 @@
+import type { FileReport } from '../send/tally.js'
+import type { RefusedRow } from '../state/refused-file.js'
+import { count, duration } from './progress.js'
+
+/** What `--json` prints. Counts are over all runs of the files; `sent` and `skipped` are of this one. */
+export type Summary = {
+  accepted: number
+  refused: number
+  waiting: number
+  sent: number
+  skipped: number
+  seconds: number
+  codes: Record<string, number>
+  files: Pick<FileReport, 'file' | 'type' | 'records' | 'accepted' | 'refused' | 'waiting' | 'refused_file' | 'state'>[]
+}
+
+export const summaryOf = (reports: readonly FileReport[], seconds: number): Summary => {
+  const sum = (name: 'accepted' | 'refused' | 'waiting' | 'sent' | 'skipped') =>
+    reports.reduce((total, report) => total + report[name], 0)
+  const codes: Record<string, number> = {}
+  for (const report of reports)
+    for (const [code, number] of Object.entries(report.codes)) codes[code] = (codes[code] ?? 0) + number
+  return {
+    accepted: sum('accepted'),
+    refused: sum('refused'),
+    waiting: sum('waiting'),
+    sent: sum('sent'),
+    skipped: sum('skipped'),
+    seconds,
+    codes,
+    files: reports.map(({ file, type, records, accepted, refused, waiting, refused_file, state }) => ({
+      file,
+      type,
+      records,
+      accepted,
+      refused,
+      waiting,
+      refused_file,
+      state,
+    })),
+  }
+}
+
+/** The same for people: a line for each file, then why records were refused. `did` is what was done with the records. */
+export const tableOf = (reports: readonly FileReport[], summary: Summary, did: string): string => {
+  const { skipped, seconds, codes } = summary
+  const done = reports.reduce((sum, { records }) => sum + records, 0) - skipped
+  const files = [
+    ['file', 'records', 'accepted', 'refused', ''],
+    ...reports.map(({ file, records, accepted, refused, refused_file, state }) => [
+      file,
+      count(records),
+      count(accepted),
+      count(refused),
+      refused_file !== null ? `refused: ${refused_file}` : state === 'stopped' ? 'not finished' : '',
+    ]),
+  ]
+  const reasons = Object.entries(codes)
+    .sort(([, a], [, b]) => b - a)
+    .map(([code, number]) => [code, count(number), reports.map(({ examples }) => examples[code]).find(Boolean) ?? ''])
+  const rate = seconds > 0 ? `, ${count(Math.round(done / seconds))} a second` : ''
+  const earlier = skipped > 0 ? `; ${count(skipped)} were answered in an earlier run` : ''
+  return [
+    ...align(files, [1, 2, 3]),
+    ...(reasons.length > 0
+      ? ['', ...align([['refused for', 'records', 'the first of this run'], ...reasons], [1])]
+      : []),
+    '',
+    `${count(done)} records ${did} in ${duration(seconds)}${rate}${earlier}`,
+  ].join('\n')
+}
+
+/** A refused record beside its reason, for a trial. */
+export const showRefused = ({ row, problems }: RefusedRow, columns: readonly string[] | undefined): string => {
+  const given =
+    columns && Array.isArray(row.given)
+      ? Object.fromEntries(row.given.map((cell, i) => [columns[i] ?? `cell ${i + 1}`, cell]))
+      : row.given
+  const reasons = problems.map(({ code, message }) => `${code}: ${message}`)
+  return `line ${row.line}: ${reasons.join('; ')}\n  ${JSON.stringify(given).slice(0, 1000)}`
+}
+
+const align = (rows: readonly (readonly string[])[], toTheRight: readonly number[]): string[] => {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (toTheRight.includes(i) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,235 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { catalogue } from '#schemas/catalogue.js'
+import { createValidator } from '#schemas/derive/validator.js'
+import type { RecordType } from '#schemas/record.js'
+import { WeirError } from '../../../clients/typescript/src/index.js'
+import { codeOf, lineOf } from '../../../clients/uploader/commands/exit-codes.js'
+import { linesOf } from '../../../clients/uploader/commands/sample.js'
+import { readCsv } from '../../../clients/uploader/read/csv.js'
+import { UsageError } from '../../../clients/uploader/read/row.js'
+import { chooseFiles, typeByName } from '../../../clients/uploader/records/files.js'
+import { createToRecord, type Mapping } from '../../../clients/uploader/records/mapping.js'
+import { amountsFor, isBroken, type Sample } from '../../../clients/uploader/sample/records.js'
+import { createBudget, readMostErrors } from '../../../clients/uploader/send/budget.js'
+import { createReport } from '../../../clients/uploader/send/tally.js'
+import { findTarget } from '../../../clients/uploader/send/target.js'
+import { createProgress, fitInto } from '../../../clients/uploader/tell/progress.js'
+import { uploaderOptions } from '../../../deploy/embedded/launcher/operator-call.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'weir words '))
+afterAll(() => rmSync(folder, { recursive: true }))
+const type = (name: string) => catalogue.all.get(name) as RecordType
+const mapping = (over: Partial<Mapping> = {}): Mapping => ({
+  map: new Map(),
+  constants: new Map(),
+  skipUnknown: false,
+  ...over,
+})
+
+describe('the type of a file', () => {
+  it.each([
+    ['shops.csv', 'shops'],
+    ['shops-2026-01.ndjson.gz', 'shops'],
+    ['SHOP_TAGS.csv', 'shop-tags'],
+    ['shop-categories_2.parquet', 'shop-categories'],
+    ['shops.csv.refused.csv', 'shops'],
+    ['tags2026.csv', 'tags'],
+    ['shopsy.csv', undefined],
+    ['my-shops.csv', undefined],
+  ])('of %s is %s', (name, expected) => expect(typeByName(name, catalogue)?.type).toBe(expected))
+
+  it('orders a folder by what refers to what, and passes over what is not for it', async () => {
+    const own = join(folder, 'all')
+    mkdirSync(own)
+    const names = ['offers.csv', 'shops-2.csv', 'shops-1.csv', 'shops-1.csv.refused.csv', 'shops-1.csv.weir-journal']
+    for (const name of [...names, 'notes.txt', 'interactions.ndjson']) writeFileSync(join(own, name), 'a,b\n')
+    const { files, passedOver } = await chooseFiles([own], {}, catalogue)
+    expect(files.map(({ file }) => file.slice(own.length + 1))).toEqual([
+      'shops-1.csv',
+      'shops-2.csv',
+      'offers.csv',
+      'interactions.ndjson',
+    ])
+    expect(passedOver).toEqual([join(own, 'notes.txt')])
+    await expect(chooseFiles([join(own, 'notes.txt')], {}, catalogue)).rejects.toThrow(/--type/)
+    await expect(chooseFiles([join(own, 'offers.csv')], { type: 'ofers' }, catalogue)).rejects.toThrow(/mean offers\?/)
+    await expect(chooseFiles([join(own, 'nothing')], {}, catalogue)).rejects.toThrow(/there is no file or folder/)
+  })
+})
+
+describe('columns', () => {
+  const offers = type('offers')
+  const columns = ['Offer Id', 'shop_id', 'name', 'type', 'value', 'is_enabled', 'weir_line', 'notes']
+  const given = ['o', 's', 'Ten off', '', '12.50', 'false', '7', 'x']
+  const whole = mapping({
+    map: new Map([['Offer Id', 'offer_id']]),
+    constants: new Map([
+      ['region', 'GB'],
+      ['type', 'fixed'],
+    ]),
+    skipUnknown: true,
+  })
+
+  it('become fields: mapped, constant, typed by the catalogue, empty ones absent, remarks and unknown ones left out', () => {
+    const record = createToRecord(offers, columns, whole)({ line: 2, end: 0, nextLine: 3, given })
+    expect(record).toEqual({
+      offer_id: 'o',
+      shop_id: 's',
+      name: 'Ten off',
+      value: 12.5,
+      is_enabled: false,
+      region: 'GB',
+      type: 'fixed',
+    })
+  })
+
+  it('keep what does not fit as text, for the service to refuse', () => {
+    const cells = ['o', 's', 'n', '', '1,000', 'TRUE', '', '']
+    const record = createToRecord(offers, columns, whole)({ line: 2, end: 0, nextLine: 3, given: cells })
+    expect(record).toMatchObject({ value: '1,000', is_enabled: 'TRUE' })
+    const digits = createToRecord(
+      offers,
+      columns,
+      whole,
+    )({
+      line: 2,
+      end: 0,
+      nextLine: 3,
+      given: ['o', 's', 'n', '', '12345678901234567890', '', '', ''],
+    })
+    expect(digits.value).toBe('12345678901234567890')
+  })
+
+  it('that cannot fit are told before anything is sent, with the option that helps', () => {
+    const refusal = (names: string[], over: Partial<Mapping> = {}) => {
+      try {
+        createToRecord(type('shops'), names, mapping(over))
+        return ''
+      } catch (error) {
+        expect(error).toBeInstanceOf(UsageError)
+        return (error as Error).message
+      }
+    }
+    expect(refusal(['Shop Id', 'name', 'region'])).toMatch(/"Shop Id" is no field of shops.*--map 'Shop Id=shop_id'/)
+    expect(refusal(['shop_id', 'name'])).toMatch(/no column is region.*--const region=VALUE/)
+    expect(refusal(['shop_id', 'name', 'region', 'name'])).toMatch(/two columns would be name/)
+    expect(refusal(['shop_id', 'name', 'region'], { map: new Map([['Name', 'name']]) })).toMatch(
+      /Name, which is not there/,
+    )
+    expect(refusal(['shop_id'], { constants: new Map([['regoin', 'GB']]) })).toMatch(/did you mean region\?/)
+  })
+})
+
+describe('server and key', () => {
+  const keyFile = join(folder, 'key')
+  writeFileSync(keyFile, 'weir_abcdefghijkl_secret\n')
+
+  it('are those that are named, or those of this folder', () => {
+    const local = { WEIR_LOCAL_URL: 'http://127.0.0.1:1', WEIR_LOCAL_KEY_FILE: keyFile }
+    expect(findTarget({}, local)).toEqual({
+      url: 'http://127.0.0.1:1',
+      key: 'weir_abcdefghijkl_secret',
+      keyId: 'abcdefghijkl',
+    })
+    expect(findTarget({}, { ...local, WEIR_KEY: 'mine' })).toMatchObject({ url: 'http://127.0.0.1:1', key: 'mine' })
+    const named = { WEIR_URL: 'https://weir.example.com/', WEIR_KEY: 'mine' }
+    expect(findTarget({}, { ...local, ...named })).toMatchObject({ url: 'https://weir.example.com', key: 'mine' })
+    expect(findTarget({ url: 'http://a', keyFile }, named)).toMatchObject({ url: 'http://a', keyId: 'abcdefghijkl' })
+  })
+
+  it('are asked for in one line where they are missing, and a demo key goes to nobody else', () => {
+    expect(() => findTarget({}, {})).toThrow(/export WEIR_URL/)
+    const elsewhere = { WEIR_LOCAL_URL: 'http://l', WEIR_LOCAL_KEY_FILE: keyFile, WEIR_URL: 'http://elsewhere' }
+    expect(() => findTarget({}, elsewhere)).toThrow(/no key for http:\/\/elsewhere/)
+    expect(() => findTarget({ keyFile: join(folder, 'none') }, { WEIR_URL: 'http://a' })).toThrow(/cannot be read/)
+    expect(() => findTarget({}, { WEIR_URL: 'weir.example.com', WEIR_KEY: 'k' })).toThrow(/begins with https/)
+  })
+})
+
+it('counts errors as a number or as a share, and a share only of enough', () => {
+  const spent = (most: string, records: number, refused: number, all = false) => {
+    const budget = createBudget(readMostErrors(most))
+    budget.add(records, refused)
+    return budget.isSpent(all)
+  }
+  expect([spent('10', 11, 10), spent('10', 11, 11)]).toEqual([false, true])
+  expect([spent('5%', 100, 50), spent('5%', 100, 50, true), spent('5%', 1000, 51)]).toEqual([false, true, true])
+  expect(() => readMostErrors('many')).toThrow(UsageError)
+})
+
+it('has an exit code and one line for each failure', () => {
+  const failures = [
+    new UsageError('a'),
+    new WeirError('key', 'a', 'b'),
+    new WeirError('network', 'a', 'b'),
+    new WeirError('server', 'a', 'b'),
+    new WeirError('conflict', 'a', 'b'),
+    new WeirError('usage', 'a', 'b'),
+    Object.assign(new Error('a'), { code: 'ENOSPC' }),
+  ]
+  expect(failures.map(codeOf)).toEqual([2, 5, 6, 6, 2, 2, 1])
+  for (const failure of failures) expect(lineOf(failure)).not.toMatch(/\n/)
+})
+
+it('tells progress in one line that fits the terminal, and in whole lines elsewhere', () => {
+  const pieces = [
+    '12%',
+    '1 000 000 records',
+    '20 000 refused',
+    '30 000/s',
+    '1 min 12 s left',
+    '1.2 GB of 5.0 GB',
+    'a file',
+  ]
+  expect(fitInto(pieces, 39)).toBe('12%  1 000 000 records  20 000 refused')
+  for (let width = 1; width < 120; width++) expect(fitInto(pieces, width).length).toBeLessThanOrEqual(width)
+
+  const written: string[] = []
+  const progress = createProgress({ write: (text) => written.push(text), isTTY: true, columns: 40 }, () => 1000)
+  progress.begin({ file: 'x', size: 100, read: () => 50, report: createReport('x', 'shops') })
+  progress.end()
+  expect(written).toEqual(['\r\u001b[K50%  0 records  0/s  50 B of 100 B  x', '\n'])
+})
+
+describe('sample data', () => {
+  const sample: Sample = { seed: 5, broken: 0.1, amounts: amountsFor(100) }
+
+  it('is right but for the rows that are broken on purpose, and always the same', async () => {
+    for (const each of catalogue.all.values()) {
+      const text = [...linesOf(sample, each, 'csv')].join('')
+      expect([...linesOf(sample, each, 'csv')].join('')).toBe(text)
+      const bytes = {
+        read: () => 0,
+        from: async function* () {
+          yield Buffer.from(text)
+        },
+      }
+      const { columns = [], blocks } = await readCsv(bytes)
+      const toRecord = createToRecord(each, columns, mapping())
+      const validate = createValidator(each)
+      const references = Object.values(each.fields).some(({ kind }) => kind === 'reference' || kind === 'item')
+      let index = 0
+      for await (const rows of blocks)
+        for (const row of rows) {
+          const isWrong = row.unreadable !== undefined || 'problems' in validate(toRecord(row))
+          // A reference to nobody is right by the catalogue alone.
+          if (!isBroken(sample, each.type, index)) expect(isWrong, `${each.type} ${index}`).toBe(false)
+          else if (!references) expect(isWrong).toBe(true)
+          index++
+        }
+      expect(index).toBe(sample.amounts[each.type])
+    }
+  })
+})
+
+it('has all options of its commands in the list by which those that npm took are found', () => {
+  const source = join(import.meta.dirname, '../../../clients/uploader/commands')
+  const text = readdirSync(source)
+    .map((name) => readFileSync(join(source, name), 'utf8'))
+    .join('\n')
+  const declared = [...text.matchAll(/\b(?:requiredO|o)ption\(\s*'--([a-z-]+)( <)?/g)]
+  expect(uploaderOptions).toEqual(Object.fromEntries(declared.map(([, name, value]) => [name, value !== undefined])))
+})
