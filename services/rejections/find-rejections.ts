@@ -34,7 +34,7 @@ type RejectionRow = Omit<Rejection, 'rejectedAt' | 'org' | 'requestId' | 'batchI
 }
 
 /** A place among the rejections, in the order in which they are listed. */
-export type Place = RejectionId & { rejectedAt: Date }
+export type RejectionPlace = RejectionId & { rejectedAt: Date }
 
 /**
  * The rejections that are meant: the newest first, those of one batch in its order; only those behind `after`, where it is given. With
@@ -42,7 +42,7 @@ export type Place = RejectionId & { rejectedAt: Date }
  */
 export const findRejections = async (
   clickhouse: Reader,
-  filter: Filter & { index?: number; after?: Place },
+  filter: Filter & { index?: number; after?: RejectionPlace },
   limit: number,
   mostBytes = Number.MAX_SAFE_INTEGER,
 ): Promise<Rejection[]> => {

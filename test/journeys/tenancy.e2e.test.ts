@@ -7,7 +7,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
-import { analyst, newOrganisation, system } from '../support/system/system.js'
+import { analyst, newOrganisation, type Organisation, system } from '../support/system/system.js'
 import type { Answer } from '../support/system/uploader.js'
 
 /** What the owner has, as a stranger would name it, and the same with ids that nobody has. */
@@ -47,21 +47,40 @@ const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
 )
 
-const walks: Record<string, Walk> = {
-  ...Object.fromEntries(
+type Send = (who: Organisation, type: string, record: unknown) => Promise<Answer<unknown>>
+const upload: Send = (who, type, record) => who.uploader.upload(type, [record])
+const importOne: Send = async ({ key }, type, record) => {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' }
+  const init = { method: 'POST', headers, body: `${JSON.stringify(record)}\n` }
+  const answer = await fetch(`${system.edgeUrl}/v1/imports/${type}`, init)
+  return { status: answer.status, headers: answer.headers, body: (await answer.text()).split('\n') }
+}
+
+/** A record of each type, which refers to what is foreign or absent; of a type without references, under an id that is. */
+const recordWalks = (path: string, send: Send): Record<string, Walk> =>
+  Object.fromEntries(
     [...catalogue.uploads.values()].map((type): [string, Walk] => [
-      `POST /v1/data/${type.type}`,
+      `POST ${path}/${type.type}`,
       refers(type)
         ? {
-            foreign: () => uploader.upload(type.type, [recordOf(type, idOfOwned)]),
-            absent: () => uploader.upload(type.type, [recordOf(type, () => randomUUID())]),
+            foreign: () => send(stranger, type.type, recordOf(type, idOfOwned)),
+            absent: () =>
+              send(
+                stranger,
+                type.type,
+                recordOf(type, () => randomUUID()),
+              ),
           }
         : {
-            foreign: () => copier.uploader.upload(type.type, [owned.get(type.type)]),
-            absent: () => copier.uploader.upload(type.type, [sampleOf(type)]),
+            foreign: () => send(copier, type.type, owned.get(type.type)),
+            absent: () => send(copier, type.type, sampleOf(type)),
           },
     ]),
-  ),
+  )
+
+const walks: Record<string, Walk> = {
+  ...recordWalks('/v1/data', upload),
+  ...recordWalks('/v1/imports', importOne),
   'POST /user-interactions': {
     foreign: () => uploader.interact(touch(ownedShop)),
     absent: () => uploader.interact(touch(randomUUID())),

@@ -5,7 +5,7 @@ import { createPauses } from '../limits/turns.js'
 import type { Piece } from './pieces.js'
 
 /** A part of an import that is submitted as one request. */
-export type Chunk = LinedEntries & {
+export type ImportChunk = LinedEntries & {
   /** From 1. */
   number: number
   /** The place of its first record in the import. */
@@ -45,14 +45,14 @@ const chunkBytes = 4 * 1024 * 1024
 export const createChunks = (
   { opened, piece }: Begun,
   deps: { limit: number; nextPiece: () => Promise<Piece>; takeShare: () => Promise<Share> },
-): (() => Promise<Chunk | undefined>) => {
+): (() => Promise<ImportChunk | undefined>) => {
   const pause = createPauses()
   let { bytes: rest, isLast } = piece
   let { at } = opened
   let number = 0
   let first = 0
 
-  const readChunk = async (share: Share): Promise<Omit<Chunk, 'number' | 'first'> | undefined> => {
+  const readChunk = async (share: Share): Promise<Omit<ImportChunk, 'number' | 'first'> | undefined> => {
     const into: LinedEntries = { entries: [], lines: [] }
     let hash = createHash('sha256').update(opened.meaning)
     let bytes = 0

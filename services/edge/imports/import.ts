@@ -7,7 +7,7 @@ import { newId } from '../http/ids.js'
 import { type RequestError, toRequestError } from '../http/request-error.js'
 import { type RecordError, recordErrorsOf, statusOf } from '../requests/answer.js'
 import type { Upload, UploadFacts, UploadResult } from '../uploads/upload.js'
-import type { Chunk } from './chunks.js'
+import type { ImportChunk } from './chunks.js'
 import { ImportEnded } from './pieces.js'
 
 /** One line of the answer for each batch, and at last one for the whole. */
@@ -43,10 +43,10 @@ export type ImportDeps = {
   requestId: string
   orgId: string
   keyed: boolean
-  nextChunk: () => Promise<Chunk | undefined>
+  nextChunk: () => Promise<ImportChunk | undefined>
   /** Waits until the key may send as much. */
-  mayTake: (chunk: Chunk) => Promise<void>
-  toUpload: (entries: Chunk['entries'], facts: UploadFacts) => Upload
+  mayTake: (chunk: ImportChunk) => Promise<void>
+  toUpload: (entries: ImportChunk['entries'], facts: UploadFacts) => Upload
   submit: (upload: Upload, onWritten: (isAll: boolean) => void) => Promise<UploadResult>
   /** Called for each batch whose outcome is known. */
   onBatch: (outcome: BatchResult['outcome'], records: number) => void
@@ -62,11 +62,11 @@ export type ImportDeps = {
 export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | SummaryLine> {
   const inFlight: Promise<Decided>[] = []
   const sum: Sum = { batches: 0, accepted: 0, refused: 0, records: 0, decidedTo: 0 }
-  let reading: Promise<Chunk | string | undefined> | undefined
+  let reading: Promise<ImportChunk | string | undefined> | undefined
   let isWritten: Promise<boolean> = Promise.resolve(true)
   let isOver = false
   let fault: string | undefined
-  const read = (): Promise<Chunk | string | undefined> => deps.nextChunk().catch((error) => reasonOf(error, deps))
+  const read = (): Promise<ImportChunk | string | undefined> => deps.nextChunk().catch((error) => reasonOf(error, deps))
 
   try {
     for (;;) {
@@ -114,11 +114,11 @@ export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | S
 
 type Sum = Record<'batches' | 'accepted' | 'refused' | 'records' | 'decidedTo', number>
 /** What became of a chunk; `failure` says why nothing can follow it. */
-type Decided = { chunk: Chunk; upload?: Upload; results: readonly BatchResult[]; failure?: string }
+type Decided = { chunk: ImportChunk; upload?: Upload; results: readonly BatchResult[]; failure?: string }
 
 /** `isWritten` tells whether Kafka has all of the chunk; nothing rejects. */
 const submitChunk = (
-  chunk: Chunk,
+  chunk: ImportChunk,
   isBeforeWritten: Promise<boolean>,
   deps: ImportDeps,
 ): { decided: Promise<Decided>; isWritten: Promise<boolean> } => {
@@ -167,7 +167,7 @@ const countOf = (outcome: BatchResult['outcome'], batch: OutgoingBatch | undefin
   return verdict ? verdict.accepted + verdict.refused.length : batch ? recordsIn(batch) : 0
 }
 
-const describeError = ({ status, message }: RequestError, { lines }: Chunk): string =>
+const describeError = ({ status, message }: RequestError, { lines }: ImportChunk): string =>
   status === 409 ? `from line ${lines[0]} on, this Idempotency-Key was used with another body; use a new key` : message
 
 /** Why an import ends; what is written for nobody's eyes is logged instead. */

@@ -1,6 +1,6 @@
 import { countOrdered, findOrder, placeOrder, type StoredOrder } from '#ledger/retries/orders.js'
 import type { Filter } from '#rejections/filter.js'
-import { findRejections, type Place } from '#rejections/find-rejections.js'
+import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
 import { planRetries, type RetryPlan, type Sources } from '#rejections/plan-retry.js'
 import { findQuality, type QualityDay } from '#rejections/quality.js'
 import { findStates } from '#rejections/states.js'
@@ -13,7 +13,7 @@ import { type KnownRejection, skippedOf } from './answers.js'
 export type RejectionsDesk = {
   list: (
     org: string,
-    page: { filter: Filter; after?: Place; limit: number },
+    page: { filter: Filter; after?: RejectionPlace; limit: number },
   ) => Promise<{ rejections: KnownRejection[]; isLast: boolean }>
   groups: (org: string, filter: Filter, most: number) => Promise<RejectionGroup[]>
   quality: (org: string, days: { from: string; to: string }) => Promise<QualityDay[]>

@@ -1,5 +1,5 @@
 import type { Filter } from '#rejections/filter.js'
-import type { Place } from '#rejections/find-rejections.js'
+import type { RejectionPlace } from '#rejections/find-rejections.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { shorten } from '#schemas/derive/validator.js'
@@ -74,10 +74,10 @@ export const createQuestions = (catalogue: Catalogue) => {
 
   return {
     /** Of GET /v1/rejections. */
-    page: (given: Given): { filter: Filter; after?: Place; limit: number } | Problems => {
+    page: (given: Given): { filter: Filter; after?: RejectionPlace; limit: number } | Problems => {
       const filter: Filter = {}
       const takeOne = takeFilter(filter)
-      const page: { after?: Place; limit: number } = { limit: defaultRows }
+      const page: { after?: RejectionPlace; limit: number } = { limit: defaultRows }
       const problems = readEach(given, [...filterNames, 'cursor', 'limit'], 'query parameter', (name, value) => {
         if (name === 'limit') return takeLimit(value, page)
         if (name !== 'cursor') return takeOne(name, value)
@@ -179,11 +179,11 @@ const takeLimit = (value: string, page: { limit: number }): Fault | undefined =>
 }
 
 /** The last rejection of a page, as the next page is asked for. */
-export const writePlace = ({ rejectedAt, batchId, index }: Place): string =>
+export const writePlace = ({ rejectedAt, batchId, index }: RejectionPlace): string =>
   Buffer.from(JSON.stringify([rejectedAt.getTime(), batchId, index])).toString('base64url')
 
 /** Undefined where the text is no cursor of ours. A forged one can only choose a place among the caller's own rejections. */
-export const readPlace = (text: string): Place | undefined => {
+export const readPlace = (text: string): RejectionPlace | undefined => {
   const parsed = /^[\w-]{1,200}$/.test(text) ? parse(Buffer.from(text, 'base64url').toString()) : undefined
   if (!Array.isArray(parsed) || parsed.length !== 3) return undefined
   const [time, batchId, index] = parsed

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { claimRetries } from '#ledger/retries/claims.js'
 import { createClickHouse } from '#platform/clickhouse.js'
-import { findRejections, type Place } from '#rejections/find-rejections.js'
+import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
 import { planRetries } from '#rejections/plan-retry.js'
 import { findQuality } from '#rejections/quality.js'
 import { findStates } from '#rejections/states.js'
@@ -108,7 +108,7 @@ it('counts, groups and pages as a naive reader does, however often a row was wri
         .toSorted((a, b) => b.second - a.second || a.index - b.index)
         .map(({ batch, index }) => `${batch}/${index}`)
       const seen: string[] = []
-      let after: Place | undefined
+      let after: RejectionPlace | undefined
       for (;;) {
         const page = await findRejections(clickhouse, { org, ...(after && { after }) }, limit)
         seen.push(...page.map(({ batchId, index }) => `${batchId}/${index}`))
