@@ -1,6 +1,6 @@
 import { createClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
-import { createPool, endPool } from '#platform/postgres/postgres.js'
+import { abandonAfter, createPool, endPool } from '#platform/postgres/postgres.js'
 import type { Trust } from '#platform/process/access.js'
 import type { OnStop } from '#platform/process/lifecycle.js'
 import type { EdgeConfig } from '../config.js'
@@ -13,6 +13,7 @@ import { createSubmitAgain, type SubmitAgainDeps } from './submit-again.js'
 import { createRetryWork } from './work.js'
 
 const lookEvery = 2_000
+const stopWaitingAfter = 4_000
 
 /**
  * Opens what the routes about rejections need, with connections of its own: whoever asks much about rejections keeps nobody from
@@ -51,5 +52,7 @@ export const openRejections = (
   onStop('retries', work.stop)
   const timer = setInterval(work.tick, lookEvery)
   onStop('timer of retries', () => clearInterval(timer))
+  // Released before the retries, which would wait for a Postgres that hangs. What is not done another edge does.
+  onStop('hanging retries', () => abandonAfter(stopWaitingAfter, pool))
   return { rejections: createRejectionsDesk(sources, work.tick), reads: createReads() }
 }
