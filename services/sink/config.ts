@@ -33,7 +33,7 @@ export const configSchema = {
     SINK_GATHER_BYTES: {
       type: 'integer',
       minimum: 1,
-      default: 2 * 1024 * 1024,
+      default: 1024 * 1024,
       description: 'as soon as this much waits in Kafka, compressed, it is taken at once',
     },
   },

@@ -32,7 +32,7 @@ const access = orExit(() => readAccess(config, ['kafka', 'registry', 'clickhouse
 const log = createLog('sink', config.LOG_LEVEL)
 const stopWaitingAfter = 4_000
 // Unpacked. ClickHouse takes 9 µs for a row in blocks of 2000 rows, 6 in blocks of 5000, 3 in blocks of 20 000.
-const bytesPerFetch = 16 * 1024 * 1024
+const bytesPerFetch = 8 * 1024 * 1024
 
 await runService(log, async (onStop, crash) => {
   const metrics = createMetrics('sink')
