@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { StringDecoder } from 'node:string_decoder'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Entry } from '../batches/entries.js'
@@ -101,6 +102,8 @@ export const readBody = async (raw: Buffer, how: HowToRead): Promise<Body> => {
 
 const readText = async (bytes: Buffer, { readEntries, form, lined }: HowToRead): Promise<Body> => {
   if (bytes.length === 0) return bad('the body is empty')
+  // To put a large one together took its time already.
+  if (bytes.length > pieceSize) await nextRound()
   const pause = createPauses()
   if (lined) {
     const read = await lined.read(bytes, pause)
@@ -108,6 +111,7 @@ const readText = async (bytes: Buffer, { readEntries, form, lined }: HowToRead):
     return 'error' in read ? read : { ...read, sha256: sha256Of(Buffer.from(lined.format), bytes) }
   }
   if (!isUtf8(bytes)) return bad('the body is not valid UTF-8')
+  await pause()
   const entries = await readEntries?.(bytes, pause)
   if (entries) return { entries, sha256: sha256Of(bytes) }
   await pause()
