@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { RecordType } from '../../../schemas/record.js'
 import { createIdGate, type InFlight, WeirError } from '../../typescript/src/index.js'
 import type { FileRows, Row } from '../read/row.js'
@@ -40,6 +41,8 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
   const gate = createIdGate()
   const underWay = new Set<Promise<void>>()
   const stop = new AbortController()
+  // Each request under way listens, and there may be many: interactions are sent one by one. Node takes that for a leak.
+  setMaxListeners(0, stop.signal)
   const onInterrupt = () => stop.abort(file.signal.reason)
   file.signal.addEventListener('abort', onInterrupt)
   if (file.signal.aborted) onInterrupt()
