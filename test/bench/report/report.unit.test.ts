@@ -90,6 +90,16 @@ describe('the plot', () => {
     expect((integrity ?? 0) / (edge ?? 1)).toBeCloseTo(8.18 / 4.08, 1)
   })
 
+  it('keeps uploads apart where an interaction costs hundreds of times as much', () => {
+    const dear = sampleMeasured({ name: 'dear', type: 'interactions' }, { edge: 3000, integrity: 3000, sink: 700 })
+    const plot = plotOf(sampleResults({ workloads: [sampleMeasured({}), dear] }))
+    const bars = [...plot.matchAll(/x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="18"/g)]
+    const ends = bars.map(([, x, width]) => Number(x) + Number(width))
+    expect(ends[2]).toBeCloseTo(ends[5] ?? 0, 0)
+    expect(ends[4]).toBeLessThan(ends[5] ?? 0)
+    expect(Math.max(...ends)).toBeLessThanOrEqual(860 - 230)
+  })
+
   it('escapes what a name holds', () => {
     const plot = plotOf(sampleResults({ workloads: [sampleMeasured({ name: 'a <b> & c' })] }))
     expect(plot).toContain('a &lt;b> &amp; c')

@@ -16,7 +16,10 @@ const top = 96
 export const plotOf = (results: Results): string => {
   const { at, machine, commit, workloads: loads } = results
   const naive = naivePrice(results)
-  const longest = Math.max(naive, ...loads.map((each) => cpuOf(each, ...services)))
+  // An interaction is a request of its own and costs as much as hundreds of uploaded records: its bar shows only how
+  // the services share that, and its figure how much it is.
+  const uploads = loads.filter(({ type }) => type !== 'interactions')
+  const longest = Math.max(naive, ...uploads.map((each) => cpuOf(each, ...services)))
   const toX = (micros: number) => nameWidth + (micros / longest) * (width - nameWidth - figureWidth)
   const height = top + loads.length * rowHeight + 56
   const naiveX = toX(naive).toFixed(1)
@@ -31,7 +34,7 @@ export const plotOf = (results: Results): string => {
       text(40 + i * 110, 62, name),
     ]),
     text(width - 20, 62, 'sum, × naive, records stored a second', 'right quiet'),
-    ...loads.flatMap((each, i) => rowOf(each, top + i * rowHeight, toX, naive)),
+    ...loads.flatMap((each, i) => rowOf(each, top + i * rowHeight, { toX, longest, naive })),
     `<line class="naive" x1="${naiveX}" x2="${naiveX}" y1="${top - 8}" y2="${top + loads.length * rowHeight}"/>`,
     text(Number(naiveX) + 6, top + loads.length * rowHeight + 6, `naive: ${naive.toFixed(1)} µs`, 'quiet'),
     text(
@@ -44,10 +47,13 @@ export const plotOf = (results: Results): string => {
   ].join('\n')
 }
 
-const rowOf = (each: Measured, y: number, toX: (micros: number) => number, naive: number): string[] => {
+type Scale = { toX: (micros: number) => number; longest: number; naive: number }
+
+const rowOf = (each: Measured, y: number, { toX, longest, naive }: Scale): string[] => {
+  const shrunk = Math.min(1, longest / cpuOf(each, ...services))
   let from = 0
   const bars = services.map((name) => {
-    const [x, end] = [toX(from), toX(from + cpuOf(each, name))]
+    const [x, end] = [toX(from * shrunk), toX((from + cpuOf(each, name)) * shrunk)]
     from += cpuOf(each, name)
     return `<rect class="${name}" x="${x.toFixed(1)}" y="${y}" width="${(end - x).toFixed(1)}" height="${barHeight}"/>`
   })
