@@ -1,7 +1,6 @@
+import { plainNumber } from '../../../schemas/derive/submitted/csv-reader.js'
 import type { Field } from '../../../schemas/field.js'
 import { isExact } from '../read/row.js'
-
-const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /**
  * A CSV cell as the JSON value that its field asks for: a number, true, false, or text. A cell that does not fit stays text, so

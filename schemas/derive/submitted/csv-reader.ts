@@ -100,7 +100,7 @@ const asText: ReadCell = (_csv, from, to, token) => {
 }
 
 /** A number as JSON has it. */
-const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+export const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const isLost = (text: string): boolean => Number(text) === 0 && /^[-.0]*[1-9]/.test(text)
 
 /** What stands in a cell, in the type of its column. A cell that is not of this type stays text: the validator says what is wrong. */

@@ -6,16 +6,15 @@ import type { Layout } from '#schemas/derive/topics.js'
 import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { keyedInteractionId, keyedRequestId } from '#schemas/uuid.js'
-import { type BatchLimits, toBatches } from '../batches/batches.js'
+import type { BatchLimits } from '../batches/batches.js'
 import { createToEntry, toEntries } from '../batches/entries.js'
-import { createCutByLane } from '../batches/lanes.js'
 import type { Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
 import { Unavailable } from '../http/request-error.js'
 import type { Gather } from '../interactions/gather.js'
 import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
-import { createUploader } from '../uploads/upload.js'
+import { createToUpload, createUploader } from '../uploads/upload.js'
 
 export type SubmitAgainDeps = {
   catalogue: Catalogue
@@ -50,23 +49,20 @@ const sha256Of = (body: string): Buffer => createHash('sha256').update(body).dig
 
 const createUploadAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAgain => {
   const toEntry = createToEntry(type)
-  const cutByLane = createCutByLane(type)
+  const toUpload = createToUpload(type, deps)
   const upload = createUploader(deps)
   return async ({ org, idempotencyKey, records }) => {
-    const { lanes } = deps.layout()
     const requestId = requestIdOf({ org, type: type.type, retryId: idempotencyKey })
     const bodySha256 = sha256Of(uploadBodyOf(records))
-    const facts = { orgId: org, requestId, bodySha256, submittedAt: deps.now(), lanes }
     const entries = await toEntries(
       toEntry,
       records.map((text) => JSON.parse(text) as unknown),
     )
-    const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, lanes)
-    const batches = toBatches(slices, facts, howCut)
-    const answer = await upload({ ...facts, type: type.type, keyed: true, batches })
+    const given = toUpload(entries, { orgId: org, requestId, bodySha256, keyed: true })
+    const answer = await upload(given)
     if ('error' in answer) return { notTaken: answer.error.message, isAboutTheBody: false }
     answer.results.forEach(({ outcome }, i) => {
-      const batch = batches[i]
+      const batch = given.batches[i]
       if (batch) deps.figures.countRecords(type.type, outcome, recordsIn(batch))
     })
     const refused = answer.results.flatMap(({ outcome }): number[] => {
