@@ -150,10 +150,11 @@ await runService(log, async (onStop, crash) => {
     await operations.listen({ host: network.host, port: operationsPort })
   }
   const taking = { catalogue, submit, store, notes, layout: stream.layout, load, figures, now, log }
-  const rejections = openRejections({ ...taking, config, access, lagOf: verdicts.lagOf }, onStop)
+  const ownRejections = openRejections({ ...taking, config, access, lagOf: verdicts.lagOf }, onStop)
   const app = createApp({
     catalogue,
-    ...rejections,
+    rejections: ownRejections.rejections,
+    reads: ownRejections.reads,
     findCaller: createFindCaller({
       findKey: (hash) => findKey(pool, hash),
       memory,
@@ -196,6 +197,7 @@ await runService(log, async (onStop, crash) => {
     setTimeout(stream.giveUp, stopWaitingAfter).unref()
     verdicts.giveUpAt(now() + stopWaitingAfter)
     abandonAfter(stopWaitingAfter, pool)
+    ownRejections.abandonAfter(stopWaitingAfter)
   })
   // Kafka is waited for first, so that clients that connect are served; if it stays away they are answered that.
   await Promise.race([stream.opened, sleep(listenAfter, undefined, { ref: false })])

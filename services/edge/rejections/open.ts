@@ -13,7 +13,6 @@ import { createSubmitAgain, type SubmitAgainDeps } from './submit-again.js'
 import { createRetryWork } from './work.js'
 
 const lookEvery = 2_000
-const stopWaitingAfter = 4_000
 
 /**
  * Opens what the routes about rejections need, with connections of its own: whoever asks much about rejections keeps nobody from
@@ -28,7 +27,10 @@ export const openRejections = (
     log: Log
   },
   onStop: OnStop,
-): Pick<RejectionDeps, 'rejections' | 'reads'> => {
+): Pick<RejectionDeps, 'rejections' | 'reads'> & {
+  /** For a stop, which a Postgres that hangs must not hold up: what is not done by then another edge does. */
+  abandonAfter: (ms: number) => void
+} => {
   const { access, catalogue, config, load, log } = deps
   const pool = createPool(access.postgres, log, 6, { queryTimeout: 5_000 })
   onStop('postgres for rejections', () => endPool(pool))
@@ -52,7 +54,9 @@ export const openRejections = (
   onStop('retries', work.stop)
   const timer = setInterval(work.tick, lookEvery)
   onStop('timer of retries', () => clearInterval(timer))
-  // Released before the retries, which would wait for a Postgres that hangs. What is not done another edge does.
-  onStop('hanging retries', () => abandonAfter(stopWaitingAfter, pool))
-  return { rejections: createRejectionsDesk(sources, work.tick), reads: createReads() }
+  return {
+    rejections: createRejectionsDesk(sources, work.tick),
+    reads: createReads(),
+    abandonAfter: (ms) => abandonAfter(ms, pool),
+  }
 }

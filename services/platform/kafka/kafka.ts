@@ -36,6 +36,8 @@ export type Fetch = {
   messages: Received[]
   /** The message just before these, where `looksBack` asks for it and the log still has it. */
   before?: Received
+  /** The offset behind all that this fetch read: the end of a transaction takes an offset and is no message. */
+  next: number
   highWatermark: number
   /** Whether the group's coordinator still counts this consumer as the partition's owner, as far as we can know. */
   holdsPartition: () => boolean
@@ -65,6 +67,8 @@ export type ConsumeOptions = {
   looksBack?: boolean
   /** Where it rejects, the partition waits a moment and is fetched again from there; the others go on. */
   onFetch: (fetch: Fetch) => Promise<void>
+  /** Called when a fetch read on up to `next` without a message for anybody. */
+  onNothing?: (read: { topic: string; partition: number; next: number }) => void
   /** Called with all partitions that this consumer has, each time that they are assigned anew. */
   onAssigned?: (assigned: { topic: string; partition: number }[]) => void
   crash: Crash
@@ -214,16 +218,18 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
     commits.forget()
     options.onAssigned?.(placesIn(memberAssignment))
   })
+  consumer.on('consumer.end_batch_process', ({ payload: { topic, partition, batchSize, lastOffset } }) => {
+    if (batchSize === 0) options.onNothing?.({ topic, partition, next: Number(lastOffset) + 1 })
+  })
   const lookBack = options.looksBack ? createLookBack(consumer) : undefined
   await consumer.connect()
   await consumer.subscribe({ topics: [...options.topics], fromBeginning: options.fromBeginning })
 
   const handle = async (payload: EachBatchPayload, fetch: Fetch): Promise<void> => {
     await options.onFetch(fetch)
-    const { topic, partition } = fetch
-    const last = payload.batch.lastOffset()
-    payload.resolveOffset(last)
-    if (options.commits !== false) commits.add({ topic, partition, offset: Number(last) + 1 })
+    const { topic, partition, next } = fetch
+    payload.resolveOffset(payload.batch.lastOffset())
+    if (options.commits !== false) commits.add({ topic, partition, offset: next })
   }
   // Not awaited: joining a group waits until Kafka has given up the group's dead members. `check` says when it is done.
   const running = consumer.run({
@@ -293,6 +299,7 @@ const rejoinIfForgotten = async (beat: () => Promise<void>, pulse: Pulse): Promi
 const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
   topic: batch.topic,
   partition: batch.partition,
+  next: Number(batch.lastOffset()) + 1,
   highWatermark: Number(batch.highWatermark),
   messages: (batch.messages as unknown as StandIn[]).flatMap(({ received }) => received),
   holdsPartition: pulse.isHeld,

@@ -37,6 +37,12 @@ export const readTopics = async (
   const groupId = `weir-reader-${randomUUID()}`
 
   const { done, resolve, reject } = settleable()
+  const hasRead = ({ next, ...place }: { topic: string; partition: number; next: number }): void => {
+    const stretch = left.get(placeOf(place))
+    if (stretch) stretch.from = Math.max(stretch.from, next)
+    if (stretch && stretch.from >= stretch.until) left.delete(placeOf(place))
+    if (left.size === 0) resolve()
+  }
   const consumer = await kafka.consume({
     groupId,
     topics: [...new Set([...left.values()].map(({ topic }) => topic))],
@@ -44,15 +50,14 @@ export const readTopics = async (
     startAt: [...left.values()].map(({ topic, partition, from }) => ({ topic, partition, offset: from })),
     commits: false,
     partitionsAtOnce: 4,
-    onFetch: async ({ topic, partition, messages }) => {
+    onFetch: async ({ topic, partition, messages, next }) => {
       const stretch = left.get(placeOf({ topic, partition }))
       if (!stretch) return
       const wanted = messages.filter(({ offset }) => offset >= stretch.from && offset < stretch.until)
       if (wanted.length > 0) await onFetch({ topic, partition, messages: wanted }).catch(reject)
-      stretch.from = Math.max(stretch.from, (messages.at(-1)?.offset ?? 0) + 1)
-      if (stretch.from >= stretch.until) left.delete(placeOf(stretch))
-      if (left.size === 0) resolve()
+      hasRead({ topic, partition, next })
     },
+    onNothing: (read) => hasRead(read),
     crash: reject,
   })
   try {

@@ -46,6 +46,7 @@ const openHandler = (partition: number, logStart = 0) => {
     handle({
       topic,
       partition,
+      next: first + messages.length,
       highWatermark: first + messages.length,
       holdsPartition: () => true,
       messages: messages.map((batch, i) => {

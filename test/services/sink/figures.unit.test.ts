@@ -6,6 +6,7 @@ const fetch = {
   topic: 'weir.rejected',
   partition: 1,
   messages: [5, 6, 7].map((offset) => ({ offset, timestamp: 0, key: null, value: Buffer.alloc(0) })),
+  next: 8,
   highWatermark: 10,
   holdsPartition: () => true,
 }

@@ -14,6 +14,7 @@ const fetchOf = (...texts: string[]): Fetch => ({
   topic,
   partition: 3,
   messages: texts.map((text, i) => received(10 + i, text)),
+  next: 10 + texts.length,
   highWatermark: 20,
   holdsPartition: () => true,
 })

@@ -59,6 +59,7 @@ const fetchOf = (values: Buffer[]): Fetch => ({
   topic,
   partition: 0,
   messages: values.map((value, offset) => ({ offset, timestamp: 0, key: null, value })),
+  next: values.length,
   highWatermark: values.length,
   holdsPartition: () => true,
 })

@@ -21,7 +21,7 @@ export const startService = async (name: ServiceName, env: Record<string, string
   const url = `${env.TLS_CERT ? 'https' : 'http'}://127.0.0.1:${port}`
   const stop = async (): Promise<void> => {
     service.kill('SIGTERM')
-    expect((await service).exitCode).toBe(0)
+    expect((await service).exitCode, output.join('')).toBe(0)
   }
   try {
     await eventually(async () => expect(await answersHttp(`${url}/readyz`), output.join('')).toBe(true), 60_000)

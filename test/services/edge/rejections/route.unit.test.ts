@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { KnownRejection } from '../../../../services/edge/rejections/answers.js'
 import { createReads } from '../../../../services/edge/rejections/reads.js'
+import { eventually } from '../../../support/eventually.js'
 import { acme, createEdge } from '../edge.js'
 
 const rejection = (over: Partial<KnownRejection> = {}): KnownRejection => ({
@@ -95,7 +96,7 @@ describe('GET /v1/rejections', () => {
     }
     const own = Array.from({ length: 10 }, () => send('GET', '/v1/rejections'))
     const other = send('GET', '/v1/rejections', undefined, { authorization: 'Bearer other-key' })
-    await vi.waitFor(() => expect(running).toBe(5))
+    await eventually(() => expect(running).toBe(5))
     opened.open()
     // The others had to wait, and got their turn.
     expect((await Promise.all([...own, other])).map(({ status }) => status)).toEqual(Array(11).fill(200))

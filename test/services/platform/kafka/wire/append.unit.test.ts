@@ -2,9 +2,10 @@ import { createRequire } from 'node:module'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { pino } from 'pino'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { FinalRefusal } from '#platform/kafka/producer.js'
 import { createAppend, type ProducingCluster } from '#platform/kafka/wire/append.js'
+import { eventually } from '../../../../support/eventually.js'
 import { Decoder, Encoder, kafkajsRead } from './kafkajs-codec.js'
 
 const load = createRequire(import.meta.url)
@@ -115,7 +116,7 @@ it('gathers small sends while a request is under way; a large one goes at once',
   const waiting = [send('t', 0, 'second'), send('t', 1, 'third')]
   await settled()
   const large = send('t', 2, 'x'.repeat(100_000))
-  await vi.waitFor(() => expect(requests.map((parts) => parts.map(({ partition }) => partition))).toEqual([[0], [2]]))
+  await eventually(() => expect(requests.map((parts) => parts.map(({ partition }) => partition))).toEqual([[0], [2]]))
   release()
   await Promise.all([first, large, ...waiting])
   expect(requests.slice(2)).toEqual([
