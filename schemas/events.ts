@@ -1,5 +1,6 @@
 import type { Value, Values } from './field.js'
 import type { Refused } from './problem.js'
+import type { Reference } from './record.js'
 
 // The events on the topics, as the code sees them; `derive/avro.ts` says how they are written.
 
@@ -24,7 +25,29 @@ export type SubmittedBatch = {
   gathered?: boolean
   /** Records and refusals of a gathered batch that came with an Idempotency-Key, and the request ids derived from the keys. */
   keyed_requests?: KeyedRequest[]
+  /** Until when its records wait for references that are missing; null or absent where they are refused at once. */
+  wait_until?: number | null
+  /** In a batch that integrity wrote itself, to have records that waited decided anew: where each of them came from. */
+  resumed?: Resumed[]
 }
+
+/**
+ * A record that waited. `index` is its place in this batch; the others say where it was first submitted: its request, its batch,
+ * its place in that batch and in the request, and the version of that place, which tells it from older and newer ones of its id.
+ */
+export type Resumed = {
+  index: number
+  request_id: string
+  batch_id: string
+  place: number
+  request_index: number
+  version: number
+  since: number
+  until: number
+}
+
+/** A record that waits until what it refers to is there; `index` is its place in the batch. */
+export type Waiting = { index: number; id: string; for: Reference[]; until: number }
 
 /** `index` is the place in the batch. */
 export type KeyedRequest = { index: number; request_id: string }
@@ -69,4 +92,26 @@ export type VerdictEvent = {
   decided_at: number
   accepted: number
   refused: Refused[]
+  /** Neither accepted nor refused yet. Absent where nothing waits. */
+  waiting?: Waiting[]
+}
+
+/** What a record's waiting has come to. */
+export type WaitState = 'waiting' | 'accepted' | 'refused' | 'superseded' | 'cancelled'
+
+/** A change of what a waiting record's waiting has come to; of two with one batch and index, the higher version is the later. */
+export type WaitingEvent = {
+  org_id: string
+  request_id: string
+  batch_id: string
+  version: number
+  type: string
+  /** In the records of the request. */
+  index: number
+  id: string
+  state: WaitState
+  missing: Reference[]
+  since: number
+  until: number
+  changed_at: number
 }

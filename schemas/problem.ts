@@ -7,6 +7,7 @@ export const problemCodes = [
   'out_of_range',
   'not_one_of',
   'unknown_reference',
+  'too_many_waiting',
   'idempotency_conflict',
   'undecodable',
   'unreadable',

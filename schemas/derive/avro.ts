@@ -1,6 +1,6 @@
 import type { Field } from '../field.js'
 import { columnsOf, type RecordType } from '../record.js'
-import { acceptedTopic, avroNameOf, rejectedTopic, submittedTopic, verdictsTopic } from './names.js'
+import { acceptedTopic, avroNameOf, rejectedTopic, submittedTopic, verdictsTopic, waitingTopic } from './names.js'
 
 export type AvroField = { name: string; type: AvroSchema; [key: string]: unknown }
 export type AvroSchema = string | { [key: string]: unknown } | AvroSchema[]
@@ -38,6 +38,11 @@ export const submittedSchema = (type: RecordType): AvroSchema => ({
       ...field('keyed_requests', keyedRequests, 'those of the gathered records that came with an Idempotency-Key'),
       default: [],
     },
+    {
+      ...field('wait_until', ['null', timestamp], 'until when records wait for references that are missing'),
+      default: null,
+    },
+    { ...field('resumed', resumed, 'where records that waited, and are decided anew, came from'), default: [] },
   ],
 })
 
@@ -92,6 +97,26 @@ export const verdictSchema = (): AvroSchema => ({
       type: 'array',
       items: { type: 'record', name: 'Refused', fields: refusedFields('place in the batch') },
     }),
+    { ...field('waiting', waiting, 'records that wait for references that are missing'), default: [] },
+  ],
+})
+
+export const waitingSchema = (): AvroSchema => ({
+  type: 'record',
+  name: 'Waiting',
+  namespace: 'weir',
+  doc: 'A record that waits for what it refers to, or has ended to.',
+  fields: [
+    ...origin,
+    field('version', 'long', 'grows with every change: the highest of a batch_id and index is the current one'),
+    field('type', 'string', 'the type it was sent as'),
+    field('index', 'int', 'index in the records of the request; of an interaction, its place in the batch'),
+    field('id', 'string'),
+    field('state', 'string', 'waiting, accepted, refused, superseded or cancelled'),
+    field('missing', { type: 'array', items: missing('Missing') }, 'what it waits for, or waited for at the end'),
+    field('since', timestamp),
+    field('until', timestamp),
+    field('changed_at', timestamp),
   ],
 })
 
@@ -104,6 +129,7 @@ export const schemasByTopic = (types: Iterable<RecordType>): Map<string, AvroSch
     ]),
     [rejectedTopic, rejectedSchema()],
     [verdictsTopic, verdictSchema()],
+    [waitingTopic, waitingSchema()],
   ])
 
 const timestamp = { type: 'long', logicalType: 'timestamp-millis' }
@@ -153,6 +179,48 @@ const keyedRequests = {
     fields: [
       field('index', 'int', 'place in the batch'),
       field('request_id', 'string', 'the request that the record came in, always the same for the same key'),
+    ],
+  },
+}
+
+const missing = (name: string) => ({
+  type: 'record',
+  name,
+  fields: [
+    field('field', 'string', 'the field that refers to it'),
+    field('type', 'string', 'the type of the missing record'),
+    field('id', 'string', 'its id'),
+  ],
+})
+
+const resumed = {
+  type: 'array',
+  items: {
+    type: 'record',
+    name: 'Resumed',
+    fields: [
+      field('index', 'int', 'place in this batch'),
+      field('request_id', 'string', 'the request it came in'),
+      field('batch_id', 'string', 'the batch it came in'),
+      field('place', 'int', 'its place in that batch'),
+      field('request_index', 'int', 'its index in the records of that request'),
+      field('version', 'long', 'the version of that place'),
+      field('since', timestamp),
+      field('until', timestamp),
+    ],
+  },
+}
+
+const waiting = {
+  type: 'array',
+  items: {
+    type: 'record',
+    name: 'WaitingRecord',
+    fields: [
+      field('index', 'int', 'place in the batch'),
+      field('id', 'string'),
+      field('for', { type: 'array', items: missing('MissingRecord') }),
+      field('until', timestamp),
     ],
   },
 }

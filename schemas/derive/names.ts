@@ -4,6 +4,7 @@ export const acceptedTopic = (type: string): string =>
   type === 'interactions' ? 'weir.interactions' : `weir.accepted.${type}`
 export const rejectedTopic = 'weir.rejected'
 export const verdictsTopic = 'weir.verdicts'
+export const waitingTopic = 'weir.waiting'
 
 /** The consumer groups of integrity and sink; interactions have their own. */
 export const integrityGroupOf = (type?: string): string =>
@@ -22,6 +23,8 @@ export const historyViewOf = (type: string): string => `${viewOf(type)}_history`
 export const asOfViewOf = (type: string): string => `${viewOf(type)}_as_of`
 export const rejectionsView = 'rejections'
 export const rejectionsLog = 'rejections_log'
+export const waitingView = 'waiting'
+export const waitingLog = 'waiting_log'
 /** What was received, accepted and refused, of each type and day. */
 export const qualityView = 'quality'
 

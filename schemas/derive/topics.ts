@@ -1,5 +1,5 @@
 import type { Catalogue } from '../catalogue.js'
-import { acceptedTopic, integrityGroupOf, rejectedTopic, submittedTopic, verdictsTopic } from './names.js'
+import { acceptedTopic, integrityGroupOf, rejectedTopic, submittedTopic, verdictsTopic, waitingTopic } from './names.js'
 
 export type Topic = { name: string; partitions: number; config: Record<string, string> }
 
@@ -41,6 +41,7 @@ const declaredTopics = (catalogue: Catalogue): Omit<Topic, 'partitions'>[] => [
   },
   { name: rejectedTopic, config: { ...common, 'retention.ms': days(90) } },
   { name: verdictsTopic, config: { ...common, 'retention.ms': days(1) } },
+  { name: waitingTopic, config: { ...common, 'retention.ms': days(90) } },
 ]
 
 /**

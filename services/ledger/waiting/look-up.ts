@@ -1,0 +1,178 @@
+import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import type { WaitState } from '#schemas/events.js'
+import type { Problem } from '#schemas/problem.js'
+import type { Reference } from '#schemas/record.js'
+
+// integrity.waiting as people see it: what waits, for what, and what became of it. Integrity's own side is in waits.ts.
+
+/** A record that waits or waited. `batchId` and `place` say where it was first submitted, `index` is its place in the request. */
+export type Wait = {
+  orgId: string
+  type: string
+  id: string
+  requestId: string
+  batchId: string
+  place: number
+  index: number
+  state: WaitState
+  missing: Reference[]
+  since: Date
+  until: Date
+  changedAt: Date
+  problems: Problem[] | null
+  acceptedVersion: number | null
+}
+
+const columns = `org_id as "orgId", type, id, request_id as "requestId", batch_id as "batchId", place,
+  request_index as "index", state, missing, since, until, changed_at as "changedAt", problems,
+  accepted_version as "acceptedVersion"`
+
+/** All records of these batches that wait or waited. */
+export const findWaitsOfBatches = async (db: Pool | Connection, batchIds: readonly string[]): Promise<Wait[]> => {
+  if (batchIds.length === 0) return []
+  const { rows } = await db.query<Wait>(
+    `select ${columns} from integrity.waiting where batch_id = any ($1::uuid[]) order by batch_id, place`,
+    [batchIds],
+  )
+  return rows
+}
+
+/** Which records are meant; those that wait now. Without an organisation, those of all of them. */
+export type WaitFilter = {
+  orgId?: string | undefined
+  type?: string | undefined
+  id?: string | undefined
+  /** Only those that wait for this record. */
+  missing?: { type: string; id: string } | undefined
+}
+
+const matching = `
+  state = 'waiting' and ($1::text is null or w.org_id = $1) and ($2::text is null or w.type = $2)
+  and ($3::uuid is null or w.id = $3)
+  and ($4::text is null or exists (
+    select from integrity.waiting_for f
+    where f.org_id = w.org_id and f.type = $4 and f.id = $5::uuid and f.batch_id = w.batch_id and f.place = w.place
+  ))`
+const valuesOf = ({ orgId, type, id, missing }: WaitFilter) => [
+  orgId ?? null,
+  type ?? null,
+  id ?? null,
+  missing?.type ?? null,
+  missing?.id ?? null,
+]
+
+/** Where a page ended. */
+export type AfterWait = { since: Date; batchId: string; place: number }
+
+/** Records that wait, the oldest first. */
+export const findWaits = async (
+  db: Pool | Connection,
+  filter: WaitFilter,
+  page: { after?: AfterWait | undefined; limit: number },
+): Promise<Wait[]> => {
+  const { rows } = await db.query<Wait>(
+    `
+    select ${columns}
+    from integrity.waiting w
+    where ${matching} and ($6::timestamptz is null or (since, batch_id, place) > ($6, $7::uuid, $8::integer))
+    order by since, batch_id, place
+    limit $9`,
+    [
+      ...valuesOf(filter),
+      page.after?.since ?? null,
+      page.after?.batchId ?? null,
+      page.after?.place ?? null,
+      page.limit,
+    ],
+  )
+  return rows
+}
+
+/** A record that is missing, how many records wait for it, since when the first of them, and until when the first of them. */
+export type MissingRecord = {
+  orgId: string
+  type: string
+  id: string
+  waiting: number
+  oldest: Date
+  firstUntil: Date
+}
+
+/** Where a page ended. */
+export type AfterMissing = { oldest: Date; type: string; id: string }
+
+/** What is waited for, that which is waited for the longest first. */
+export const findMissing = async (
+  db: Pool | Connection,
+  filter: { orgId?: string | undefined; type?: string | undefined },
+  page: { after?: AfterMissing | undefined; limit: number },
+): Promise<MissingRecord[]> => {
+  const { rows } = await db.query<MissingRecord>(
+    `
+    select f.org_id as "orgId", f.type, f.id, count(*) as waiting, min(w.since) as oldest, min(w.until) as "firstUntil"
+    from integrity.waiting_for f
+    join integrity.waiting w using (batch_id, place)
+    where ($1::text is null or f.org_id = $1) and ($2::text is null or f.type = $2)
+    group by f.org_id, f.type, f.id
+    having $3::timestamptz is null or (min(w.since), f.type, f.id) > ($3, $4::text, $5::uuid)
+    order by min(w.since), f.type, f.id
+    limit $6`,
+    [
+      filter.orgId ?? null,
+      filter.type ?? null,
+      page.after?.oldest ?? null,
+      page.after?.type ?? null,
+      page.after?.id ?? null,
+      page.limit,
+    ],
+  )
+  return rows
+}
+
+/** How many records wait, and since when the oldest of them; of one organisation or of all. */
+export const countWaiting = async (
+  db: Pool | Connection,
+  orgId?: string,
+): Promise<{ waiting: number; oldest: Date | null }> => {
+  const { rows } = await db.query<{ waiting: number; oldest: Date | null }>(
+    `select count(*) as waiting, min(since) as oldest
+    from integrity.waiting
+    where state = 'waiting' and ($1::text is null or org_id = $1)`,
+    [orgId ?? null],
+  )
+  return rows[0] ?? { waiting: 0, oldest: null }
+}
+
+/**
+ * Ends the waiting of at most `most` records without a decision, the oldest first, and resolves to how many. One that its lane
+ * decides at this very moment is decided; one that was cancelled is passed over when its lane comes to it.
+ */
+export const cancelWaits = async (db: Pool | Connection, filter: WaitFilter, most: number): Promise<number> => {
+  const { rows } = await db.query<{ count: number }>(
+    `
+    with chosen as (
+      select batch_id, place
+      from integrity.waiting w
+      where ${matching}
+      order by since, batch_id, place
+      limit $6
+      for update skip locked
+    ),
+    cancelled as (
+      update integrity.waiting w
+      set state = 'cancelled', message = null, changed_at = now(), due_at = null,
+        change = nextval('integrity.waiting_changes'), is_told = false
+      from chosen
+      where w.batch_id = chosen.batch_id and w.place = chosen.place
+      returning w.batch_id, w.place
+    ),
+    forgotten as (
+      delete from integrity.waiting_for f
+      using cancelled c
+      where f.batch_id = c.batch_id and f.place = c.place
+    )
+    select count(*) as count from cancelled`,
+    [...valuesOf(filter), most],
+  )
+  return rows[0]?.count ?? 0
+}
