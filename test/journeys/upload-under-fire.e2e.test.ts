@@ -20,7 +20,7 @@ import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 const rows = Number(process.env.UPLOAD_ROWS ?? 100_000)
 // A customer comes with about seven rows of other types.
-const customers = Math.ceil(rows / 25)
+const customers = Math.ceil(rows / 50)
 const seed = 9
 const folders: string[] = []
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
