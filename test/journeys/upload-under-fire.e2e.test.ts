@@ -1,14 +1,17 @@
-// The uploader, the edge, integrity and Kafka are killed again and again while a large file is uploaded. UPLOAD_ROWS=1000000 makes it
-// the size that nobody uploads twice.
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+// The uploader, the edge, integrity and Kafka are killed again and again while a large file, or a folder, is uploaded.
+// UPLOAD_ROWS=1000000 makes it the size that nobody uploads twice.
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parse } from 'csv-parse/sync'
 import { execa } from 'execa'
 import { afterAll, expect, it } from 'vitest'
+import { catalogue } from '#schemas/catalogue.js'
+import { viewOf } from '#schemas/derive/names.js'
+import type { RecordType } from '#schemas/record.js'
 import { idOf } from '../../clients/uploader/sample/chance.js'
-import { isBroken, type Sample } from '../../clients/uploader/sample/records.js'
+import { amountsFor, isBroken, type Sample } from '../../clients/uploader/sample/records.js'
 import type { Summary } from '../../clients/uploader/tell/summary.js'
 import { uploaderFlags } from '../../deploy/embedded/run-uploader.mjs'
 import { eventually } from '../support/eventually.js'
@@ -16,19 +19,18 @@ import { kill, pidOf } from '../support/system/processes.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 const rows = Number(process.env.UPLOAD_ROWS ?? 100_000)
+// A customer comes with about seven rows of other types.
+const customers = Math.ceil(rows / 50)
 const seed = 9
-const sample: Sample = { seed, broken: 0.02, amounts: { shops: rows } }
-const folder = await mkdtemp(join(tmpdir(), 'weir fire '))
-afterAll(() => rm(folder, { recursive: true, force: true }))
-const file = join(folder, 'shops.csv')
-const org = await newOrganisation('upload-under-fire')
+const folders: string[] = []
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
-const weir = (words: string[]) =>
+const createUploader = (key: string) => (words: string[]) =>
   execa(process.execPath, [...uploaderFlags, 'dist/clients/uploader/main.js', ...words], {
-    env: { WEIR_URL: system.edgeUrl, WEIR_KEY: org.key },
+    env: { WEIR_URL: system.edgeUrl, WEIR_KEY: key },
     reject: false,
   })
-type Running = ReturnType<typeof weir>
+type Weir = ReturnType<typeof createUploader>
 
 /** The most memory that a process has had, in megabytes; 0 where the system does not tell. */
 const peakOf = async (pid: number | undefined): Promise<number> => {
@@ -36,80 +38,113 @@ const peakOf = async (pid: number | undefined): Promise<number> => {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1000
 }
 
-const answeredIn = async (): Promise<number> =>
-  (await readFile(`${file}.weir-journal`, 'utf8').catch(() => '')).split('\n').length
+/** How many chunks of all files in this folder are answered. */
+const answeredIn = async (folder: string): Promise<number> => {
+  const journals = (await readdir(folder)).filter((name) => name.endsWith('.weir-journal'))
+  const texts = await Promise.all(journals.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')))
+  return texts.reduce((sum, text) => sum + text.split('\n').length, 0)
+}
 
-it(`loses and doubles none of ${rows} rows, whatever is killed`, async () => {
-  await weir([
-    'sample',
-    '--shops',
-    `${rows}`,
-    '--types',
-    'shops',
-    '--seed',
-    `${seed}`,
-    '--broken',
-    '2%',
-    '--out',
-    folder,
-  ])
-  let isOver = false
-  const killServices = async (): Promise<void> => {
-    for (let turn = 0; !isOver; turn++) {
-      const name = ['edge', 'integrity', 'kafka'][turn % 3] ?? 'edge'
-      const killed = kill(name)
-      await eventually(() => expect(pidOf(name)).not.toBe(killed), 60_000)
-      await eventually(async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200), 60_000)
-      await wait(2000)
-    }
+const killServicesUntil = async (isOver: () => boolean): Promise<void> => {
+  for (let turn = 0; !isOver(); turn++) {
+    const name = ['edge', 'integrity', 'kafka'][turn % 3] ?? 'edge'
+    const killed = kill(name)
+    await eventually(() => expect(pidOf(name)).not.toBe(killed), 60_000)
+    await eventually(async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200), 60_000)
+    await wait(2000)
   }
+}
+
+/** Uploads what is in the folder, whatever is killed meanwhile, the uploader itself five times. */
+const uploadUnderFire = async (weir: Weir, folder: string, path: string) => {
+  let isOver = false
   let peak = 0
-  const watch = async (running: Running): Promise<void> => {
+  const watch = async (running: ReturnType<Weir>): Promise<void> => {
     for (;;) {
       peak = Math.max(peak, await peakOf(running.pid))
       if (running.exitCode !== null || running.killed) return
       await wait(100)
     }
   }
-  const services = killServices()
+  const services = killServicesUntil(() => isOver)
   try {
     for (let kills = 0; kills < 5; kills++) {
-      const before = await answeredIn()
-      const running = weir(['upload', file])
+      const before = await answeredIn(folder)
+      const running = weir(['upload', path])
       const watching = watch(running)
       // Each run gets a little further, so that each is killed in another place.
       await eventually(
-        async () => expect(running.exitCode !== null || (await answeredIn()) > before + 2).toBe(true),
+        async () => expect(running.exitCode !== null || (await answeredIn(folder)) > before + 2).toBe(true),
         120_000,
       )
       running.kill('SIGKILL')
       await running
       await watching
     }
-    const last = weir(['upload', '--json', file])
+    const last = weir(['upload', '--json', path])
     const watching = watch(last)
     const { stdout, stderr, exitCode } = await last
     await watching
     expect(exitCode, stderr).toBe(3)
-    const bad = Array.from({ length: rows }, (_, i) => i).filter((i) => isBroken(sample, 'shops', i))
-    const summary = JSON.parse(stdout) as Summary
-    expect(summary).toMatchObject({ accepted: rows - bad.length, refused: bad.length, files: [{ state: 'finished' }] })
-    const refused = parse(await readFile(`${file}.refused.csv`), { columns: true }) as { weir_line: string }[]
-    expect(refused.map(({ weir_line }) => Number(weir_line)).sort((a, b) => a - b)).toEqual(bad.map((i) => i + 2))
     expect(peak).toBeLessThan(200)
+    return JSON.parse(stdout) as Summary
   } finally {
     isOver = true
     await services
   }
+}
 
-  const good = new Set<string>()
-  for (let i = 0; i < rows; i++) if (!isBroken(sample, 'shops', i)) good.add(idOf(seed, 'shops', i))
+const makeSample = async (weir: Weir, words: string[]): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir fire '))
+  folders.push(folder)
+  await weir(['sample', ...words, '--seed', `${seed}`, '--broken', '2%', '--out', folder])
+  return folder
+}
+
+const placesOf = (sample: Sample, { type }: RecordType, broken: boolean): number[] =>
+  Array.from({ length: sample.amounts[type] ?? 0 }, (_, i) => i).filter((i) => isBroken(sample, type, i) === broken)
+
+/** Each bad row is in the refused file once, with its line; each good one in ClickHouse once. */
+const expectEachOnce = async (org: string, folder: string, sample: Sample, type: RecordType): Promise<void> => {
+  const text = await readFile(join(folder, `${type.type}.csv.refused.csv`), 'utf8').catch(() => '')
+  const refused = parse(text, { columns: true }) as { weir_line: string }[]
+  const lines = refused.map(({ weir_line }) => Number(weir_line)).sort((a, b) => a - b)
+  expect(lines, type.type).toEqual(placesOf(sample, type, true).map((i) => i + 2))
+
+  const good = placesOf(sample, type, false)
+  const isInteraction = type === catalogue.interaction
+  const ids = new Set(isInteraction ? [] : good.map((i) => idOf(seed, type.type, i)))
   await eventually(async () => {
     const found = await analyst.query<{ id: string }>(
-      'select toString(shop_id) as id from weir.shops where org_id = {org:String}',
-      { org: org.name },
+      `select toString(${type.id}) as id from weir.${viewOf(type.type)} where org_id = {org:String}`,
+      { org },
     )
-    expect(found.length).toBe(good.size)
-    expect(found.filter(({ id }) => !good.has(id))).toEqual([])
+    expect(found.length, type.type).toBe(good.length)
+    // The service itself gives an interaction its id.
+    if (!isInteraction) expect(found.filter(({ id }) => !ids.has(id))).toEqual([])
   }, 120_000)
+}
+
+it(`loses and doubles none of ${rows} rows, whatever is killed`, async () => {
+  const org = await newOrganisation('upload-under-fire')
+  const weir = createUploader(org.key)
+  const sample: Sample = { seed, broken: 0.02, amounts: { shops: rows } }
+  const folder = await makeSample(weir, ['--shops', `${rows}`, '--types', 'shops'])
+  const summary = await uploadUnderFire(weir, folder, join(folder, 'shops.csv'))
+  const shops = catalogue.uploads.get('shops') as RecordType
+  const refused = placesOf(sample, shops, true).length
+  expect(summary).toMatchObject({ accepted: rows - refused, refused, files: [{ state: 'finished' }] })
+  await expectEachOnce(org.name, folder, sample, shops)
+}, 1_800_000)
+
+it('nor any row of a folder of all types', async () => {
+  const org = await newOrganisation('folder-under-fire')
+  const weir = createUploader(org.key)
+  const sample: Sample = { seed, broken: 0.02, amounts: amountsFor(customers) }
+  const folder = await makeSample(weir, ['--customers', `${customers}`])
+  const summary = await uploadUnderFire(weir, folder, folder)
+  expect(summary.files.map(({ type, state }) => [type, state])).toEqual(
+    [...catalogue.all.keys()].map((type) => [type, 'finished']),
+  )
+  for (const type of catalogue.all.values()) await expectEachOnce(org.name, folder, sample, type)
 }, 1_800_000)

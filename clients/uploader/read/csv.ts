@@ -59,10 +59,12 @@ async function* rowsOf(
     if (blank > 0) line += countLines(take(blank))
   }
   const beginAnew = (): void => {
-    parser.destroy()
-    parser = createParser()
+    if (parser.hasBegun()) {
+      parser.destroy()
+      parser = createParser()
+    }
     fed = 0
-    piece = smallPiece
+    parser.startedAt = offset
   }
   /** The line that stands first is not a record; `undefined` while its end has not come yet. */
   const refuseLine = (why: string, isLast: boolean): Row | undefined => {
@@ -75,8 +77,30 @@ async function* rowsOf(
     return { line: here, end: offset, nextLine: line, given: [text.replace(/\r?\n$/, '')], unreadable: why }
   }
 
-  const rowsIn = async (isLast: boolean): Promise<Row[]> => {
+  /** The rows of all whole lines, where nothing in them is quoted: then a line is a row, and the parser need not look at it. */
+  const plainRows = (): Row[] => {
+    const whole = held.subarray(0, held.lastIndexOf(10) + 1)
+    if (whole.length === 0 || whole.includes(34) || !isUtf8(whole)) return []
     const rows: Row[] = []
+    let at = offset === 0 && whole.subarray(0, 3).equals(byteOrderMark) ? 3 : 0
+    for (let end = whole.indexOf(10, at); end !== -1; end = whole.indexOf(10, at)) {
+      if (end - at > longestRecord) break
+      const text = whole.toString('utf8', at, whole[end - 1] === 13 && end > at ? end - 1 : end)
+      at = end + 1
+      const here = line++
+      if (text === '') continue
+      const cells = text.split(',')
+      width ??= cells.length
+      rows.push({ line: here, end: offset + at, nextLine: line, given: cells })
+    }
+    take(at)
+    // It may have got the beginning of the first of these lines.
+    beginAnew()
+    return rows
+  }
+
+  const rowsIn = async (isLast: boolean): Promise<Row[]> => {
+    const rows = plainRows()
     while (fed < held.length || (isLast && !parser.isEnded())) {
       const start = offset
       const base = fed
@@ -104,12 +128,12 @@ async function* rowsOf(
         if (!row) {
           // More of the line has to come; then it is read once more, with the same fault.
           beginAnew()
-          parser.startedAt = offset
+          piece = smallPiece
           return rows
         }
         rows.push(row)
         beginAnew()
-        parser.startedAt = offset
+        piece = smallPiece
       } else if (offset > start) piece = Math.min(largePiece, piece * 2)
     }
     return rows
@@ -143,6 +167,7 @@ const options: Options = {
 const createParser = () => {
   let found: Found[] = []
   let failed: CsvError | undefined
+  let begun = false
   let ended = false
   const parser = new Parser({
     ...options,
@@ -159,9 +184,11 @@ const createParser = () => {
   return {
     /** Where in the file the first byte was that it got. */
     startedAt: 0,
+    hasBegun: () => begun,
     isEnded: () => ended,
     /** Why it cannot go on, if so. */
     feed: async (bytes: Buffer, isLast: boolean): Promise<string | undefined> => {
+      begun = true
       if (bytes.length > 0)
         await new Promise<void>((resolve) => {
           parser.write(bytes, () => resolve())

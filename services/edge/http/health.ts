@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { type Check, type Readiness, shareForASecond } from '#platform/health/health.js'
+import { type Check, type Readiness, shareForASecond, shareReadiness } from '#platform/health/health.js'
 import { metricsType } from '#platform/health/metrics.js'
 import type { EdgeFigures } from '../figures.js'
 import { newId } from './ids.js'
@@ -12,9 +12,9 @@ export type HealthDeps = {
   metricsText: () => Promise<string>
 }
 
-/** The same, asked at most once a second, however many ask. */
+/** The same, asked at most once a second once all is ready, however many ask. */
 export const shareHealth = ({ readiness, metricsText }: HealthDeps): HealthDeps => ({
-  readiness: { everything: shareForASecond(readiness.everything), uploads: shareForASecond(readiness.uploads) },
+  readiness: { everything: shareReadiness(readiness.everything), uploads: shareReadiness(readiness.uploads) },
   metricsText: shareForASecond(metricsText),
 })
 

@@ -27,6 +27,11 @@ export const createReadiness =
     }
   }
 
+const shareFor = 1_000
+// A service that starts is ready at some moment, and whoever waits for it is to hear so soon: a start asks two services behind each
+// other.
+const shareUnreadyFor = 100
+
 /**
  * The same answer for everybody who asks while it is made, and for a second from when it was begun: however many probes ask,
  * each part is asked once.
@@ -34,20 +39,30 @@ export const createReadiness =
 export const shareForASecond = <T>(
   ask: () => Promise<T>,
   now: () => number = () => performance.now(),
+  isBrief: (answer: T) => boolean = () => false,
 ): (() => Promise<T>) => {
   let answer: Promise<T> | undefined
-  let begunAt = 0
-  let isBeingMade = false
+  let until = Number.POSITIVE_INFINITY
   return () => {
-    if (answer && (isBeingMade || now() - begunAt < 1_000)) return answer
-    begunAt = now()
-    isBeingMade = true
-    answer = ask().finally(() => {
-      isBeingMade = false
-    })
+    if (answer && now() < until) return answer
+    const begunAt = now()
+    until = Number.POSITIVE_INFINITY
+    answer = ask()
+    answer.then(
+      (given) => {
+        until = begunAt + (isBrief(given) ? shareUnreadyFor : shareFor)
+      },
+      () => {
+        until = begunAt + shareFor
+      },
+    )
     return answer
   }
 }
+
+/** The same for readiness: that something is not ready is shared for a tenth of a second only. */
+export const shareReadiness = (ask: () => Promise<Readiness>, now?: () => number): (() => Promise<Readiness>) =>
+  shareForASecond(ask, now, ({ status }) => status === 'not_ready')
 
 const stateOf = async (check: Check, bound: number): Promise<PartState> => {
   try {
@@ -77,7 +92,7 @@ export const startHealthServer = async (deps: {
   readiness: () => Promise<Readiness>
   metrics: Metrics
 }): Promise<{ close: () => Promise<void> }> => {
-  const readiness = shareForASecond(deps.readiness)
+  const readiness = shareReadiness(deps.readiness)
   const metricsText = shareForASecond(deps.metrics.text)
   const server = createServer((request, response) => {
     const answer = (status: number, type: string, body: string) =>

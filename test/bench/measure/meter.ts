@@ -16,12 +16,17 @@ export type Meter = {
   measure: (name: string, plan: LoadPlan) => Promise<Measured>
   /** The same for a floor, which ends with the last answer. */
   measureFloor: (name: string, plan: LoadPlan) => Promise<Measured>
+  /** Waits until the machine has little to do: after much was written, Postgres and ClickHouse tidy up for a while. */
+  untilCalm: () => Promise<void>
 }
 
 const lookEveryMs = 100
 const peakEveryMs = 250
 const storedWithinMs = 300_000
 const quietWithinMs = 300_000
+const calmForMs = 3_000
+const calmCores = 0.3
+const calmWithinMs = 300_000
 
 export const createMeter = (deps: {
   generator: Generator
@@ -74,6 +79,15 @@ export const createMeter = (deps: {
     measure: (name, plan) => measured(name, plan, (onBegan) => sendAndWatch({ plan, generator, clickhouse, onBegan })),
     measureFloor: (name, plan) =>
       measured(name, plan, async (onBegan) => ({ result: await generator.load(plan, { onBegan }), freshness: [] })),
+    untilCalm: async () => {
+      await untilQuiet(brokers, quietWithinMs)
+      for (const deadline = Date.now() + calmWithinMs; Date.now() < deadline; ) {
+        const before = readMachine()
+        await wait(calmForMs)
+        if ((readMachine() - before) / (calmForMs / 1000) < calmCores) return
+      }
+      throw new Error(`something kept this machine busy for ${calmWithinMs / 1000} s after the load; see top`)
+    },
   }
 }
 

@@ -104,10 +104,15 @@ describe('GET /v1/rejections', () => {
   })
 
   it('asks whoever waited for too long to come back', async () => {
-    const { send, rejections } = createEdge({ reads: createReads(20) })
+    const { send, rejections } = createEdge({ reads: createReads(1_000) })
     const opened = gate()
-    rejections.before = () => opened.promise
+    let asked = 0
+    rejections.before = () => {
+      asked++
+      return opened.promise
+    }
     const running = [1, 2, 3, 4].map(() => send('GET', '/v1/rejections'))
+    await eventually(() => expect(asked).toBe(4))
     const fifth = await send('GET', '/v1/quality')
     expect([fifth.status, fifth.headers['retry-after']]).toEqual([503, '5'])
     opened.open()

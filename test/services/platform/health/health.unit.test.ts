@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { shareForASecond } from '#platform/health/health.js'
+import { type Readiness, shareForASecond, shareReadiness } from '#platform/health/health.js'
 
 it('gives one answer to all who ask while it is made and within a second, then another', async () => {
   let now = 0
@@ -40,4 +40,24 @@ it('shares a failure too, and tries again after it', async () => {
   for (const one of both) await expect(one).rejects.toThrow('at 0')
   now = 1_000
   await expect(ask()).rejects.toThrow('at 1000')
+})
+
+it('tells soon that something has become ready', async () => {
+  let now = 0
+  let status: Readiness['status'] = 'not_ready'
+  const ask = shareReadiness(
+    async () => ({ status, parts: {} }),
+    () => now,
+  )
+  expect((await ask()).status).toBe('not_ready')
+  status = 'ready'
+  now = 99
+  expect((await ask()).status).toBe('not_ready')
+  now = 100
+  expect((await ask()).status).toBe('ready')
+  status = 'not_ready'
+  now = 1_099
+  expect((await ask()).status).toBe('ready')
+  now = 1_100
+  expect((await ask()).status).toBe('not_ready')
 })
