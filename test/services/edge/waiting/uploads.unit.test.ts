@@ -330,3 +330,21 @@ describe('an interaction that waits', () => {
     expect(found.map(({ body }) => body.batches[0].status)).toEqual([200, 207, 200, 200])
   })
 })
+
+describe('a dry run', () => {
+  it('says what would wait, and has nothing wait', async () => {
+    const { send, submit, known } = createEdge()
+    const records = offers(2)
+    const tried = await send('POST', `${waiting}&wait_for=24h&dry_run=true`, { records })
+    expect([tried.status, tried.headers['weir-dry-run']]).toEqual([207, 'true'])
+    expect(tried.body.batches[0].data).toMatchObject({
+      message: '0 of 2 records accepted, 2 wait',
+      waiting: records.map(({ offer_id }, index) => ({ index, id: offer_id, for: missing, until })),
+    })
+    const refused = await send('POST', '/v1/data/offers?dry_run=true', { records })
+    expect([refused.status, refused.body.batches[0].data.waiting]).toEqual([400, undefined])
+    known.add(`acme/shops/${shopId}`)
+    expect((await send('POST', `${waiting}&dry_run=true`, { records })).status).toBe(200)
+    expect(submit.submitted).toEqual([])
+  })
+})
