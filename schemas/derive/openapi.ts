@@ -4,6 +4,7 @@ import { listInteractions, recordInteraction } from './openapi/interactions.js'
 import { health, importOf, lookUpRequest, readiness, uploadOf } from './openapi/operations.js'
 import { recordSchema, type Schema, storedSchema } from './openapi/record-schema.js'
 import { rejectionPaths, rejectionSchemas } from './openapi/rejections.js'
+import { waitingPaths, waitingSchemas } from './openapi/waiting.js'
 
 export type OpenApi = {
   openapi: string
@@ -19,6 +20,7 @@ export type OpenApi = {
 export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}): OpenApi => {
   const uploads = [...catalogue.uploads.values()]
   const types = [...catalogue.all.keys()]
+  const uploadTypes = uploads.map(({ type }) => type)
   return {
     openapi: '3.1.0',
     info: {
@@ -33,6 +35,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       { name: 'interactions', description: 'One interaction of a user with an item, and reading them back.' },
       { name: 'requests', description: 'What became of a request.' },
       { name: 'rejections', description: 'Your refused records: look, mend, and submit again.' },
+      { name: 'waiting', description: 'Your records that wait for what they refer to.' },
       { name: 'health', description: 'For operators; no key needed.' },
     ],
     security: [{ key: [] }],
@@ -45,6 +48,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       },
       '/v1/requests/{request_id}': { get: lookUpRequest },
       ...rejectionPaths(types),
+      ...waitingPaths(types, uploadTypes),
       '/healthz': { get: health('Whether the process runs', { 200: json('It runs.', { type: 'object' }) }) },
       '/readyz': { get: readiness },
       '/metrics': {
@@ -54,9 +58,10 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
     components: {
       schemas: {
         ...Object.fromEntries([...catalogue.all.values()].map((type) => [type.type, recordSchema(type)])),
-        ...answerSchemas(uploads.map(({ type }) => type).concat(catalogue.interaction.type)),
+        ...answerSchemas(uploadTypes.concat(catalogue.interaction.type)),
         StoredInteraction: storedSchema(catalogue.interaction),
         ...rejectionSchemas(types),
+        ...waitingSchemas(types, uploadTypes),
       },
       responses: errorResponses,
       securitySchemes: {
@@ -72,7 +77,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
 
 const intro = `Upload records in batches, record user interactions, and read back what became of them.
 
-- **Order**: a record that refers to others is accepted only when those exist. Upload shops before their offers.
+- **Order**: a record that refers to others is accepted only when those exist. Upload shops before their offers; or, with \`?missing_references=wait\`, in any order: a record then waits until what it refers to is there, and \`GET /v1/waiting\` tells what is still missing.
 - **Ids**: a record whose id already exists replaces the one before; the same upload again changes nothing.
 - **Deleting**: upload the record again with \`is_deleted: true\`. It leaves the views, goes on satisfying references, and subscribers get an event with \`is_deleted: true\`, no tombstone. The record uploaded without it is there again.
 - **Retrying** is always safe, and \`Retry-After\` says when. With an \`Idempotency-Key\` a repeated request is the same request, with the same answer; keys are remembered for at least 24 hours.

@@ -6,6 +6,8 @@ export const readInteractions = 'interactions:read'
 export const readRequests = 'requests:read'
 export const readRejections = 'rejections:read'
 export const writeRejections = 'rejections:write'
+export const readWaiting = 'waiting:read'
+export const writeWaiting = 'waiting:write'
 
 /** Every scope that a key can be given. */
 export const scopesOf = (catalogue: Catalogue): string[] => [
@@ -15,6 +17,8 @@ export const scopesOf = (catalogue: Catalogue): string[] => [
   readRequests,
   readRejections,
   writeRejections,
+  readWaiting,
+  writeWaiting,
 ]
 
 /** Whether a key with these scopes (null: all) may do what needs this one. */

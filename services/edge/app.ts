@@ -26,10 +26,12 @@ import { addRejections, type RejectionDeps } from './rejections/route.js'
 import { addRequests } from './requests/route.js'
 import type { VerdictStore } from './requests/verdict-store.js'
 import { addUploads, type UploadDeps } from './uploads/route.js'
+import { addWaiting, type WaitingDeps } from './waiting/route.js'
 
 export type AppDeps = Omit<UploadDeps, 'store'> &
   Omit<RecordInteractionDeps, 'store' | 'gather'> &
   RejectionDeps &
+  WaitingDeps &
   HealthDeps & {
     findCaller: FindCaller
     readInteractions: ReadInteractions
@@ -123,6 +125,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addImports(guarded, { ...deps, unhurried, pieceWithin: deps.network.requestTimeout })
     addRequests(guarded, deps)
     addRejections(guarded, deps)
+    addWaiting(guarded, deps)
     addResource(guarded, '/user-interactions', {
       POST: createRecordInteraction({ ...deps, gather }),
       GET: createListInteractions(deps),

@@ -8,6 +8,7 @@ import { lagVariables } from './limits/lag.js'
 import { loadVariables } from './limits/load.js'
 import { rateVariables } from './limits/rates.js'
 import { networkVariables } from './network/network.js'
+import { waitVariables } from './waiting/wait-query.js'
 
 export const configSchema = {
   type: 'object',
@@ -20,6 +21,7 @@ export const configSchema = {
     ...rateVariables,
     ...loadVariables,
     ...lagVariables,
+    ...waitVariables,
     EDGE_PORT: {
       type: 'integer',
       minimum: 0,

@@ -33,6 +33,8 @@ export const createFigures = (metrics: Metrics) => {
       else {
         records.inc({ type, outcome: 'accepted' }, outcome.verdict.accepted)
         records.inc({ type, outcome: 'refused' }, outcome.verdict.refused.length)
+        const waiting = outcome.verdict.waiting?.length ?? 0
+        if (waiting > 0) records.inc({ type, outcome: 'waiting' }, waiting)
       }
     },
   }

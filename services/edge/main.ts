@@ -37,6 +37,7 @@ import { openStream } from './stream/stream.js'
 import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
 import { createFindKnown } from './uploads/dry-run.js'
+import { openWaiting } from './waiting/desk.js'
 
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres', 'clickhouse']))
@@ -151,10 +152,14 @@ await runService(log, async (onStop, crash) => {
   }
   const taking = { catalogue, submit, store, notes, layout: stream.layout, load, figures, now, log }
   const ownRejections = openRejections({ ...taking, config, access, lagOf: verdicts.lagOf }, onStop)
+  const ownWaiting = openWaiting({ access, log }, onStop)
   const app = createApp({
     catalogue,
     rejections: ownRejections.rejections,
     reads: ownRejections.reads,
+    waiting: ownWaiting.waiting,
+    waitingReads: ownWaiting.waitingReads,
+    shortestWait: config.MIN_WAIT_SECONDS * 1000,
     findCaller: createFindCaller({
       findKey: (hash) => findKey(pool, hash),
       memory,
@@ -198,6 +203,7 @@ await runService(log, async (onStop, crash) => {
     verdicts.giveUpAt(now() + stopWaitingAfter)
     abandonAfter(stopWaitingAfter, pool)
     ownRejections.abandonAfter(stopWaitingAfter)
+    ownWaiting.abandonAfter(stopWaitingAfter)
   })
   // Kafka is waited for first, so that clients that connect are served; if it stays away they are answered that.
   await Promise.race([stream.opened, sleep(listenAfter, undefined, { ref: false })])

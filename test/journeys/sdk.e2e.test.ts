@@ -60,7 +60,7 @@ it('uploads each record once and in order while edge and integrity are killed', 
   })
   expect(killAt.size).toBe(0)
   expect(retried).not.toEqual([])
-  expect(result).toEqual({ accepted: good.length, refused: records.length - good.length, requests: 120 })
+  expect(result).toEqual({ accepted: good.length, refused: records.length - good.length, waiting: 0, requests: 120 })
   expect(refused.sort((a, b) => a - b)).toEqual(records.flatMap(({ region }, i) => (region === 'GB' ? [] : [i])))
 
   // Every version of every id, each once, in the order in which they were given.

@@ -5,12 +5,20 @@ import { createQuality, createRejections, type Quality, type Rejections } from '
 import { createRequests, type Requests } from './requests.js'
 import { createSendTexts, type SendRecordsOptions, type SendResult, toText } from './send.js'
 import { type UploadOptions, type UploadSummary, uploadAll } from './upload.js'
+import { createWaiting, type WaitingRecords } from './waiting.js'
 import { WeirError } from './weir-error.js'
 
 export type { CallOptions, RetryNotice } from './call.js'
 export { createIdGate, type IdGate, type IdTurn } from './id-gate.js'
 export { createInFlight, type InFlight, type InFlightPlace } from './in-flight.js'
-export type { InteractionFilter, Interactions } from './interactions.js'
+export type {
+  InteractionFilter,
+  InteractionInWaiting,
+  Interactions,
+  InteractionTaken,
+  RecordInteraction,
+  RecordOptions,
+} from './interactions.js'
 export type { ListOptions, TimeGiven } from './pages.js'
 export type * from './record-types.js'
 export { recordTypes } from './record-types.js'
@@ -24,9 +32,17 @@ export type {
   Rejections,
   RetryOptions,
 } from './rejections.js'
-export type { RefusedRecord, RequestOutcome, Requests } from './requests.js'
+export type {
+  EndedWaiting,
+  MissingReference,
+  RefusedRecord,
+  RequestOutcome,
+  Requests,
+  WaitingForOthers,
+} from './requests.js'
 export type { SendRecordsOptions, SendResult } from './send.js'
-export type { UploadOptions, UploadRefusal, UploadSummary } from './upload.js'
+export type { UploadOptions, UploadRefusal, UploadSummary, UploadWaiting } from './upload.js'
+export type { AwaitedRecord, RecordInWaiting, WaitingFilter, WaitingRecords, WaitOptions } from './waiting.js'
 export { type RecordProblem, type UploadProgress, WeirError, type WeirErrorKind } from './weir-error.js'
 
 /** What can be done with records of one type. */
@@ -48,6 +64,7 @@ export type Weir = { readonly [Name in keyof RecordTypes]: Uploads<RecordTypes[N
   requests: Requests
   rejections: Rejections
   quality: Quality
+  waiting: WaitingRecords
 }
 
 export type WeirConfig = {
@@ -86,6 +103,7 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
     requests: createRequests(call),
     rejections: createRejections(call),
     quality: createQuality(call),
+    waiting: createWaiting(call),
   }
 }
 

@@ -1,7 +1,9 @@
 import type { Call, CallOptions } from './call.js'
 import { eachOf, type ListOptions, type TimeGiven } from './pages.js'
 import type { Interaction, RecordedInteraction } from './record-types.js'
+import type { MissingReference } from './requests.js'
 import { newKey, toText } from './send.js'
+import { type WaitOptions, waitQueryOf } from './waiting.js'
 
 /** Which interactions are listed: those to which everything applies that is given. */
 export type InteractionFilter = {
@@ -21,25 +23,47 @@ type InteractionFilterName =
   | 'platform'
   | 'source'
 
+export type RecordOptions = CallOptions & { idempotencyKey?: string | undefined }
+
+/** An interaction that was recorded. */
+export type InteractionTaken = Interaction & { interaction_id: string; recorded_at: string; waiting?: undefined }
+
+/** An interaction that waits for what it refers to, and is recorded once that is there. */
+export type InteractionInWaiting = Interaction & {
+  interaction_id: string
+  recorded_at?: undefined
+  waiting: { for: MissingReference[]; until: string }
+}
+
+/** With `missingReferences: 'wait'` it may come to wait; without, it is recorded or fails. */
+export type RecordInteraction = {
+  (
+    interaction: Interaction,
+    options?: RecordOptions & { missingReferences?: 'refuse' | undefined },
+  ): Promise<InteractionTaken>
+  (interaction: Interaction, options: RecordOptions & WaitOptions): Promise<InteractionTaken | InteractionInWaiting>
+}
+
 export type Interactions = {
   /**
    * Records one interaction. It is one interaction however often it has to be sent, and however often this is called with the
    * same idempotencyKey.
    */
-  record: (
-    interaction: Interaction,
-    options?: CallOptions & { idempotencyKey?: string | undefined },
-  ) => Promise<Interaction & { interaction_id: string; recorded_at: string }>
+  record: RecordInteraction
   /** Your organisation's interactions, newest first. What was recorded a moment ago may not be there yet. */
   list: (filter?: InteractionFilter, options?: ListOptions) => AsyncGenerator<RecordedInteraction, void, undefined>
 }
 
 export const createInteractions = (call: Call): Interactions => ({
-  record: async (interaction, { idempotencyKey = newKey(), ...options } = {}) => {
+  record: (async (
+    interaction: Interaction,
+    { idempotencyKey = newKey(), missingReferences, waitFor, ...options }: RecordOptions & WaitOptions = {},
+  ) => {
     const body = toText(interaction)
-    const { json } = await call({ method: 'POST', path: '/user-interactions', body, idempotencyKey }, options)
-    return json as Interaction & { interaction_id: string; recorded_at: string }
-  },
+    const path = `/user-interactions${waitQueryOf({ missingReferences, waitFor })}`
+    const { json } = await call({ method: 'POST', path, body, idempotencyKey }, options)
+    return json
+  }) as RecordInteraction,
   list: (filter = {}, options = {}) =>
     eachOf<RecordedInteraction>(call, { path: '/user-interactions', name: 'interactions' }, filter, options),
 })

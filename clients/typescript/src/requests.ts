@@ -4,19 +4,37 @@ import type { RecordProblem } from './weir-error.js'
 /** A record that was not accepted, and why. `index` is its place among the records given. */
 export type RefusedRecord = { index: number; id?: string; line?: number; problems: RecordProblem[] }
 
+/** What a record refers to that is not there, by the field that does. */
+export type MissingReference = { field: string; type: string; id: string }
+
+/** A record that waits for what it refers to, at the most until then. `index` is its place among the records given. */
+export type WaitingForOthers = { index: number; id: string; line?: number; for: MissingReference[]; until: string }
+
+/** A record that waited, what came of it, and when. */
+export type EndedWaiting = {
+  index: number
+  id: string
+  line?: number
+  state: 'accepted' | 'refused' | 'superseded' | 'cancelled'
+  at: string
+}
+
 /** What became of a request, batch by batch, as its uploader was or would have been answered. */
 export type RequestOutcome = {
   requestId: string
   type: string
-  /** Whether every batch has its verdict. */
+  /** Whether every batch has its verdict. Records that wait have one too: look at `waiting`. */
   isDecided: boolean
   batches: {
     batch: number
-    /** 200 all accepted, 207 some, 400 none, 202 not decided yet, 500 unknown. */
+    /** 200 all accepted, 207 some, or some wait, 400 none, 202 not decided yet, 500 unknown. */
     status: number
     batchId: string | null
     message: string
     refused: RefusedRecord[]
+    /** Those that wait now, and what came of those that waited. */
+    waiting: WaitingForOthers[]
+    waited: EndedWaiting[]
   }[]
 }
 
@@ -32,7 +50,14 @@ export type UploadAnswer = {
   batches: {
     batch: number
     status: number
-    data: { message: string; batch_id: string | null; error: string | null; errors?: AnsweredRefusal[] }
+    data: {
+      message: string
+      batch_id: string | null
+      error: string | null
+      errors?: AnsweredRefusal[]
+      waiting?: WaitingForOthers[]
+      waited?: EndedWaiting[]
+    }
   }[]
 }
 type AnsweredRefusal = Omit<RefusedRecord, 'id'> & { id?: string | null }
@@ -51,6 +76,8 @@ export const createRequests = (call: Call): Requests => ({
         batchId: data.batch_id,
         message: data.error ?? data.message,
         refused: (data.errors ?? []).map(toRefused),
+        waiting: data.waiting ?? [],
+        waited: data.waited ?? [],
       })),
     }
   },

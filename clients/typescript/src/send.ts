@@ -1,18 +1,26 @@
 import type { Call, CallOptions } from './call.js'
-import { isUndecided, type RefusedRecord, toRefused, type UploadAnswer } from './requests.js'
+import { isUndecided, type RefusedRecord, toRefused, type UploadAnswer, type WaitingForOthers } from './requests.js'
+import { type WaitOptions, waitQueryOf } from './waiting.js'
 import { WeirError } from './weir-error.js'
 
-export type SendResult = { requestId: string; accepted: number; refused: RefusedRecord[] }
-
-export type SendRecordsOptions = CallOptions & {
-  /** Checks everything and keeps nothing. */
-  dryRun?: boolean | undefined
-  /**
-   * 1 to 255 visible ASCII characters. The same records sent again with the same key, within a day at least, are not taken
-   * twice. A new one is made for each call unless one is given.
-   */
-  idempotencyKey?: string | undefined
+export type SendResult = {
+  requestId: string
+  accepted: number
+  refused: RefusedRecord[]
+  /** Those that wait for what they refer to; none unless `missingReferences` is `wait`. */
+  waiting: WaitingForOthers[]
 }
+
+export type SendRecordsOptions = CallOptions &
+  WaitOptions & {
+    /** Checks everything and keeps nothing. */
+    dryRun?: boolean | undefined
+    /**
+     * 1 to 255 visible ASCII characters. The same records sent again with the same key, within a day at least, are not taken
+     * twice. A new one is made for each call unless one is given.
+     */
+    idempotencyKey?: string | undefined
+  }
 
 /** What the service and its clients have to know about a type of records to send them. */
 export type SendableType = { type: string; id: string; limit: number }
@@ -26,7 +34,7 @@ export type SendTexts = (
 
 export const createSendTexts =
   (call: Call): SendTexts =>
-  async (type, texts, { dryRun = false, idempotencyKey, ...options } = {}) => {
+  async (type, texts, { dryRun = false, idempotencyKey, missingReferences, waitFor, ...options } = {}) => {
     if (texts.length === 0 || texts.length > type.limit)
       throw new WeirError(
         'usage',
@@ -36,7 +44,7 @@ export const createSendTexts =
     const { status, json } = await call(
       {
         method: 'POST',
-        path: `/v1/data/${type.type}${dryRun ? '?dry_run=true' : ''}`,
+        path: `/v1/data/${type.type}${waitQueryOf({ missingReferences, waitFor }, { dry_run: dryRun || undefined })}`,
         body: `{"records":[${texts.join(',')}]}`,
         // A dry run changes nothing, so it may simply be made again.
         idempotencyKey: idempotencyKey ?? (dryRun ? undefined : newKey()),
@@ -53,7 +61,13 @@ export const createSendTexts =
         { status },
       )
     const refused = batches.flatMap(({ data }) => data.errors ?? []).map(toRefused)
-    return { requestId, accepted: texts.length - refused.length, refused }
+    const waiting = batches.flatMap(({ data }) => data.waiting ?? [])
+    // Where the same request was sent before: those that a newer record replaced while they waited, or that were cancelled.
+    const dropped = batches
+      .flatMap(({ data }) => data.waited ?? [])
+      .filter(({ state }) => state === 'superseded' || state === 'cancelled')
+    const accepted = texts.length - refused.length - waiting.length - dropped.length
+    return { requestId, accepted, refused, waiting }
   }
 
 /**

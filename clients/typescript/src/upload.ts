@@ -2,28 +2,35 @@ import type { CallOptions, RetryNotice } from './call.js'
 import { createIdGate } from './id-gate.js'
 import { createInFlight, type InFlightPlace } from './in-flight.js'
 import { createBatchSource, type RecordBatch } from './record-batches.js'
-import type { RefusedRecord } from './requests.js'
+import type { RefusedRecord, WaitingForOthers } from './requests.js'
 import type { SendableType, SendResult, SendTexts } from './send.js'
+import type { WaitOptions } from './waiting.js'
 import { type UploadProgress, WeirError } from './weir-error.js'
 
-export type UploadOptions<Item> = CallOptions & {
-  /** The most requests at once; 4 unless said. While the service is busy there are fewer. */
-  inFlight?: number | undefined
-  /** The most records in a request, where that is to be fewer than the type allows: for a source that is slow. */
-  batchSize?: number | undefined
-  /** Checks everything and keeps nothing. */
-  dryRun?: boolean | undefined
-  /** Is called for each refused record, one call after another; the upload waits for a promise that it returns. */
-  onRefused?: ((refusal: UploadRefusal<Item>) => unknown) | undefined
-  /** Is called after each request. */
-  onProgress?: ((progress: UploadProgress) => unknown) | undefined
-}
+export type UploadOptions<Item> = CallOptions &
+  WaitOptions & {
+    /** The most requests at once; 4 unless said. While the service is busy there are fewer. */
+    inFlight?: number | undefined
+    /** The most records in a request, where that is to be fewer than the type allows: for a source that is slow. */
+    batchSize?: number | undefined
+    /** Checks everything and keeps nothing. */
+    dryRun?: boolean | undefined
+    /** Is called for each refused record, one call after another; the upload waits for a promise that it returns. */
+    onRefused?: ((refusal: UploadRefusal<Item>) => unknown) | undefined
+    /** The same for each record that waits for what it refers to. */
+    onWaiting?: ((waiting: UploadWaiting<Item>) => unknown) | undefined
+    /** Is called after each request. */
+    onProgress?: ((progress: UploadProgress) => unknown) | undefined
+  }
 
 /** A refused record with its place in the iterable. By `requestId` the service knows the request that it was in. */
 export type UploadRefusal<Item> = RefusedRecord & { record: Item; requestId: string }
 
-/** How many records were accepted and refused, in how many requests. */
-export type UploadSummary = { accepted: number; refused: number; requests: number }
+/** A record that waits, likewise: by `requestId`, `requests.get` tells what becomes of it. */
+export type UploadWaiting<Item> = WaitingForOthers & { record: Item; requestId: string }
+
+/** How many records were accepted and refused, and how many wait, in how many requests. */
+export type UploadSummary = { accepted: number; refused: number; waiting: number; requests: number }
 
 /**
  * Sends any number of records: cut into requests, a few at a time, read only as fast as they are answered. Two records with one
@@ -32,17 +39,17 @@ export type UploadSummary = { accepted: number; refused: number; requests: numbe
 export const uploadAll = async <Item>(
   deps: { type: SendableType; sendTexts: SendTexts },
   records: Iterable<Item> | AsyncIterable<Item>,
-  { inFlight = 4, batchSize, dryRun, onRefused, onProgress, onRetry, ...options }: UploadOptions<Item> = {},
+  { inFlight = 4, batchSize, dryRun, onRefused, onWaiting, onProgress, onRetry, ...options }: UploadOptions<Item> = {},
 ): Promise<UploadSummary> => {
   const { signal } = options
   signal?.throwIfAborted()
-  const source = createBatchSource(records, deps.type, { batchSize, isKept: onRefused !== undefined })
+  const source = createBatchSource(records, deps.type, { batchSize, isKept: (onRefused ?? onWaiting) !== undefined })
   const places = createInFlight({ most: inFlight })
   const gate = createIdGate()
   const running = new Set<Promise<void>>()
   // Where the batches begin that are not settled yet. They come in order, so the first is the earliest.
   const open = new Set<number>()
-  const counts = { accepted: 0, refused: 0, requests: 0 }
+  const counts = { accepted: 0, refused: 0, waiting: 0, requests: 0 }
   let failure: { reason: unknown } | undefined
   let told: Promise<unknown> = Promise.resolve()
 
@@ -57,13 +64,21 @@ export const uploadAll = async <Item>(
   }
 
   // A batch whose refusals could not be told does not count as settled: whoever goes on from there hears of them again.
-  const tell = async (batch: RecordBatch<Item>, { requestId, accepted, refused }: SendResult): Promise<void> => {
+  const tell = async (
+    batch: RecordBatch<Item>,
+    { requestId, accepted, refused, waiting }: SendResult,
+  ): Promise<void> => {
     for (const { index, ...refusal } of onRefused ? refused : []) {
       const record = batch.records[index] as Item
       await calling('onRefused', () => onRefused?.({ ...refusal, index: batch.first + index, record, requestId }))
     }
+    for (const { index, ...wait } of onWaiting ? waiting : []) {
+      const record = batch.records[index] as Item
+      await calling('onWaiting', () => onWaiting?.({ ...wait, index: batch.first + index, record, requestId }))
+    }
     counts.accepted += accepted
     counts.refused += refused.length
+    counts.waiting += waiting.length
     open.delete(batch.first)
     await calling('onProgress', () => onProgress?.(progress()))
   }
@@ -84,8 +99,13 @@ export const uploadAll = async <Item>(
       // One half after the other: they may have records with one id.
       const first = await send(texts.slice(0, middle), place)
       const second = await send(texts.slice(middle), place)
-      const moved = second.refused.map((refusal) => ({ ...refusal, index: middle + refusal.index }))
-      return { ...second, accepted: first.accepted + second.accepted, refused: [...first.refused, ...moved] }
+      const moved = <T extends { index: number }>(one: T): T => ({ ...one, index: middle + one.index })
+      return {
+        ...second,
+        accepted: first.accepted + second.accepted,
+        refused: [...first.refused, ...second.refused.map(moved)],
+        waiting: [...first.waiting, ...second.waiting.map(moved)],
+      }
     }
   }
 

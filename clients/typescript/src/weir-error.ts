@@ -16,6 +16,7 @@ export type UploadProgress = {
   read: number
   accepted: number
   refused: number
+  waiting: number
   /** The first so many records of the iterable are decided: to go on after an error, begin with the next one. */
   settled: number
   requests: number

@@ -48,7 +48,7 @@ const checkFile = async ({ file, type, form }: Chosen, mapping: Mapping, desk: D
     })
     for (const each of refused.slice(0, Math.max(0, mostShown - report.refused)))
       process.stderr.write(`${file}, ${showRefused(each, rows.columns)}\n`)
-    addAnswer(report, { chunk, sent: 0, refused })
+    addAnswer(report, { chunk, sent: 0, refused, waiting: 0 })
     if (desk.signal.aborted) return report
   }
   report.state = 'finished'

@@ -20,6 +20,7 @@ type UploadOptions = ReadingOptions & {
   dryRun?: boolean
   trial?: number
   maxErrors?: MostErrors
+  wait?: string
 }
 
 export const addUpload = (program: Command, desk: Desk): void => {
@@ -36,6 +37,11 @@ export const addUpload = (program: Command, desk: Desk): void => {
       '--trial <records>',
       'send only the first so many, as a dry run, and show what is wrong with each',
       readTrial,
+    )
+    .option(
+      '--wait <time>',
+      'let records wait so long for what they refer to, such as 24h, and send all files at once, in any order',
+      readWait,
     )
     .option(
       '--max-errors <number or %>',
@@ -58,6 +64,7 @@ const upload = async (paths: string[], options: UploadOptions, desk: Desk): Prom
     weir: createWeir({ url: target.url, key: target.key }),
     mapping: mappingOf(options),
     restart: options.restart ?? false,
+    wait: options.wait,
     inFlight: createInFlight({ most: 8 }),
     budget: createBudget(options.maxErrors),
     progress,
@@ -68,16 +75,20 @@ const upload = async (paths: string[], options: UploadOptions, desk: Desk): Prom
   if (!isTrying && paths.includes('-'))
     progress.note('standard input cannot be resumed: what stops has to be sent again from its start')
 
-  const reports: FileReport[] = []
+  const reports = files.map(({ file, type }): FileReport => createReport(file, type.type))
   let failure: unknown
-  for (const chosen of files) {
-    const isOver = failure !== undefined || desk.signal.aborted || deps.budget.isSpent()
-    const done: FileUpload = isOver
-      ? { report: createReport(chosen.file, chosen.type.type) }
-      : await (isTrying ? tryFile(chosen, deps, options.trial) : uploadFile(chosen, deps))
-    reports.push(done.report)
-    failure ??= done.failure
+  let next = 0
+  const uploadSome = async (): Promise<void> => {
+    for (let i = next++; i < files.length; i = next++) {
+      const chosen = files[i] as (typeof files)[number]
+      if (failure !== undefined || desk.signal.aborted || deps.budget.isSpent()) return
+      const done: FileUpload = await (isTrying ? tryFile(chosen, deps, options.trial) : uploadFile(chosen, deps))
+      reports[i] = done.report
+      failure ??= done.failure
+    }
   }
+  // One after another: what a file refers to is in those before it. Where records wait for that, nothing has to wait for its turn.
+  await Promise.all(Array.from({ length: options.wait === undefined ? 1 : filesAtOnce }, uploadSome))
   const isSpent = deps.budget.isSpent(true)
   const seconds = Math.round((performance.now() - begunAt) / 10) / 100
   const summary = summaryOf(reports, seconds)
@@ -86,7 +97,7 @@ const upload = async (paths: string[], options: UploadOptions, desk: Desk): Prom
       ? JSON.stringify(summary)
       : tableOf(reports, summary, isTrying ? 'checked, and none kept,' : 'answered'),
   )
-  return tellEnd({ failure, isSpent, reports, desk, paths, isTrying })
+  return tellEnd({ failure, isSpent, reports, desk, paths, isTrying, url: target.url, wait: options.wait })
 }
 
 type Ended = {
@@ -95,13 +106,15 @@ type Ended = {
   reports: FileReport[]
   paths: string[]
   isTrying: boolean
+  url: string
+  wait: string | undefined
   desk: Desk
 }
 
 /** Says why it ended, if not because all is accepted, and how to go on. Returns the exit code. */
-const tellEnd = ({ failure, isSpent, reports, paths, isTrying, desk }: Ended): number => {
+const tellEnd = ({ failure, isSpent, reports, paths, isTrying, url, wait, desk }: Ended): number => {
   const say = (text: string) => void process.stderr.write(`weir: ${text}\n`)
-  const again = `${desk.calledAs} upload ${paths.map(quoted).join(' ')}`
+  const again = `${desk.calledAs} upload ${paths.map(quoted).join(' ')}${wait === undefined ? '' : ` --wait ${wait}`}`
   const goOn = isTrying || paths.includes('-') ? `run it again: ${again}` : `to go on where it stopped: ${again}`
   if (desk.signal.aborted) {
     say(`stopped; ${goOn}`)
@@ -117,12 +130,25 @@ const tellEnd = ({ failure, isSpent, reports, paths, isTrying, desk }: Ended): n
     say(`${refused} refused records are more than --max-errors allows${isLeft ? `; ${goOn}` : ''}`)
     return exitCodes.threshold
   }
+  const waiting = reports.reduce((sum, report) => sum + report.waiting, 0)
+  if (waiting > 0 && !isTrying)
+    say(
+      `${waiting} records waited for what they refer to; what is still missing: curl -s ${url}/v1/waiting -H "Authorization: Bearer $WEIR_KEY"`,
+    )
   return refused > 0 ? exitCodes.refused : exitCodes.accepted
 }
+
+// As many as there are requests under way. More would only be open, and hold memory.
+const filesAtOnce = 8
 
 const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 
 const readTrial = (given: string): number => {
   if (/^[1-9]\d{0,8}$/.test(given)) return Number(given)
   throw new UsageError(`"${given}" is no number of records: write one, such as --trial 1000`)
+}
+
+const readWait = (given: string): string => {
+  if (/^\d{1,6}[smhd]$/.test(given)) return given
+  throw new UsageError(`"${given}" is no time: write a number with s, m, h or d behind it, such as --wait 24h`)
 }

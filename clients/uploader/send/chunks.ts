@@ -45,7 +45,9 @@ const chunkOf = (from: number, rows: Row[], last: Row): Chunk => ({
 
 /** The same for the same rows of the same file at the same server: however often a chunk is sent, it is taken once. */
 export const idempotencyKeyOf = (header: Header, { from, to }: Pick<Chunk, 'from' | 'to'>): string => {
-  const { server, key_id, type, mapping, fingerprint, attempt } = header
-  const parts = [1, server, key_id, type, fingerprint.sha256, fingerprint.size, from, to, mapping, attempt]
+  const { server, key_id, type, mapping, fingerprint, attempt, wait } = header
+  // What was refused without a wait is another request with one. Without one, the keys are those of journals that know no wait.
+  const how = [mapping, attempt, ...(wait === undefined ? [] : [wait])]
+  const parts = [1, server, key_id, type, fingerprint.sha256, fingerprint.size, from, to, ...how]
   return `weir-upload-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40)}`
 }

@@ -7,10 +7,10 @@ import type { ChunkSize } from '../state/journal.js'
 import type { RefusedRow } from '../state/refused-file.js'
 import type { Budget } from './budget.js'
 import { type Chunk, toChunks } from './chunks.js'
-import type { RefusedAt, SendRecords } from './send-records.js'
+import type { RecordsAnswer, RefusedAt, SendRecords } from './send-records.js'
 
 /** What became of a chunk. */
-export type ChunkAnswer = { chunk: Chunk; sent: number; refused: RefusedRow[] }
+export type ChunkAnswer = { chunk: Chunk; sent: number; refused: RefusedRow[]; waiting: number }
 
 export type FileSending = {
   type: RecordType
@@ -62,9 +62,10 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
     const settle = async (): Promise<boolean> => {
       await turn.ready
       stop.signal.throwIfAborted()
-      const refused = records.length === 0 ? [] : await sendPatiently(file, chunk, records, stop.signal, place.busy)
+      const { refused, waiting } =
+        records.length === 0 ? nothing : await sendPatiently(file, chunk, records, stop.signal, place.busy)
       const rows = withReasons(chunk.rows, readable, refused)
-      writing = writing.then(() => file.onAnswer({ chunk, sent: records.length, refused: rows }))
+      writing = writing.then(() => file.onAnswer({ chunk, sent: records.length, refused: rows, waiting }))
       await writing
       return true
     }
@@ -100,11 +101,13 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
   return isWhole
 }
 
+const nothing: RecordsAnswer = { refused: [], waiting: 0 }
+
 /**
  * Sends a chunk until it is answered, or patience ends. That may have grown meanwhile: a server that answers 503 is there, and one
  * that never answered most likely is not.
  */
-const sendPatiently = async (...given: Parameters<typeof sendOnce>): Promise<RefusedAt[]> => {
+const sendPatiently = async (...given: Parameters<typeof sendOnce>): Promise<RecordsAnswer> => {
   const [file] = given
   for (;;) {
     const patience = file.patience()
@@ -146,11 +149,7 @@ const idsOf = (records: readonly Record<string, unknown>[], id: string): string[
 }
 
 /** The refused rows of a chunk in the order of the file, those that could not even be read among them. */
-const withReasons = (
-  rows: readonly Row[],
-  readable: readonly Row[],
-  refused: Awaited<ReturnType<SendRecords>>,
-): RefusedRow[] => {
+const withReasons = (rows: readonly Row[], readable: readonly Row[], refused: readonly RefusedAt[]): RefusedRow[] => {
   const problemsOf = new Map(refused.map(({ index, problems }) => [readable[index], problems]))
   return rows.flatMap((row) => {
     if (row.unreadable !== undefined)

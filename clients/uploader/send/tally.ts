@@ -7,7 +7,7 @@ export type FileReport = {
   records: number
   accepted: number
   refused: number
-  /** Records that wait for what they refer to. */
+  /** Records that waited for what they refer to when they were answered. */
   waiting: number
   sent: number
   /** Records that were answered in an earlier run. */
@@ -34,22 +34,33 @@ export const createReport = (file: string, type: string): FileReport => ({
   state: 'stopped',
 })
 
-/** What was answered for some records. `codes` counts records, each under its first code. */
-export type ChunkTally = { records: number; accepted: number; refused: number; codes: Readonly<Record<string, number>> }
+/**
+ * What was answered for some records. `codes` counts records, each under its first code. A journal that was begun before records could
+ * wait does not say how many do.
+ */
+export type ChunkTally = {
+  records: number
+  accepted: number
+  refused: number
+  waiting?: number
+  codes: Readonly<Record<string, number>>
+}
 
-export const tallyOf = ({ chunk, refused }: ChunkAnswer): ChunkTally => {
+export const tallyOf = ({ chunk, refused, waiting }: ChunkAnswer): ChunkTally => {
   const codes: Record<string, number> = {}
   for (const { problems } of refused) {
     const code = problems[0]?.code ?? 'unknown'
     codes[code] = (codes[code] ?? 0) + 1
   }
-  return { records: chunk.rows.length, accepted: chunk.rows.length - refused.length, refused: refused.length, codes }
+  const records = chunk.rows.length
+  return { records, accepted: records - refused.length - waiting, refused: refused.length, waiting, codes }
 }
 
 export const addTally = (report: FileReport, chunk: ChunkTally): void => {
   report.records += chunk.records
   report.accepted += chunk.accepted
   report.refused += chunk.refused
+  report.waiting += chunk.waiting ?? 0
   for (const [code, count] of Object.entries(chunk.codes)) report.codes[code] = (report.codes[code] ?? 0) + count
 }
 

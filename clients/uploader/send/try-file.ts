@@ -13,11 +13,12 @@ import type { FileUpload, FileUploadDeps } from './upload-file.js'
 export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: number | undefined): Promise<FileUpload> => {
   const { file, type, form, size } = chosen
   const report = createReport(file, type.type)
+  let endProgress = () => {}
   try {
     const all = await openRows(file, form)
     const rows: FileRows = trial === undefined ? all : { ...all, blocks: firstOf(all.blocks, trial) }
     const toRecord = createToRecord(type, rows.columns, deps.mapping)
-    deps.progress.begin({ file, size, read: all.read, report })
+    endProgress = deps.progress.begin({ file, size, read: all.read, report })
     const onAnswer = async (answer: ChunkAnswer): Promise<void> => {
       addAnswer(report, answer)
       if (trial !== undefined)
@@ -31,7 +32,7 @@ export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: numbe
       size: chunkSizeOf(type),
       start: 0,
       toRecord,
-      send: createSendRecords(deps.weir, type, { dryRun: true }),
+      send: createSendRecords(deps.weir, type, { dryRun: true, wait: deps.wait }),
       keyOf: () => undefined,
       isAnswered: () => false,
       onAnswer,
@@ -46,7 +47,7 @@ export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: numbe
   } catch (failure) {
     return { report, failure }
   } finally {
-    deps.progress.end()
+    endProgress()
   }
 }
 

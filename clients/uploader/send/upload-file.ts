@@ -13,6 +13,7 @@ import {
   type Header,
   type Journal,
   journalOf,
+  type Past,
   placeAfter,
   readJournal,
 } from '../state/journal.js'
@@ -30,6 +31,8 @@ export type FileUploadDeps = {
   weir: Weir
   mapping: Mapping
   restart: boolean
+  /** How long records wait for what they refer to, such as 24h; without it they are refused at once. */
+  wait: string | undefined
   inFlight: InFlight
   budget: Budget
   progress: FileProgress
@@ -70,9 +73,10 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
     mapping: textOf(deps.mapping),
     fingerprint,
     attempt: deps.restart || isStream ? randomBytes(8).toString('hex') : '',
+    ...(deps.wait !== undefined && { wait: deps.wait }),
     chunk_size: chunkSizeOf(type),
   }
-  if (before) refuseAnother(before.header, chosen, fingerprint.sha256, deps)
+  if (before) refuseAnother(before, chosen, fingerprint.sha256, deps)
   const refusedPath = refusedFileOf(file, form.format)
   for (const chunk of before?.answered ?? []) addTally(report, chunk)
   deps.budget.add(report.records, report.refused)
@@ -104,7 +108,7 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
   const journal = await openJournal(file, header, before?.length)
   const answered = new Set(before?.answered.map(({ from, to }) => `${from}-${to}`))
   report.skipped = report.records
-  deps.progress.begin({ file, size: chosen.size, read: rows.read, report })
+  const endProgress = deps.progress.begin({ file, size: chosen.size, read: rows.read, report })
 
   const onAnswer = async (answer: ChunkAnswer): Promise<void> => {
     const { from, to, line, nextLine } = answer.chunk
@@ -124,7 +128,7 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
       size: header.chunk_size,
       start: place?.offset ?? 0,
       toRecord,
-      send: createSendRecords(deps.weir, type, { dryRun: false }),
+      send: createSendRecords(deps.weir, type, { dryRun: false, wait: deps.wait }),
       keyOf: (chunk) => idempotencyKeyOf(header, chunk),
       isAnswered: ({ from, to }) => answered.has(`${from}-${to}`),
       onAnswer,
@@ -143,7 +147,7 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
   } finally {
     await journal?.close()
     await refusedFile.close()
-    deps.progress.end()
+    endProgress()
   }
 }
 
@@ -183,8 +187,9 @@ const claim = (file: string): (() => void) => {
   }
 }
 
-const refuseAnother = (header: Header, { file, type }: Chosen, sha256: string, deps: FileUploadDeps): void => {
-  const anew = `${deps.calledAs} upload '${file}' --restart`
+const refuseAnother = (past: Past, { file, type }: Chosen, sha256: string, deps: FileUploadDeps): void => {
+  const { header } = past
+  const anew = `${deps.calledAs} upload '${file}'${deps.wait === undefined ? '' : ` --wait ${deps.wait}`} --restart`
   const refuse = (what: string, otherwise: string) => {
     throw new UsageError(`${file} ${what}: ${otherwise}to send all of it: ${anew}`)
   }
@@ -194,6 +199,8 @@ const refuseAnother = (header: Header, { file, type }: Chosen, sha256: string, d
   if (header.type !== type.type) refuse(`was begun as ${header.type}`, `go on with --type ${header.type}, or `)
   if (header.mapping !== textOf(deps.mapping))
     refuse('was begun with other --map, --const or --skip-unknown', 'go on with the same ones, or ')
+  if (header.wait !== deps.wait && !past.isFinished)
+    refuse(`was begun ${header.wait === undefined ? 'without --wait' : `with --wait ${header.wait}`}`, 'go on so, or ')
 }
 
 const textOf = ({ map, constants, skipUnknown }: Mapping): string =>

@@ -21,6 +21,8 @@ export type Header = {
   fingerprint: Fingerprint
   /** Another one at each --restart: what is sent anew is decided anew. */
   attempt: string
+  /** How long records wait for what they refer to; absent where they are refused at once. */
+  wait?: string
   chunk_size: ChunkSize
 }
 
@@ -33,6 +35,7 @@ export type Answered = {
   records: number
   accepted: number
   refused: number
+  waiting?: number
   codes: Readonly<Record<string, number>>
   /** How long the file of refused records is with those of this chunk, and the SHA-256 of it. */
   refused_bytes: number

@@ -2,15 +2,17 @@ import type { FileReport } from '../send/tally.js'
 
 /** Tells on standard error how far an upload is: a line that changes on a terminal, and a line every 10 s elsewhere. */
 export type FileProgress = {
-  begin: (file: { file: string; size: number; read: () => number; report: FileReport }) => void
+  /** A file, maybe beside others; returns what is to be called when it is over. */
+  begin: (file: FileUnderWay) => () => void
   answered: () => void
   /** Whether the server has answered at all in this run. */
   hasAnswer: () => boolean
   /** The server does not answer, or not now; `isHeard` where it said so itself. */
   waits: (message: string, waitMs: number, isHeard: boolean) => void
   note: (text: string) => void
-  end: () => void
 }
+
+export type FileUnderWay = { file: string; size: number; read: () => number; report: FileReport }
 
 export type ProgressScreen = {
   write: (text: string) => unknown
@@ -22,10 +24,7 @@ const everyOnTerminal = 200
 const everyElsewhere = 10_000
 
 export const createProgress = (screen: ProgressScreen, now: () => number = () => performance.now()): FileProgress => {
-  let current: Parameters<FileProgress['begin']>[0] | undefined
-  let begunAt = 0
-  let readBefore = 0
-  let recordsBefore = 0
+  const underWay = new Set<Begun>()
   let isAnswered = false
   let waiting: string | undefined
   let timer: NodeJS.Timeout | undefined
@@ -35,24 +34,9 @@ export const createProgress = (screen: ProgressScreen, now: () => number = () =>
     if (shown) screen.write('\r\u001b[K')
     shown = false
   }
-  const show = () => {
-    if (!current) return
-    const { file, size, read, report } = current
-    const seconds = Math.max(0.001, (now() - begunAt) / 1000)
-    const done = Math.min(size, read())
-    const rate = (report.records - recordsBefore) / seconds
-    const bytesRate = (done - readBefore) / seconds
-    const pieces = [
-      size > 0 ? `${Math.floor((100 * done) / size)}%` : '',
-      `${count(report.records)} records`,
-      report.refused > 0 ? `${count(report.refused)} refused` : '',
-      waiting ?? `${count(Math.round(rate))}/s`,
-      waiting === undefined && size > 0 && bytesRate > 0 && done < size
-        ? `${duration((size - done) / bytesRate)} left`
-        : '',
-      size > 0 ? `${bytes(done)} of ${bytes(size)}` : '',
-      file,
-    ].filter(Boolean)
+  const show = (files: readonly Begun[]) => {
+    if (files.length === 0) return
+    const pieces = piecesOf(files, now(), waiting)
     if (!screen.isTTY) return void screen.write(`weir: ${pieces.join(', ')}\n`)
     screen.write(`\r\u001b[K${fitInto(pieces, (screen.columns || 80) - 1)}`)
     shown = true
@@ -60,13 +44,21 @@ export const createProgress = (screen: ProgressScreen, now: () => number = () =>
 
   return {
     begin: (file) => {
-      current = file
-      begunAt = now()
-      readBefore = file.read()
-      recordsBefore = file.report.records
+      const begun = { ...file, begunAt: now(), readBefore: file.read(), recordsBefore: file.report.records }
       waiting = undefined
-      timer = setInterval(show, screen.isTTY ? everyOnTerminal : everyElsewhere)
-      timer.unref()
+      if (underWay.size === 0) {
+        timer = setInterval(() => show([...underWay]), screen.isTTY ? everyOnTerminal : everyElsewhere)
+        timer.unref()
+      }
+      underWay.add(begun)
+      return () => {
+        underWay.delete(begun)
+        if (underWay.size === 0) clearInterval(timer)
+        if (!screen.isTTY) return
+        show([begun])
+        screen.write('\n')
+        shown = false
+      }
     },
     answered: () => {
       isAnswered = true
@@ -83,16 +75,34 @@ export const createProgress = (screen: ProgressScreen, now: () => number = () =>
       wipe()
       screen.write(`weir: ${text}\n`)
     },
-    end: () => {
-      clearInterval(timer)
-      if (screen.isTTY) {
-        show()
-        if (shown) screen.write('\n')
-        shown = false
-      }
-      current = undefined
-    },
   }
+}
+
+type Begun = FileUnderWay & { begunAt: number; readBefore: number; recordsBefore: number }
+
+/** How far these files are together; `waiting` says why nothing goes on at the moment. */
+const piecesOf = (files: readonly Begun[], now: number, waiting: string | undefined): string[] => {
+  const sum = (of: (file: Begun) => number) => files.reduce((total, file) => total + of(file), 0)
+  const since = (file: Begun) => Math.max(0.001, (now - file.begunAt) / 1000)
+  const size = sum((file) => file.size)
+  const done = sum((file) => Math.min(file.size, file.read()))
+  const [records, refused, waits] = (['records', 'refused', 'waiting'] as const).map((name) =>
+    sum(({ report }) => report[name]),
+  ) as [number, number, number]
+  const rate = sum((file) => (file.report.records - file.recordsBefore) / since(file))
+  const bytesRate = sum((file) => (Math.min(file.size, file.read()) - file.readBefore) / since(file))
+  return [
+    size > 0 ? `${Math.floor((100 * done) / size)}%` : '',
+    `${count(records)} records`,
+    refused > 0 ? `${count(refused)} refused` : '',
+    waits > 0 ? `${count(waits)} wait` : '',
+    waiting ?? `${count(Math.round(rate))}/s`,
+    waiting === undefined && size > 0 && bytesRate > 0 && done < size
+      ? `${duration((size - done) / bytesRate)} left`
+      : '',
+    size > 0 ? `${bytes(done)} of ${bytes(size)}` : '',
+    files.length === 1 ? (files[0]?.file ?? '') : `${files.length} files`,
+  ].filter(Boolean)
 }
 
 /** As many pieces as fit, from the first on; a terminal would break a longer line and scroll with each change. */

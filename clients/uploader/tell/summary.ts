@@ -45,13 +45,15 @@ export const summaryOf = (reports: readonly FileReport[], seconds: number): Summ
 export const tableOf = (reports: readonly FileReport[], summary: Summary, did: string): string => {
   const { skipped, seconds, codes } = summary
   const done = reports.reduce((sum, { records }) => sum + records, 0) - skipped
+  const hasWaits = summary.waiting > 0
   const files = [
-    ['file', 'records', 'accepted', 'refused', ''],
-    ...reports.map(({ file, records, accepted, refused, refused_file, state }) => [
+    ['file', 'records', 'accepted', 'refused', ...(hasWaits ? ['waiting'] : []), ''],
+    ...reports.map(({ file, records, accepted, refused, waiting, refused_file, state }) => [
       file,
       count(records),
       count(accepted),
       count(refused),
+      ...(hasWaits ? [count(waiting)] : []),
       refused_file !== null ? `refused: ${refused_file}` : state === 'stopped' ? 'not finished' : '',
     ]),
   ]
@@ -61,7 +63,7 @@ export const tableOf = (reports: readonly FileReport[], summary: Summary, did: s
   const rate = seconds > 0 ? `, ${count(Math.round(done / seconds))} a second` : ''
   const earlier = skipped > 0 ? `; ${count(skipped)} were answered in an earlier run` : ''
   return [
-    ...align(files, [1, 2, 3]),
+    ...align(files, hasWaits ? [1, 2, 3, 4] : [1, 2, 3]),
     ...(reasons.length > 0
       ? ['', ...align([['refused for', 'records', 'the first of this run'], ...reasons], [1])]
       : []),

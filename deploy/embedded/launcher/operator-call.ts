@@ -63,6 +63,7 @@ export const uploaderOptions: Readonly<Record<string, boolean>> = {
   type: true,
   types: true,
   url: true,
+  wait: true,
 }
 
 /**

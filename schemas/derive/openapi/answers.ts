@@ -63,10 +63,16 @@ export const answerSchemas = (types: string[]): Record<string, Schema> => ({
           format: 'uuid',
           description: 'null where the batch is pending and its id is not known',
         },
-        error: { type: ['string', 'null'], description: 'null on success' },
+        error: { type: ['string', 'null'], description: 'null where nothing was refused' },
         errors: { type: 'array', items: ref('RecordError') },
+        waiting: { type: 'array', items: ref('RecordWait'), description: 'records that wait for what they refer to' },
+        waited: {
+          type: 'array',
+          items: ref('RecordWaited'),
+          description: 'records that waited, and what came of them; in a look-up, or where a request is sent again',
+        },
       },
-      ['errors'],
+      ['errors', 'waiting', 'waited'],
     ),
   }),
   ImportBatch: object({
@@ -78,6 +84,7 @@ export const answerSchemas = (types: string[]): Record<string, Schema> => ({
     to_line: { type: 'integer', minimum: 1 },
     accepted: { type: 'integer', minimum: 0 },
     refused: { type: 'array', items: ref('RecordError'), description: '`index` is counted over the whole import' },
+    waiting: { type: 'array', items: ref('RecordWait'), description: 'likewise' },
   }),
   ImportSummary: object({
     summary: object({
@@ -86,6 +93,7 @@ export const answerSchemas = (types: string[]): Record<string, Schema> => ({
       records: { type: 'integer', minimum: 0, description: 'in the batches above' },
       accepted: { type: 'integer', minimum: 0 },
       refused: { type: 'integer', minimum: 0 },
+      waiting: { type: 'integer', minimum: 0 },
       batches: { type: 'integer', minimum: 0 },
       complete: { type: 'boolean', description: 'whether all of the body was read and decided' },
       message: text('what happened and, where it is not complete, how to go on'),
@@ -159,8 +167,9 @@ export const importExample = (type: RecordType): string => {
     to_line: 2,
     accepted: 1,
     refused: [{ index: 1, line: 2, id: null, problems: [problem] }],
+    waiting: [],
   }
-  const counts = { records: 2, accepted: 1, refused: 1, batches: 1, complete: true }
+  const counts = { records: 2, accepted: 1, refused: 1, waiting: 0, batches: 1, complete: true }
   const summary = { request_id: requestIdExample, type: type.type, ...counts, message: '1 of 2 records accepted' }
   return `${JSON.stringify(batch)}\n${JSON.stringify({ summary })}\n`
 }

@@ -5,6 +5,7 @@ import { readInteractions, writeScope } from '../scopes.js'
 import { errorExample, errors, json, ref } from './answers.js'
 import { idempotencyKey, inQuery, scoped } from './parameters.js'
 import { exampleOf, fieldSchema, namesOf, type Schema } from './record-schema.js'
+import { waitingInteraction, waitParameters } from './waiting.js'
 
 /** POST /user-interactions */
 export const recordInteraction = (type: RecordType): Schema => ({
@@ -12,7 +13,7 @@ export const recordInteraction = (type: RecordType): Schema => ({
   operationId: 'record-interaction',
   summary: 'Record an interaction',
   description: `${type.about} ${scoped(writeScope(type.type))}`,
-  parameters: [idempotencyKey],
+  parameters: [...waitParameters, idempotencyKey],
   requestBody: {
     required: true,
     content: { 'application/json': { schema: ref(type.type), example: exampleOf(type) } },
@@ -29,6 +30,31 @@ export const recordInteraction = (type: RecordType): Schema => ({
       },
       { ...exampleOf(type), interaction_id: derivedId('example', type.type), recorded_at: '2024-05-31T12:00:01.234Z' },
     ),
+    202: {
+      ...json(
+        'It waits for what it refers to, with `missing_references=wait`, and is recorded once that is there: `Location` tells what becomes of it.',
+        {
+          type: 'object',
+          required: ['interaction_id', 'waiting', ...namesOf(type, (field) => field.required)],
+          properties: {
+            ...Object.fromEntries(Object.entries(type.fields).map(([name, field]) => [name, fieldSchema(field)])),
+            interaction_id: { type: 'string', format: 'uuid' },
+            waiting: waitingInteraction,
+          },
+        },
+        {
+          ...exampleOf(type),
+          interaction_id: derivedId('example', type.type),
+          waiting: {
+            for: [{ field: 'item_id', type: 'shops', id: derivedId('example', 'missing') }],
+            until: '2024-06-01T12:00:01.234Z',
+          },
+        },
+      ),
+      headers: {
+        Location: { description: 'where it can be looked up', schema: { type: 'string', format: 'uri-reference' } },
+      },
+    },
     400: json(
       'Not recorded.',
       ref('Error'),

@@ -3,6 +3,7 @@ import { allData, readRequests, writeScope } from '../scopes.js'
 import { errors, importExample, json, ref, retryAfter, uploadExample } from './answers.js'
 import { dryRun, idempotencyKey, inQuery, prefer, scoped } from './parameters.js'
 import { exampleOf, type Schema } from './record-schema.js'
+import { waitParameters } from './waiting.js'
 
 /** POST /v1/data/{type} */
 export const uploadOf = (type: RecordType): Schema => {
@@ -19,7 +20,7 @@ export const uploadOf = (type: RecordType): Schema => {
     operationId: `upload-${type.type}`,
     summary: `Upload ${type.type}`,
     description: `${type.about} ${referencesOf(type)}${scoped(writeScope(type.type), allData)}`,
-    parameters: [dryRun, idempotencyKey, prefer],
+    parameters: [dryRun, ...waitParameters, idempotencyKey, prefer],
     requestBody: {
       required: true,
       content: {
@@ -38,7 +39,7 @@ export const uploadOf = (type: RecordType): Schema => {
     responses: {
       200: answer(200, 'Every record was accepted.', dryRunHeader),
       202: answer(202, 'Stored, and not decided yet: `Location` tells what becomes of it.', asyncHeaders),
-      207: answer(207, 'Some records were accepted, others were not: see each batch.', {
+      207: answer(207, 'Some records were accepted, others were not, or wait: see each batch.', {
         ...dryRunHeader,
         ...asyncHeaders,
         ...retryAfter,
@@ -57,7 +58,7 @@ export const importOf = (type: RecordType): Schema => ({
   operationId: `import-${type.type}`,
   summary: `Import ${type.type}: a body of any length`,
   description: `NDJSON or CSV of any length, plain or gzipped, read as it comes: each ${type.limit} records, or 4 MiB, are decided like one upload. The answer is NDJSON and goes out meanwhile: a line for each batch (\`ImportBatch\`), in the order of the body, and at last one with a \`summary\` (\`ImportSummary\`). Whatever ends it early, what was decided is kept, and the summary says \`"complete": false\` and how to go on: with an \`Idempotency-Key\`, by sending the same body again; what was decided is then answered, and not decided again. It waits where an upload would be answered 429, and reads no further while its answer is not read. ${referencesOf(type)}${scoped(writeScope(type.type), allData)}`,
-  parameters: [dryRun, idempotencyKey],
+  parameters: [dryRun, ...waitParameters, idempotencyKey],
   requestBody: { required: true, content: linedContent(type) },
   responses: {
     200: {
@@ -88,20 +89,21 @@ const cell = (value: unknown): string => {
 const header = (description: string, schema: Schema): Schema => ({ description, schema: { type: 'string', ...schema } })
 const dryRunHeader = { 'Weir-Dry-Run': header('there where nothing was kept', { const: 'true' }) }
 const asyncHeaders = {
-  Location: header('of the request, while some of it is pending', { format: 'uri-reference' }),
+  Location: header('of the request, while some of it is pending or waits', { format: 'uri-reference' }),
   'Preference-Applied': header('what was preferred and done', { examples: ['respond-async'] }),
 }
 
 const referencesOf = (type: RecordType): string => {
   const targets = Object.values(type.fields).flatMap((field) => (field.kind === 'reference' ? [field.to] : []))
-  return targets.length > 0 ? `Upload ${[...new Set(targets)].join(' and ')} first. ` : ''
+  const list = [...new Set(targets)].join(' and ')
+  return list ? `Upload ${list} first, or let these wait for them: \`missing_references=wait\`. ` : ''
 }
 
 export const lookUpRequest = {
   tags: ['requests'],
   operationId: 'look-up-request',
   summary: 'What became of a request',
-  description: `The same answer as the upload's, at any time after; of an interaction, its verdict in the same form, by the \`X-Request-Id\` of its answer; of one that was sent again with its \`Idempotency-Key\`, the verdict that accepted it, or else the last. Batches that are not decided yet are \`pending\`; one that may never have been submitted is a 500, and retrying it is safe. ${scoped(readRequests)}`,
+  description: `The same answer as the upload's, at any time after; of an interaction, its verdict in the same form, by the \`X-Request-Id\` of its answer; of one that was sent again with its \`Idempotency-Key\`, the verdict that accepted it, or else the last. Records that waited are told as they stand now: \`waiting\` has those that still wait, \`waited\` what came of the others. Batches that are not decided yet are \`pending\`; one that may never have been submitted is a 500, and retrying it is safe. ${scoped(readRequests)}`,
   parameters: [{ name: 'request_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }],
   responses: {
     200: json('The outcome so far.', ref('UploadAnswer')),

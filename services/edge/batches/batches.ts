@@ -21,7 +21,15 @@ export const cut = <E extends { size: number }>(entries: readonly E[], limits: B
   return slice.length > 0 ? [...slices, slice] : slices
 }
 
-export type RequestFacts = { orgId: string; requestId: string; bodySha256: Buffer; submittedAt: number; lanes?: number }
+export type RequestFacts = {
+  orgId: string
+  requestId: string
+  bodySha256: Buffer
+  submittedAt: number
+  lanes?: number
+  /** How many milliseconds its records wait for what they refer to; without it they are refused at once. */
+  wait?: number | undefined
+}
 
 /**
  * How a request was cut. Where that was by lanes, a batch does not hold neighbours: `placeAt` tells the index in the request of the n-th
@@ -52,6 +60,7 @@ export const toBatches = (
       lane: laneAt(i),
       submitted_at: request.submittedAt,
       body_sha256: request.bodySha256,
+      ...(request.wait !== undefined && { wait_until: request.submittedAt + request.wait }),
       ...split(slice, (n) => placeAt(before + n) - first),
     }
   })

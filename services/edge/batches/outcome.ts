@@ -1,11 +1,11 @@
 import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
-import type { VerdictEvent } from '#schemas/events.js'
+import type { PresentVerdict } from '../requests/present.js'
 
 /**
  * What became of a batch that was submitted. `no verdict yet`: Kafka has the batch, and integrity will decide it.
  * `not published`: Kafka is not known to have it.
  */
-export type BatchOutcome = { verdict: VerdictEvent } | { unknown: 'no verdict yet' | 'not published' }
+export type BatchOutcome = { verdict: PresentVerdict } | { unknown: 'no verdict yet' | 'not published' }
 
 /**
  * One batch of a request, by its number, and what became of it. `pending`: the verdict is still to come, and the

@@ -1,11 +1,19 @@
 import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
-import { recordsIn, type VerdictEvent } from '#schemas/events.js'
+import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { derivedId } from '#schemas/uuid.js'
 import type { BatchResult } from '../batches/outcome.js'
 import { newId } from '../http/ids.js'
 import { type RequestError, toRequestError } from '../http/request-error.js'
-import { type RecordError, recordErrorsOf, statusOf } from '../requests/answer.js'
+import {
+  type RecordError,
+  type RecordWait,
+  recordErrorsOf,
+  recordWaitsOf,
+  statusOf,
+  waitsText,
+} from '../requests/answer.js'
+import { countOf, type PresentVerdict } from '../requests/present.js'
 import type { Upload, UploadFacts, UploadResult } from '../uploads/upload.js'
 import type { ImportChunk } from './chunks.js'
 import { ImportEnded } from './pieces.js'
@@ -20,6 +28,7 @@ export type BatchLine = {
   to_line: number
   accepted: number
   refused: RecordError[]
+  waiting: RecordWait[]
 }
 export type SummaryLine = {
   summary: {
@@ -28,6 +37,7 @@ export type SummaryLine = {
     records: number
     accepted: number
     refused: number
+    waiting: number
     batches: number
     complete: boolean
     message: string
@@ -43,6 +53,7 @@ export type ImportDeps = {
   requestId: string
   orgId: string
   keyed: boolean
+  wait: number | undefined
   nextChunk: () => Promise<ImportChunk | undefined>
   /** Waits until the key may send as much. */
   mayTake: (chunk: ImportChunk) => Promise<void>
@@ -61,7 +72,7 @@ export type ImportDeps = {
  */
 export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | SummaryLine> {
   const inFlight: Promise<Decided>[] = []
-  const sum: Sum = { batches: 0, accepted: 0, refused: 0, records: 0, decidedTo: 0 }
+  const sum: Sum = { batches: 0, accepted: 0, refused: 0, waiting: 0, records: 0, decidedTo: 0 }
   let reading: Promise<ImportChunk | string | undefined> | undefined
   let isWritten: Promise<boolean> = Promise.resolve(true)
   let isOver = false
@@ -95,6 +106,7 @@ export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | S
         sum.batches++
         sum.accepted += line.accepted
         sum.refused += line.refused.length
+        sum.waiting += line.waiting.length
         yield line
       }
       if (decided.results.length > 0) sum.records += decided.chunk.entries.length
@@ -112,7 +124,7 @@ export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | S
   }
 }
 
-type Sum = Record<'batches' | 'accepted' | 'refused' | 'records' | 'decidedTo', number>
+type Sum = Record<'batches' | 'accepted' | 'refused' | 'waiting' | 'records' | 'decidedTo', number>
 /** What became of a chunk; `failure` says why nothing can follow it. */
 type Decided = { chunk: ImportChunk; upload?: Upload; results: readonly BatchResult[]; failure?: string }
 
@@ -134,11 +146,12 @@ const submitChunk = (
       requestId: deps.keyed ? derivedId('chunk', deps.requestId, String(chunk.number)) : newId(),
       bodySha256: chunk.sha256,
       keyed: deps.keyed,
+      wait: deps.wait,
     })
     const answered = await deps.submit(upload, tellWritten)
     if ('error' in answered) return { chunk, results: [], failure: describeError(answered.error, chunk) }
     const { results } = answered
-    for (const { outcome, batchId } of results) deps.onBatch(outcome, countOf(outcome, batchOf(upload, batchId)))
+    for (const { outcome, batchId } of results) deps.onBatch(outcome, recordsOf(outcome, batchOf(upload, batchId)))
     tellWritten(!results.some(({ outcome }) => isUnknown(outcome) && outcome.unknown === 'not published'))
     const isDecided = results.every(({ outcome }) => outcome !== 'pending' && !isUnknown(outcome))
     return { chunk, upload, results, ...(!isDecided && { failure: 'the outcome of some batches is not known' }) }
@@ -155,16 +168,16 @@ const submitChunk = (
 const isUnknown = (outcome: BatchResult['outcome']): outcome is Extract<BatchResult['outcome'], { unknown: string }> =>
   outcome !== 'pending' && 'unknown' in outcome
 
-const verdictIn = (outcome: BatchResult['outcome']): VerdictEvent | undefined =>
+const verdictIn = (outcome: BatchResult['outcome']): PresentVerdict | undefined =>
   outcome !== 'pending' && 'verdict' in outcome ? outcome.verdict : undefined
 
 /** Undefined where the chunk was decided in batches of other sizes, before BATCH_RECORDS was changed. */
 const batchOf = ({ batches }: Upload, batchId: string | null): OutgoingBatch | undefined =>
   batches.find((batch) => batch.batch_id === batchId)
 
-const countOf = (outcome: BatchResult['outcome'], batch: OutgoingBatch | undefined): number => {
+const recordsOf = (outcome: BatchResult['outcome'], batch: OutgoingBatch | undefined): number => {
   const verdict = verdictIn(outcome)
-  return verdict ? verdict.accepted + verdict.refused.length : batch ? recordsIn(batch) : 0
+  return verdict ? countOf(verdict) : batch ? recordsIn(batch) : 0
 }
 
 const describeError = ({ status, message }: RequestError, { lines }: ImportChunk): string =>
@@ -178,14 +191,15 @@ const reasonOf = (error: unknown, deps: Pick<ImportDeps, 'onFailure'>): string =
   return message
 }
 
-const linesOf = ({ chunk, upload, results }: Decided, before: number): BatchLine[] =>
-  results.map(({ outcome, batchId }, i) => {
+const linesOf = ({ chunk, upload, results }: Decided, before: number): BatchLine[] => {
+  const inImport = <T extends { index: number }>(one: T): T => ({ ...one, index: chunk.first + one.index })
+  return results.map(({ outcome, batchId }, i) => {
     const verdict = verdictIn(outcome)
     const batch = upload && batchOf(upload, batchId)
     const first = verdict?.first_index ?? batch?.first_index ?? 0
     const places = batch
       ? [...batch.records, ...batch.refusals].map(({ index }) => first + index)
-      : [first, first + countOf(outcome, batch) - 1]
+      : [first, first + recordsOf(outcome, batch) - 1]
     const lines = places.map((place) => chunk.lines[place] ?? 0)
     return {
       batch: before + i + 1,
@@ -195,16 +209,15 @@ const linesOf = ({ chunk, upload, results }: Decided, before: number): BatchLine
       from_line: lines.reduce((least, line) => Math.min(least, line), lines[0] ?? 0),
       to_line: lines.reduce((most, line) => Math.max(most, line), 0),
       accepted: verdict?.accepted ?? 0,
-      refused: recordErrorsOf(verdict?.refused ?? [], first, chunk.lines).map((one) => ({
-        ...one,
-        index: chunk.first + one.index,
-      })),
+      refused: recordErrorsOf(verdict?.refused ?? [], first, chunk.lines).map(inImport),
+      waiting: recordWaitsOf(verdict?.waiting ?? [], first, chunk.lines).map(inImport),
     }
   })
+}
 
 const summaryOf = (
   { requestId, type, keyed }: ImportDeps,
-  { batches, accepted, refused, records, decidedTo }: Sum,
+  { batches, accepted, refused, waiting, records, decidedTo }: Sum,
   fault: string | undefined,
 ): SummaryLine => {
   const isConflict = fault?.includes('Idempotency-Key')
@@ -213,7 +226,9 @@ const summaryOf = (
     : `what is decided is kept: send the rest, ${decidedTo === 0 ? 'which is all of it' : `after the record on line ${decidedTo}`}`
   const message =
     fault === undefined
-      ? `${accepted} of ${records === 1 ? '1 record' : `${records} records`} accepted`
+      ? [`${accepted} of ${records === 1 ? '1 record' : `${records} records`} accepted`, waitsText(waiting)]
+          .filter(Boolean)
+          .join(', ')
       : isConflict
         ? fault
         : `${fault.replace(/; retrying is safe$/, '')}; ${goOn}`
@@ -224,6 +239,7 @@ const summaryOf = (
       records,
       accepted,
       refused,
+      waiting,
       batches,
       complete: fault === undefined,
       message,

@@ -76,7 +76,7 @@ const addImport = (
   }
 
   const start = async (request: FastifyRequest, reply: FastifyReply): Promise<Readable | { error: RequestError }> => {
-    const query = readUploadQuery(request.query)
+    const query = readUploadQuery(request.query, deps.shortestWait)
     if ('error' in query) return query
     const body = request.body as ImportBody | undefined
     if (!body) return { error: requestError(400, 'the body is empty') }
@@ -99,6 +99,7 @@ const addImport = (
       orgId,
       requestId: request.id,
       keyed: request.idempotencyKey !== null,
+      wait: query.wait,
       nextChunk: createChunks(begun, {
         limit: type.limit,
         nextPiece,

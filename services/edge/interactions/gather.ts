@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Log } from '#platform/health/log.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import type { Layout } from '#schemas/derive/topics.js'
-import type { KeyedRequest } from '#schemas/events.js'
+import type { KeyedRequest, Waiting } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import { gatheredRequestId, interactionRequestId } from '#schemas/uuid.js'
 import { type BatchLimits, toBatches } from '../batches/batches.js'
@@ -21,24 +21,33 @@ export type Interaction = {
   bodySha256: Buffer
   keyedRequestId: string | null
   keyedId: string | null
+  /** How many milliseconds it waits for what it refers to; without it, it is refused at once. */
+  wait?: number | undefined
 }
-export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] }
+export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] } | { waiting: Waiting }
 /** `outcome` resolves once the verdict is known or was given up on; it rejects where nothing can be sent at the moment. */
 export type Gathered = { requestId: string; outcome: Promise<InteractionOutcome> }
 /**
  * Collects the interactions of an organisation that arrive within a few milliseconds into one batch; those with an Idempotency-Key
- * into one for each partition, since the same interaction has to meet itself there. Each has at once the request id by which it will
- * be known.
+ * into one for each partition, since the same interaction has to meet itself there; and those that may wait into one for each time, since
+ * a batch has one. Each has at once the request id by which it will be known.
  */
 export type Gather = (orgId: string, interaction: Interaction) => Gathered
 
-type Waiting = Interaction & {
+type Gathering = Interaction & {
   resolve: (outcome: InteractionOutcome) => void
   reject: (error: Error) => void
 }
 
 /** A batch that is being filled. */
-type Open = { requestId: string; lane: number | undefined; waiting: Waiting[]; bytes: number }
+type Open = {
+  requestId: string
+  group: string
+  lane: number | undefined
+  wait: number | undefined
+  waiting: Gathering[]
+  bytes: number
+}
 
 export const createGather = (deps: {
   type: string
@@ -66,13 +75,14 @@ export const createGather = (deps: {
     else underWay.delete(group)
   }
 
-  const submit = async (orgId: string, { requestId, lane, waiting }: Open): Promise<void> => {
+  const submit = async (orgId: string, { requestId, lane, wait, waiting }: Open): Promise<void> => {
     deps.figures.gathered.observe(waiting.length)
     const batches = toBatches([waiting.map(({ entry }) => entry)], {
       orgId,
       requestId,
       bodySha256: hashOf(waiting),
       submittedAt: deps.now(),
+      wait,
     }).map(({ lane: _, ...batch }) => ({
       ...batch,
       ...(lane !== undefined && { lane }),
@@ -85,7 +95,8 @@ export const createGather = (deps: {
     for (const [index, { resolve }] of waiting.entries()) resolve(outcomeAt(index))
   }
 
-  const send = (orgId: string, group: string, open: Open): void => {
+  const send = (orgId: string, open: Open): void => {
+    const { group } = open
     // Sent before its time was over, because it was full.
     if (openOf.get(group) !== open) return
     openOf.delete(group)
@@ -104,14 +115,14 @@ export const createGather = (deps: {
   }
 
   /** The batch that has room for an interaction of this size. */
-  const openFor = (orgId: string, lane: number | undefined, size: number): Open => {
-    const group = groupOf(orgId, lane)
+  const openFor = (orgId: string, lane: number | undefined, { entry: { size }, wait }: Interaction): Open => {
+    const group = groupOf(orgId, lane, wait)
     const open = openOf.get(group)
     if (open && open.bytes + size <= batchLimits.bytes) return open
-    if (open) send(orgId, group, open)
-    const next: Open = { requestId: gatheredRequestId(newId()), lane, waiting: [], bytes: 0 }
+    if (open) send(orgId, open)
+    const next: Open = { requestId: gatheredRequestId(newId()), group, lane, wait, waiting: [], bytes: 0 }
     openOf.set(group, next)
-    deps.sendLater(() => send(orgId, group, next), !underWay.has(group))
+    deps.sendLater(() => send(orgId, next), !underWay.has(group))
     return next
   }
 
@@ -119,27 +130,28 @@ export const createGather = (deps: {
     keyedId === null ? undefined : partitionOf(keyedId, deps.layout().submittedPartitions)
 
   return (orgId, interaction) => {
-    const open = openFor(orgId, laneFor(interaction), interaction.entry.size)
+    const open = openFor(orgId, laneFor(interaction), interaction)
     const requestId = interaction.keyedRequestId ?? interactionRequestId(open.requestId, open.waiting.length)
     const outcome = new Promise<InteractionOutcome>((resolve, reject) => {
       open.waiting.push({ ...interaction, resolve, reject })
     })
     open.bytes += interaction.entry.size
-    if (open.waiting.length === batchLimits.records) send(orgId, groupOf(orgId, open.lane), open)
+    if (open.waiting.length === batchLimits.records) send(orgId, open)
     return { requestId, outcome }
   }
 }
 
 /** No organisation's name holds a slash. */
-const groupOf = (orgId: string, lane: number | undefined): string => (lane === undefined ? orgId : `${orgId}/${lane}`)
+const groupOf = (orgId: string, lane: number | undefined, wait: number | undefined): string =>
+  `${orgId}/${lane ?? ''}/${wait ?? ''}`
 
-const hashOf = (waiting: readonly Waiting[]): Buffer => {
+const hashOf = (waiting: readonly Gathering[]): Buffer => {
   const hash = createHash('sha256')
   for (const { bodySha256 } of waiting) hash.update(bodySha256)
   return hash.digest()
 }
 
-const keyedRequestsOf = (waiting: readonly Waiting[]): KeyedRequest[] =>
+const keyedRequestsOf = (waiting: readonly Gathering[]): KeyedRequest[] =>
   waiting.flatMap(({ keyedRequestId }, index) =>
     keyedRequestId === null ? [] : [{ index, request_id: keyedRequestId }],
   )
@@ -147,5 +159,6 @@ const keyedRequestsOf = (waiting: readonly Waiting[]): KeyedRequest[] =>
 const outcomesOf = (outcome: BatchOutcome | undefined): ((index: number) => InteractionOutcome) => {
   if (!outcome || 'unknown' in outcome) return () => 'unknown'
   const refused = new Map(outcome.verdict.refused.map(({ index, problems }) => [index, { problems }]))
-  return (index) => refused.get(index) ?? 'accepted'
+  const waits = new Map((outcome.verdict.waiting ?? []).map((waiting) => [waiting.index, { waiting }]))
+  return (index) => refused.get(index) ?? waits.get(index) ?? 'accepted'
 }

@@ -15,6 +15,7 @@ import { callerOf } from '../http/request-context.js'
 import { type RequestError, requestError, retryLater, sendError } from '../http/request-error.js'
 import type { RateLimits } from '../limits/rates.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
+import { readWait, waitNames } from '../waiting/wait-query.js'
 import type { Gather, Gathered } from './gather.js'
 
 export type RecordInteractionDeps = {
@@ -24,6 +25,8 @@ export type RecordInteractionDeps = {
   store: Pick<VerdictStore, 'keyedInteraction'>
   /** The organisation that interactions without a key belong to; undefined where a key is needed. */
   openOrg: string | undefined
+  /** The shortest time that one may be had to wait for what it refers to, in milliseconds. */
+  shortestWait: number
   now: () => number
   log: Log
 }
@@ -34,8 +37,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
   const toEntry = createToEntry(interaction)
 
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const unknownQuery = refuseQuery(request.query)
-    if (unknownQuery) return sendError(reply, unknownQuery)
+    const query = readQuery(request.query, deps.shortestWait)
+    if ('error' in query) return sendError(reply, query.error)
     const body = bodyOf(request)
     if ('error' in body) return sendError(reply, body.error)
     request.recordCount = 1
@@ -46,7 +49,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     const gather = (given: Entry, keyedId: string | null): Gathered => {
       // With a key, the request has its id already: the same each time that it is sent.
       const keyedRequestId = key === null ? null : request.id
-      const gathered = deps.gather(orgId, { entry: given, bodySha256: body.sha256, keyedRequestId, keyedId })
+      const facts = { bodySha256: body.sha256, keyedRequestId, keyedId, wait: query.wait }
+      const gathered = deps.gather(orgId, { entry: given, ...facts })
       // The answer names the id that rejections, events and look-ups know the interaction by.
       request.id = gathered.requestId
       return gathered
@@ -71,8 +75,18 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     const keyed = { ...entry, keyedSha256: key === null ? null : body.sha256 }
     const outcome = await gather(keyed, key === null ? null : id).outcome
     if (outcome === 'unknown') return sendError(reply, unknown)
-    if (outcome !== 'accepted') return sendError(reply, refused(outcome.problems))
-    return created(key === null ? recordedAt : await storedTime(orgId, id, recordedAt))
+    if (outcome === 'accepted') return created(key === null ? recordedAt : await storedTime(orgId, id, recordedAt))
+    if ('problems' in outcome) return sendError(reply, refused(outcome.problems))
+    const { for: references, until } = outcome.waiting
+    // Without a time at which it was recorded: it is not yet, and with a key an earlier request may be the one that waits.
+    return reply
+      .code(202)
+      .header('location', `/v1/requests/${request.id}`)
+      .send({
+        ...(body.json as object),
+        interaction_id: id,
+        waiting: { for: references, until: writeInstant(until) },
+      })
   }
 
   // Of two requests with one key at the same time only the first is recorded: both answers carry its time.
@@ -94,14 +108,15 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
 // One interaction is far smaller. Where INTERACTIONS_REQUIRE_KEY is false, anybody may send here.
 const mostBytes = 64 * 1024
 
-/** Recording takes no query string; a client that asks for a dry run here must not record in earnest. */
-const refuseQuery = (given: unknown): RequestError | undefined => {
-  const [name] = Object.keys(given as object)
-  if (name === undefined) return undefined
+/** A client that asks for a dry run here must not record in earnest, so every parameter that is unknown is refused. */
+const readQuery = (given: unknown, shortestWait: number): ReturnType<typeof readWait> => {
+  const name = Object.keys(given as object).find((one) => !(waitNames as readonly string[]).includes(one))
+  if (name === undefined) return readWait(given as object, shortestWait)
   if (nearest(name, ['dry_run']))
-    return requestError(400, 'dry_run is for uploads, POST /v1/data/{type}; not for interactions')
-  const what = JSON.stringify(shorten(name))
-  return requestError(400, `there is no query parameter ${what} here; recording an interaction takes none`)
+    return { error: requestError(400, 'dry_run is for uploads, POST /v1/data/{type}; not for interactions') }
+  const close = nearest(name, waitNames)
+  const hint = close ? `did you mean ${close}?` : `known are ${waitNames.join(', ')}`
+  return { error: requestError(400, `there is no query parameter ${JSON.stringify(shorten(name))} here; ${hint}`) }
 }
 
 const unknown: RequestError = {

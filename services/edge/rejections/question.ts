@@ -1,46 +1,31 @@
 import type { Filter } from '#rejections/filter.js'
 import type { RejectionPlace } from '#rejections/find-rejections.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { nearest } from '#schemas/derive/nearest-name.js'
-import { shorten } from '#schemas/derive/validator.js'
 import { createReader, isFault } from '#schemas/derive/value-reader.js'
 import { date, moment } from '#schemas/field.js'
-import { type Problem, type ProblemCode, problemCodes } from '#schemas/problem.js'
+import { type ProblemCode, problemCodes } from '#schemas/problem.js'
 import { isUuid } from '#schemas/uuid.js'
+import {
+  defaultRows,
+  fault,
+  type GivenParameters,
+  isObject,
+  isPlace,
+  isTime,
+  notACursor,
+  oneOf,
+  type Problems,
+  readCursorParts,
+  readEach,
+  type TakeParameter,
+  takeLimit,
+  unknownName,
+  writeCursor,
+} from '../http/parameters.js'
 
 // What is asked about rejections: filters, pages and days, as they stand in a query string or in the body of a retry.
 
-export type Problems = { problems: Problem[] }
-
 const filterNames = ['type', 'code', 'field', 'since', 'until', 'request_id'] as const
-
-type Given = Readonly<Record<string, unknown>>
-type Fault = { code: ProblemCode; message: string }
-type Take = (name: string, value: string) => Fault | undefined
-
-/**
- * Reads each parameter by its name. A parameter that is unknown, or has a value that could never match, is refused: an answer with
- * nothing in it would look like good news.
- */
-const readEach = (given: Given, known: readonly string[], what: string, take: Take): Problem[] =>
-  Object.entries(given).flatMap(([name, value]): Problem[] => {
-    if (!known.includes(name)) return [unknown(name, known, what)]
-    if (typeof value !== 'string') return [{ field: name, code: 'wrong_type', message: `${name} must be one text` }]
-    const fault = take(name, value)
-    return fault ? [{ field: name, code: fault.code, message: `${name} ${fault.message}` }] : []
-  })
-
-const fault = (code: ProblemCode, message: string): Fault => ({ code, message })
-
-const unknown = (name: string, known: readonly string[], what: string): Problem => {
-  const close = nearest(name, known)
-  const hint = close ? `did you mean ${close}?` : `known are ${known.join(', ')}`
-  return {
-    field: null,
-    code: 'unknown_field',
-    message: `there is no ${what} ${JSON.stringify(shorten(name))}; ${hint}`,
-  }
-}
 
 export const createQuestions = (catalogue: Catalogue) => {
   const types = [...catalogue.all.keys()]
@@ -48,7 +33,7 @@ export const createQuestions = (catalogue: Catalogue) => {
   const readDate = createReader(date())
 
   const takeFilter =
-    (filter: Filter): Take =>
+    (filter: Filter): TakeParameter =>
     (name, value) => {
       switch (name) {
         case 'type':
@@ -74,7 +59,7 @@ export const createQuestions = (catalogue: Catalogue) => {
 
   return {
     /** Of GET /v1/rejections. */
-    page: (given: Given): { filter: Filter; after?: RejectionPlace; limit: number } | Problems => {
+    page: (given: GivenParameters): { filter: Filter; after?: RejectionPlace; limit: number } | Problems => {
       const filter: Filter = {}
       const takeOne = takeFilter(filter)
       const page: { after?: RejectionPlace; limit: number } = { limit: defaultRows }
@@ -82,7 +67,7 @@ export const createQuestions = (catalogue: Catalogue) => {
         if (name === 'limit') return takeLimit(value, page)
         if (name !== 'cursor') return takeOne(name, value)
         const after = readPlace(value)
-        if (!after) return fault('bad_format', 'must be the next_cursor of an answer')
+        if (!after) return notACursor
         page.after = after
         return undefined
       })
@@ -90,14 +75,14 @@ export const createQuestions = (catalogue: Catalogue) => {
     },
 
     /** Of GET /v1/rejections/summary. */
-    summary: (given: Given): { filter: Filter } | Problems => {
+    summary: (given: GivenParameters): { filter: Filter } | Problems => {
       const filter: Filter = {}
       const problems = readEach(given, filterNames, 'query parameter', takeFilter(filter))
       return problems.length > 0 ? { problems } : { filter }
     },
 
     /** Of GET /v1/quality: whole days, both included; the last 30 where none are named. */
-    days: (given: Given, now: number): { from: string; to: string } | Problems => {
+    days: (given: GivenParameters, now: number): { from: string; to: string } | Problems => {
       const days: { from?: string; to?: string } = {}
       const problems = readEach(given, ['from', 'to'], 'query parameter', (name, value) => {
         const read = readDate(value)
@@ -118,7 +103,7 @@ export const createQuestions = (catalogue: Catalogue) => {
     retry: (json: unknown): { filter: Filter; dryRun: boolean; limit: number } | Problems => {
       if (!isObject(json)) return wrong('the body must be a JSON object')
       const [stranger] = Object.keys(json).filter((name) => !bodyNames.includes(name))
-      if (stranger !== undefined) return { problems: [unknown(stranger, bodyNames, 'field')] }
+      if (stranger !== undefined) return { problems: [unknownName(stranger, bodyNames, 'field')] }
       const { filter: given, dry_run: dryRun = false, limit = defaultRetries } = json
       if (!isObject(given))
         return wrong('"filter" is missing: say which, as in {"filter": {"code": "unknown_reference"}}')
@@ -127,7 +112,7 @@ export const createQuestions = (catalogue: Catalogue) => {
       const present = Object.fromEntries(
         Object.entries(given)
           .filter(([, value]) => value !== null)
-          .map(([name, value]) => [name, isTime(name) && typeof value === 'number' ? String(value) : value]),
+          .map(([name, value]) => [name, isMoment(name) && typeof value === 'number' ? String(value) : value]),
       )
       const problems = readEach(present, filterNames, 'filter', takeFilter(filter))
       if (problems.length > 0) return { problems }
@@ -144,8 +129,6 @@ export const createQuestions = (catalogue: Catalogue) => {
   }
 }
 
-const defaultRows = 100
-const mostRows = 1000
 const defaultRetries = 1000
 const mostRetries = 10_000
 const mostDays = 92
@@ -155,49 +138,21 @@ const bodyNames = ['filter', 'dry_run', 'limit']
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no field that was ever given by such a name could be asked for
 const isFieldName = (text: string): boolean => /^[^\x00-\x1f\x7f]{1,200}$/.test(text)
 
-const isTime = (name: string): boolean => name === 'since' || name === 'until'
+const isMoment = (name: string): boolean => name === 'since' || name === 'until'
 
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
-
-const isObject = (json: unknown): json is Record<string, unknown> =>
-  typeof json === 'object' && json !== null && !Array.isArray(json)
 
 const wrong = (message: string, field: string | null = null): Problems => ({
   problems: [{ field, code: 'wrong_type', message }],
 })
 
-const oneOf = (value: string, known: readonly string[]): Fault | undefined => {
-  if (known.includes(value)) return undefined
-  const close = nearest(value, known)
-  return fault('not_one_of', close ? `has no such value; did you mean ${close}?` : `must be one of ${known.join(', ')}`)
-}
-
-const takeLimit = (value: string, page: { limit: number }): Fault | undefined => {
-  page.limit = /^\d{1,4}$/.test(value) ? Number(value) : 0
-  const isRight = page.limit >= 1 && page.limit <= mostRows
-  return isRight ? undefined : fault('out_of_range', `must be an integer from 1 to ${mostRows}`)
-}
-
 /** The last rejection of a page, as the next page is asked for. */
 export const writePlace = ({ rejectedAt, batchId, index }: RejectionPlace): string =>
-  Buffer.from(JSON.stringify([rejectedAt.getTime(), batchId, index])).toString('base64url')
+  writeCursor([rejectedAt.getTime(), batchId, index])
 
-/** Undefined where the text is no cursor of ours. A forged one can only choose a place among the caller's own rejections. */
+/** Undefined where the text is no cursor of ours. */
 export const readPlace = (text: string): RejectionPlace | undefined => {
-  const parsed = /^[\w-]{1,200}$/.test(text) ? parse(Buffer.from(text, 'base64url').toString()) : undefined
-  if (!Array.isArray(parsed) || parsed.length !== 3) return undefined
-  const [time, batchId, index] = parsed
-  if (!Number.isSafeInteger(time) || Math.abs(time) > 4e12 || !isUuid(String(batchId))) return undefined
-  if (!Number.isSafeInteger(index) || index < 0 || index > 0xffff_ffff) return undefined
-  const place = { rejectedAt: new Date(time), batchId: String(batchId), index: Number(index) }
-  // A place is written in one way only: any other text was not written by us.
-  return writePlace(place) === text ? place : undefined
-}
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const [time, batchId, index] = readCursorParts(text) ?? []
+  if (!isTime(time) || typeof batchId !== 'string' || !isUuid(batchId) || !isPlace(index)) return undefined
+  return { rejectedAt: new Date(time), batchId, index }
 }

@@ -5,13 +5,23 @@ import { createTurns } from '../limits/turns.js'
 /** Reads for an organisation when its turn comes; what is wrong with the question is a value. */
 export type Reads = <T>(orgId: string, read: () => Promise<T>) => Promise<T | { error: RequestError }>
 
-// Of all and of one organisation: whoever asks in an endless loop slows down only itself. Uploads read nothing here.
-const mostAtOnce = 8
-const mostOfOne = 4
 const mostWaiting = 100
 
-/** `patience` is how many milliseconds a question waits for its turn. */
-export const createReads = (patience = 10_000): Reads => {
+/**
+ * How many questions are read at once, of all and of one organisation: whoever asks in an endless loop slows down only itself. Uploads
+ * read nothing here. `patience` is how many milliseconds a question waits for its turn, `about` what is asked for.
+ */
+export const createReads = ({
+  patience = 10_000,
+  mostAtOnce = 8,
+  mostOfOne = 4,
+  about = 'rejections',
+}: {
+  patience?: number
+  mostAtOnce?: number
+  mostOfOne?: number
+  about?: string
+} = {}): Reads => {
   const running = createTally()
   const waiting = createTally()
   const mayBegin = (orgId: string): boolean => running.all() < mostAtOnce && running.of(orgId) < mostOfOne
@@ -30,12 +40,12 @@ export const createReads = (patience = 10_000): Reads => {
   }
 
   return async (orgId, read) => {
-    if (!(await begin(orgId))) throw new Unavailable('too much is asked about rejections at this moment')
+    if (!(await begin(orgId))) throw new Unavailable(`too much is asked about ${about} at this moment`)
     try {
       return await read()
     } catch (cause) {
       if (isTooMuch(cause)) return { error: tooMuch }
-      throw new Unavailable('rejections cannot be read at the moment', { cause })
+      throw new Unavailable(`${about} cannot be read at the moment`, { cause })
     } finally {
       running.add(orgId, -1)
       turns.wake()

@@ -87,6 +87,6 @@ const createInteractAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAga
     const { outcome } = deps.gather(org, { entry: given, bodySha256, keyedRequestId: requestId, keyedId })
     const decided = await outcome
     if (decided === 'unknown') throw unknown()
-    return { requestId, refused: decided === 'accepted' ? [] : [0] }
+    return { requestId, refused: decided !== 'accepted' && 'problems' in decided ? [0] : [] }
   }
 }

@@ -1,6 +1,8 @@
-import type { VerdictEvent } from '#schemas/events.js'
+import type { Waiting } from '#schemas/events.js'
 import type { Problem, Refused } from '#schemas/problem.js'
+import type { Reference } from '#schemas/record.js'
 import type { BatchResult } from '../batches/outcome.js'
+import { countOf, endedOtherwise, type PresentVerdict, type Waited } from './present.js'
 
 export type Answer = { request_id: string; type: string; batches: BatchAnswer[] }
 export type BatchAnswer = {
@@ -14,10 +16,15 @@ export type BatchAnswer = {
     batch_id: string | null
     error: string | null
     errors?: RecordError[]
+    /** Those that wait now; and in what is told later, what came of those that do not any more. */
+    waiting?: RecordWait[]
+    waited?: RecordWaited[]
   }
 }
 /** `line`: where the record begins in a body that has lines, from 1. */
 export type RecordError = { index: number; line?: number; id: string | null; problems: Problem[] }
+export type RecordWait = { index: number; line?: number; id: string; for: Reference[]; until: string }
+export type RecordWaited = { index: number; line?: number; id: string; state: Waited['state']; at: string }
 
 /** A request as its answer tells of it; `lines` are those of its records, where its body has lines. */
 type Answered = { requestId: string; type: string; lines?: readonly number[] | undefined }
@@ -27,7 +34,7 @@ export const answerOf = (request: Answered, results: readonly BatchResult[]): An
   request_id: request.requestId,
   type: request.type,
   batches: results.map(({ batch, batchId, outcome }) => {
-    const { status, message, error, errors } = describe(outcome, request)
+    const { status, message, error, ...records } = describe(outcome, request)
     return {
       batch,
       status,
@@ -38,7 +45,7 @@ export const answerOf = (request: Answered, results: readonly BatchResult[]): An
         request_id: request.requestId,
         batch_id: batchId,
         error,
-        ...(errors && { errors }),
+        ...records,
       },
     }
   }),
@@ -61,7 +68,8 @@ export const statusOf = (outcome: BatchResult['outcome']): BatchAnswer['status']
 
 const statusWords = { 200: 'success', 202: 'pending', 207: 'partial', 400: 'error', 500: 'error' } as const
 
-type Description = Pick<BatchAnswer, 'status'> & Pick<BatchAnswer['data'], 'message' | 'error' | 'errors'>
+type Description = Pick<BatchAnswer, 'status'> &
+  Pick<BatchAnswer['data'], 'message' | 'error' | 'errors' | 'waiting' | 'waited'>
 
 const describe = (outcome: BatchResult['outcome'], { requestId, lines }: Answered): Description => {
   if (outcome === 'pending') return { status: 202, message: 'not decided yet', error: null }
@@ -71,33 +79,59 @@ const describe = (outcome: BatchResult['outcome'], { requestId, lines }: Answere
   return { status: 500, message, error: `outcome unknown; retrying is safe; GET /v1/requests/${requestId} tells` }
 }
 
-const describeVerdict = (
-  { accepted, refused, first_index }: VerdictEvent,
-  lines: readonly number[] | undefined,
-): Description => {
-  const [first] = refused
-  const count = accepted + refused.length
-  if (!first) return { status: 200, message: `${records(count)} accepted`, error: null }
-  const errors = recordErrorsOf(refused, first_index, lines)
-  const place = `records[${first_index + first.index}]${errors[0]?.line === undefined ? '' : ` on line ${errors[0].line}`}`
-  return {
-    status: accepted === 0 ? 400 : 207,
-    message: `${accepted} of ${records(count)} accepted`,
-    error: `${refused.length} of ${records(count)} refused; the first is ${place}: ${reasonOf(first.problems)}`,
-    errors,
+/** A batch in which something waits is in part decided, also where nothing was refused. */
+const describeVerdict = (verdict: PresentVerdict, lines: Lines): Description => {
+  const { accepted, refused, waiting = [], waited = [], first_index: first } = verdict
+  const count = countOf(verdict)
+  const [worst] = refused
+  const told = {
+    ...(worst && { errors: recordErrorsOf(refused, first, lines) }),
+    ...(waiting.length > 0 && { waiting: recordWaitsOf(waiting, first, lines) }),
+    ...(waited.length > 0 && {
+      waited: waited.map((one) => ({ ...placed(one, first, lines), state: one.state, at: iso(one.at) })),
+    }),
   }
+  if (accepted === count) return { status: 200, message: `${records(count)} accepted`, error: null, ...told }
+  const status = refused.length === count ? 400 : 207
+  const message = `${accepted} of ${records(count)} accepted${alsoOf(verdict)}`
+  if (!worst) return { status, message, error: null, ...told }
+  const line = told.errors?.[0]?.line
+  const place = `records[${first + worst.index}]${line === undefined ? '' : ` on line ${line}`}`
+  const error = `${refused.length} of ${records(count)} refused; the first is ${place}: ${reasonOf(worst.problems)}`
+  return { status, message, error, ...told }
 }
 
+/** What became of records that were neither accepted nor refused: ", 3 wait, 1 superseded". */
+const alsoOf = (verdict: PresentVerdict): string => {
+  const ended = endedOtherwise(verdict).map(({ state }) => state)
+  const counts = [
+    waitsText(verdict.waiting?.length ?? 0),
+    ...(['superseded', 'cancelled'] as const).map((state) => {
+      const count = ended.filter((one) => one === state).length
+      return count > 0 ? `${count} ${state}` : ''
+    }),
+  ]
+  return counts.map((text) => text && `, ${text}`).join('')
+}
+
+/** "3 wait"; nothing where none does. */
+export const waitsText = (count: number): string => (count === 0 ? '' : count === 1 ? '1 waits' : `${count} wait`)
+
+type Lines = readonly number[] | undefined
+
 /** `first` is the place of the batch's first record. */
-export const recordErrorsOf = (
-  refused: readonly Refused[],
-  first: number,
-  lines: readonly number[] | undefined,
-): RecordError[] =>
-  refused.map(({ index, id, problems }) => {
-    const line = lines?.[first + index]
-    return { index: first + index, ...(line !== undefined && { line }), id, problems }
-  })
+export const recordErrorsOf = (refused: readonly Refused[], first: number, lines: Lines): RecordError[] =>
+  refused.map((one) => ({ ...placed(one, first, lines), problems: one.problems }))
+
+export const recordWaitsOf = (waiting: readonly Waiting[], first: number, lines: Lines): RecordWait[] =>
+  waiting.map((one) => ({ ...placed(one, first, lines), for: one.for, until: iso(one.until) }))
+
+const placed = <Id>({ index, id }: { index: number; id: Id }, first: number, lines: Lines) => {
+  const line = lines?.[first + index]
+  return { index: first + index, ...(line !== undefined && { line }), id }
+}
+
+const iso = (time: number): string => new Date(time).toISOString()
 
 const records = (count: number): string => (count === 1 ? '1 record' : `${count} records`)
 

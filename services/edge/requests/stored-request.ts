@@ -1,8 +1,8 @@
-import { batchIdsOf, type NotedRequest, type StoredRequest } from '#ledger/requests.js'
-import type { VerdictEvent } from '#schemas/events.js'
+import { batchIdsOf, type NotedRequest } from '#ledger/requests.js'
 import { placeOfInteraction } from '#schemas/uuid.js'
 import type { BatchResult } from '../batches/outcome.js'
-import type { VerdictStore } from './verdict-store.js'
+import { countOf, type PresentVerdict } from './present.js'
+import type { KnownRequest, VerdictStore } from './verdict-store.js'
 
 /**
  * What is known of one organisation's request, or of one interaction: its verdict is a part of the verdict on the batch that
@@ -13,21 +13,34 @@ export const findStored = async (
   interactionType: string,
   orgId: string,
   requestId: string,
-): Promise<StoredRequest> => {
+): Promise<KnownRequest> => {
   const own = await store.ofRequest(orgId, requestId)
   const { gatheredId, index } = placeOfInteraction(requestId)
   const isKnown = own.verdicts.length > 0 || own.noted !== undefined
   const { verdicts } = isKnown ? own : await store.ofRequest(orgId, gatheredId)
   const gathered = verdicts.filter(({ request_id, type }) => request_id === gatheredId && type === interactionType)
-  if (gathered.length > 0) return { verdicts: gathered.flatMap((one) => verdictAt(one, index)), noted: undefined }
+  if (gathered.length > 0)
+    return {
+      verdicts: gathered.filter((one) => index < countOf(one)).map((one) => verdictAt(one, index)),
+      noted: undefined,
+    }
   const keyed = isKnown ? undefined : await store.ofKeyedRequest(orgId, requestId)
-  return keyed ? { verdicts: verdictAt(keyed.verdict, keyed.place), noted: undefined } : own
+  return keyed ? { verdicts: [verdictAt(keyed.verdict, keyed.place)], noted: undefined } : own
 }
 
-const verdictAt = (verdict: VerdictEvent, place: number): VerdictEvent[] => {
-  if (place >= verdict.accepted + verdict.refused.length) return []
-  const refused = verdict.refused.filter(({ index }) => index === place).map((one) => ({ ...one, index: 0 }))
-  return [{ ...verdict, accepted: 1 - refused.length, refused }]
+/** The verdict on the record at this place. */
+const verdictAt = (verdict: PresentVerdict, place: number): PresentVerdict => {
+  const at = <T extends { index: number }>(records: readonly T[] = []): T[] =>
+    records.filter(({ index }) => index === place).map((one) => ({ ...one, index: 0 }))
+  const one = {
+    ...verdict,
+    accepted: 0,
+    refused: at(verdict.refused),
+    waiting: at(verdict.waiting),
+    waited: at(verdict.waited),
+  }
+  // Whatever is nothing else is accepted.
+  return countOf(one) === 0 ? { ...one, accepted: 1 } : one
 }
 
 /** After this long a request is no longer being published: kafkajs gives up on a send after some 5 minutes. */
@@ -38,7 +51,7 @@ export const publishedWithin = 600_000
  * BATCH_RECORDS was changed is cut anew, so that two cuts of it may be known: the one with fewer undecided batches
  * counts.
  */
-export const resultsOfStored = ({ verdicts, noted }: StoredRequest, now: number): BatchResult[] => {
+export const resultsOfStored = ({ verdicts, noted }: KnownRequest, now: number): BatchResult[] => {
   const cuts = [...(noted ? [resultsOfNoted(noted, verdicts, now)] : []), ...cutsOf(verdicts).map(resultsOfCut)]
   const [fullest = []] = cuts.sort((a, b) => undecidedIn(a) - undecidedIn(b))
   return fullest
@@ -49,7 +62,7 @@ export const isDecided = (results: readonly BatchResult[]): boolean => results.l
 /**
  * Batches that Kafka has will be decided. Of the others nothing is known once the request is no longer being published.
  */
-const resultsOfNoted = (noted: NotedRequest, verdicts: readonly VerdictEvent[], now: number): BatchResult[] => {
+const resultsOfNoted = (noted: NotedRequest, verdicts: readonly PresentVerdict[], now: number): BatchResult[] => {
   const found = new Map(verdicts.map((verdict) => [verdict.batch_id, verdict]))
   const isPublishing = noted.written === null && now - noted.submittedAt < publishedWithin
   return batchIdsOf(noted).map((batchId, i) => {
@@ -59,7 +72,7 @@ const resultsOfNoted = (noted: NotedRequest, verdicts: readonly VerdictEvent[], 
   })
 }
 
-const resultsOfCut = (cut: readonly VerdictEvent[]): BatchResult[] => {
+const resultsOfCut = (cut: readonly PresentVerdict[]): BatchResult[] => {
   const found = new Map(cut.map((verdict) => [verdict.batch, verdict]))
   return Array.from({ length: cut[0]?.batches ?? 0 }, (_, i) => {
     const verdict = found.get(i + 1)
@@ -68,7 +81,7 @@ const resultsOfCut = (cut: readonly VerdictEvent[]): BatchResult[] => {
 }
 
 /** Verdicts that say the same number of batches belong to the same cut. */
-const cutsOf = (verdicts: readonly VerdictEvent[]): VerdictEvent[][] =>
+const cutsOf = (verdicts: readonly PresentVerdict[]): PresentVerdict[][] =>
   [...new Set(verdicts.map(({ batches }) => batches))].map((count) =>
     verdicts.filter(({ batches }) => batches === count),
   )

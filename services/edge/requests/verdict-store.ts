@@ -6,31 +6,57 @@ import {
 } from '#ledger/keyed-interactions.js'
 import { findRequest, type NotedRequest, type StoredRequest, saveRequests } from '#ledger/requests.js'
 import { findVerdictsOfBatches } from '#ledger/verdicts.js'
+import { findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from '../http/request-error.js'
+import { hasWaits, type PresentVerdict, presentOf } from './present.js'
+
+/** What is known of a request, with what became of its records that waited. */
+export type KnownRequest = Omit<StoredRequest, 'verdicts'> & { verdicts: PresentVerdict[] }
 
 /** What Postgres keeps of requests: the verdicts of integrity, and until they are there the edge's own notes. */
 export type VerdictStore = {
   ofBatches: (batchIds: readonly string[]) => Promise<VerdictEvent[]>
-  ofRequest: (orgId: string, requestId: string) => Promise<StoredRequest>
+  /** As things stand now, like the next one. */
+  ofRequest: (orgId: string, requestId: string) => Promise<KnownRequest>
   /** The verdict on a keyed interaction, by the request id that is derived from its key. */
-  ofKeyedRequest: (orgId: string, requestId: string) => Promise<PlaceInVerdict | undefined>
+  ofKeyedRequest: (
+    orgId: string,
+    requestId: string,
+  ) => Promise<(PlaceInVerdict & { verdict: PresentVerdict }) | undefined>
   /** Resolves to the ids of the requests that were noted; the others came with a key that was used with another body. */
   saveRequests: (requests: readonly NotedRequest[]) => Promise<Set<string>>
   keyedInteraction: (orgId: string, interactionId: string) => Promise<KeyedInteraction | undefined>
 }
 
-export const createVerdictStore = (pool: Pool): VerdictStore => ({
-  ofBatches: (batchIds) => findVerdictsOfBatches(pool, batchIds).catch(unreadable),
-  ofRequest: (orgId, requestId) => findRequest(pool, orgId, requestId).catch(unreadable),
-  ofKeyedRequest: (orgId, requestId) => findKeyedRequest(pool, orgId, requestId).catch(unreadable),
-  saveRequests: (requests) =>
-    saveRequests(pool, requests).catch((cause) => {
-      throw new Unavailable('the request cannot be noted at the moment, so nothing of it was taken', { cause })
-    }),
-  keyedInteraction: (orgId, id) => findKeyedInteraction(pool, orgId, id).catch(unreadable),
-})
+export const createVerdictStore = (pool: Pool): VerdictStore => {
+  // Asked for only where something waits, or waited: most requests cost no question more than they did.
+  const asOfNow = async (verdicts: readonly VerdictEvent[]): Promise<PresentVerdict[]> => {
+    const batchIds = verdicts.filter(hasWaits).map(({ batch_id }) => batch_id)
+    const waits = batchIds.length === 0 ? [] : await findWaitsOfBatches(pool, batchIds)
+    return verdicts.map((verdict) => presentOf(verdict, waits))
+  }
+  const ofRequest: VerdictStore['ofRequest'] = async (orgId, requestId) => {
+    const { verdicts, noted } = await findRequest(pool, orgId, requestId)
+    return { verdicts: await asOfNow(verdicts), noted }
+  }
+  const ofKeyedRequest: VerdictStore['ofKeyedRequest'] = async (orgId, requestId) => {
+    const found = await findKeyedRequest(pool, orgId, requestId)
+    const [verdict] = found ? await asOfNow([found.verdict]) : []
+    return found && verdict && { verdict, place: found.place }
+  }
+  return {
+    ofBatches: (batchIds) => findVerdictsOfBatches(pool, batchIds).catch(unreadable),
+    ofRequest: (orgId, requestId) => ofRequest(orgId, requestId).catch(unreadable),
+    ofKeyedRequest: (orgId, requestId) => ofKeyedRequest(orgId, requestId).catch(unreadable),
+    saveRequests: (requests) =>
+      saveRequests(pool, requests).catch((cause) => {
+        throw new Unavailable('the request cannot be noted at the moment, so nothing of it was taken', { cause })
+      }),
+    keyedInteraction: (orgId, id) => findKeyedInteraction(pool, orgId, id).catch(unreadable),
+  }
+}
 
 const unreadable = (cause: unknown): never => {
   throw new Unavailable('the stored verdicts cannot be read at the moment', { cause })

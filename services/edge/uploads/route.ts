@@ -34,6 +34,8 @@ export type UploadDeps = {
   layout: () => Layout
   batchLimits: BatchLimits
   rateLimits: RateLimits
+  /** The shortest time that records may be had to wait for what they refer to, in milliseconds. */
+  shortestWait: number
   figures: EdgeFigures
   now: () => number
 }
@@ -52,7 +54,10 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
   const upload = createUploader(deps)
   const dryRun = createDryRun(type, deps)
 
-  const readUpload = async (request: FastifyRequest): Promise<GivenUpload | { error: RequestError }> => {
+  const readUpload = async (
+    request: FastifyRequest,
+    wait: number | undefined,
+  ): Promise<GivenUpload | { error: RequestError }> => {
     const body = bodyOf(request)
     // The body is not needed any more once its records are read, and a request may wait for long.
     request.body = undefined
@@ -68,6 +73,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
       requestId: request.id,
       bodySha256: body.sha256,
       keyed: request.idempotencyKey !== null,
+      wait,
     })
     return { ...upload, lines: body.lines }
   }
@@ -83,10 +89,10 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
       },
       onRequest: takeIdempotencyKey,
       handler: async (request, reply) => {
-        const query = readUploadQuery(request.query)
+        const query = readUploadQuery(request.query, deps.shortestWait)
         if ('error' in query) return sendError(reply, query.error)
         if (query.dryRun) reply.header('weir-dry-run', 'true')
-        const given = await readUpload(request)
+        const given = await readUpload(request, query.wait)
         if ('error' in given) return sendError(reply, given.error)
         const prefer = readPrefer(request.headers.prefer)
         const patience = prefer.respondAsync ? (prefer.wait ?? 0) * 1000 : undefined
@@ -109,10 +115,10 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
   })
 }
 
-/** Where to ask for what is pending, and when to try what failed again. */
+/** Where to ask for what is pending or waits, and when to try what failed again. */
 const headersOf = ({ request_id, batches }: Answer, { wait }: Preferences): Record<string, string> => ({
+  ...(batches.some(({ status, data }) => status === 202 || data.waiting) && { location: `/v1/requests/${request_id}` }),
   ...(batches.some(({ status }) => status === 202) && {
-    location: `/v1/requests/${request_id}`,
     'preference-applied': wait === undefined ? 'respond-async' : `respond-async, wait=${wait}`,
   }),
   ...(batches.some(({ status }) => status === 500) && retryLater),

@@ -1,7 +1,6 @@
-import { type StoredRequest, toNoted } from '#ledger/requests.js'
+import { toNoted } from '#ledger/requests.js'
 import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
 import type { Layout } from '#schemas/derive/topics.js'
-import type { VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { type BatchLimits, toBatches } from '../batches/batches.js'
 import type { Entry } from '../batches/entries.js'
@@ -10,8 +9,9 @@ import type { BatchOutcome, BatchResult, Submit } from '../batches/outcome.js'
 import { keyConflict } from '../http/ids.js'
 import type { RequestError } from '../http/request-error.js'
 import type { Note, RequestNotes } from '../requests/notes.js'
+import type { PresentVerdict } from '../requests/present.js'
 import { isDecided, resultsOfStored } from '../requests/stored-request.js'
-import type { VerdictStore } from '../requests/verdict-store.js'
+import type { KnownRequest, VerdictStore } from '../requests/verdict-store.js'
 
 /** The batches of one request; `keyed` where it came with an Idempotency-Key. */
 export type Upload = {
@@ -23,11 +23,13 @@ export type Upload = {
   /** How many lanes it is cut by. */
   lanes: number
   keyed: boolean
+  /** How many milliseconds its records wait for what they refer to; without it they are refused at once. */
+  wait?: number | undefined
   batches: OutgoingBatch[]
 }
 
 /** What the batches of an upload are made of. */
-export type UploadFacts = Pick<Upload, 'orgId' | 'requestId' | 'bodySha256' | 'keyed'>
+export type UploadFacts = Pick<Upload, 'orgId' | 'requestId' | 'bodySha256' | 'keyed' | 'wait'>
 
 /** Cuts records of this type into the batches of one request. */
 export const createToUpload = (
@@ -102,7 +104,7 @@ export const createUploader = (deps: {
 }
 
 type OnWritten = (isAll: boolean) => void
-type Decided = ReadonlyMap<string, VerdictEvent>
+type Decided = ReadonlyMap<string, PresentVerdict>
 
 /**
  * For a keyed request: the results of its batches if all of them are decided, otherwise the verdicts there are, by
@@ -123,20 +125,20 @@ export const answeredBefore = async (
 /**
  * Whether the key was used with this body, or not yet. Verdicts settle that; the note counts only while there are none.
  */
-const isSame = ({ verdicts, noted }: StoredRequest, upload: Upload): boolean =>
+const isSame = ({ verdicts, noted }: KnownRequest, upload: Upload): boolean =>
   verdicts.length > 0 ? verdicts.every(isOf(upload)) : (noted?.bodySha256.equals(upload.bodySha256) ?? true)
 
 const isOf =
   (upload: Upload) =>
-  (verdict: VerdictEvent): boolean =>
+  (verdict: PresentVerdict): boolean =>
     verdict.body_sha256.equals(upload.bodySha256) && !isConflict(verdict)
 
 // Another body came first under this key, and was cut differently: then the ids of the batches tell nothing.
-const isConflict = ({ refused }: VerdictEvent): boolean =>
+const isConflict = ({ refused }: PresentVerdict): boolean =>
   refused.some(({ problems }) => problems.some(({ code }) => code === 'idempotency_conflict'))
 
 const outcomeOf = (
-  stored: VerdictEvent | undefined,
+  stored: PresentVerdict | undefined,
   submitted: BatchOutcome = { unknown: 'not published' },
   isImpatient: boolean,
 ): BatchResult['outcome'] => {

@@ -58,6 +58,12 @@ const perform = async (call: Given, config: { url: string; key: string; fetch: t
       return weir.rejections.getRetry(call.requestId, options)
     case 'quality.get':
       return weir.quality.get(call.days, options)
+    case 'waiting.list':
+      return allOf(weir.waiting.list(filter, options))
+    case 'waiting.records':
+      return allOf(weir.waiting.records(filter, options))
+    case 'waiting.cancel':
+      return weir.waiting.cancel(filter, options)
     default:
       throw new Error(`the SDK cannot ${call.do}`)
   }

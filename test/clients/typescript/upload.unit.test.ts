@@ -218,5 +218,5 @@ it('takes only what can be iterated', async () => {
   // As they come from settings that were misread: nothing would be sent, and nobody would notice.
   await expect(shops.upload([], { batchSize: Number.NaN })).rejects.toThrow('batchSize is NaN')
   await expect(shops.upload([], { inFlight: 0 })).rejects.toThrow('0 requests at once')
-  expect(await shops.upload([])).toEqual({ accepted: 0, refused: 0, requests: 0 })
+  expect(await shops.upload([])).toEqual({ accepted: 0, refused: 0, waiting: 0, requests: 0 })
 })

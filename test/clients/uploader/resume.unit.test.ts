@@ -43,7 +43,7 @@ const createServer = (fails: (request: number) => 'before' | 'after' | WeirError
             ? [{ index, problems: [{ code: 'bad_format', field: 'name', message: 'is bad' }] }]
             : [],
         )
-        return { requestId: '', accepted: names.length - refused.length, refused }
+        return { requestId: '', accepted: names.length - refused.length, refused, waiting: [] }
       },
     }),
   } as unknown as Weir
@@ -58,6 +58,7 @@ const upload = async (weir: Weir, over: Partial<FileUploadDeps> & { file?: strin
   const deps: FileUploadDeps = {
     target: { url: 'http://weir', key: 'k', keyId: 'id' },
     weir,
+    wait: undefined,
     mapping: { map: new Map(), constants: new Map(), skipUnknown: false },
     restart: false,
     inFlight: createInFlight({ most: 3 }),
@@ -229,7 +230,7 @@ it('lets the later of two rows with one id win, whatever is under way', async ()
         // The sooner it was sent, the later it arrives.
         await new Promise((resolve) => setTimeout(resolve, records[0]?.name === 'good 0' ? 50 : 5))
         for (const { shop_id, name } of records) last.set(String(shop_id), String(name))
-        return { requestId: '', accepted: records.length, refused: [] }
+        return { requestId: '', accepted: records.length, refused: [], waiting: [] }
       },
     }),
   } as unknown as Weir

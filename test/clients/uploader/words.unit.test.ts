@@ -189,8 +189,8 @@ it('tells progress in one line that fits the terminal, and in whole lines elsewh
 
   const written: string[] = []
   const progress = createProgress({ write: (text) => written.push(text), isTTY: true, columns: 40 }, () => 1000)
-  progress.begin({ file: 'x', size: 100, read: () => 50, report: createReport('x', 'shops') })
-  progress.end()
+  const end = progress.begin({ file: 'x', size: 100, read: () => 50, report: createReport('x', 'shops') })
+  end()
   expect(written).toEqual(['\r\u001b[K50%  0 records  0/s  50 B of 100 B  x', '\n'])
 })
 

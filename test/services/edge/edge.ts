@@ -17,6 +17,7 @@ import { createFakeInteractions } from './fakes/reader.fake.js'
 import { createFakeRejections } from './fakes/rejections.fake.js'
 import { createFakeSubmit } from './fakes/submit.fake.js'
 import { createFakeVerdictStore } from './fakes/verdict-store.fake.js'
+import { createFakeWaiting } from './fakes/waiting.fake.js'
 
 export const silent = pino({ level: 'silent' })
 export const acme: Caller = { orgId: 'acme', keyId: 'k1', scopes: null }
@@ -29,6 +30,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
   const store = createFakeVerdictStore()
   const interactions = createFakeInteractions()
   const rejections = createFakeRejections()
+  const waiting = createFakeWaiting()
   const callers = new Map<string, Caller>([
     ['acme-key', acme],
     ['other-key', { orgId: 'other', keyId: 'k2', scopes: null }],
@@ -57,6 +59,9 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     readInteractions: interactions,
     rejections,
     reads: createReads(),
+    waiting,
+    waitingReads: createReads({ about: 'waiting records' }),
+    shortestWait: config.MIN_WAIT_SECONDS * 1000,
     layout: () => usualLayout,
     batchLimits: { records: 500, bytes: 524_288 },
     bodyLimit: 1024 * 1024,
@@ -98,5 +103,5 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     const isJson = String(answer.headers['content-type']).startsWith('application/json') && answer.body !== ''
     return { status: answer.statusCode, headers: answer.headers, body: isJson ? answer.json() : answer.body }
   }
-  return { app, send, submit, store, notes, known, interactions, rejections, callers, lines, metrics }
+  return { app, send, submit, store, notes, known, interactions, rejections, waiting, callers, lines, metrics }
 }

@@ -1,12 +1,14 @@
-// Each fake keeps the contract of the port that it stands for; requests.int, reader.int and submit.int run the same
+// Each fake keeps the contract of the port that it stands for; requests.int, reader.int, submit.int and desk.int run the same
 // contracts against Postgres, ClickHouse and Kafka.
 import { shop } from '#schemas/records/shop.js'
 import { createFakeInteractions } from '../fakes/reader.fake.js'
 import { createFakeSubmit, verdictOn } from '../fakes/submit.fake.js'
 import { createFakeVerdictStore } from '../fakes/verdict-store.fake.js'
+import { createFakeWaiting } from '../fakes/waiting.fake.js'
 import { readInteractionsContract } from './read-interactions.contract.js'
 import { type SubmitWorld, submitContract } from './submit.contract.js'
 import { verdictStoreContract } from './verdict-store.contract.js'
+import { waitingDeskContract } from './waiting-desk.contract.js'
 
 verdictStoreContract(() => {
   const store = createFakeVerdictStore()
@@ -17,8 +19,14 @@ verdictStoreContract(() => {
     away,
     decide: async (verdicts) => void store.verdicts.push(...verdicts),
     place: async (decided) => void store.keyedRequests.push(...decided),
+    wait: async (waits) => void store.waits.push(...waits),
     take: async (orgId, id, interaction) => void store.keyed.set(`${orgId}/${id}`, interaction),
   }
+})
+
+waitingDeskContract(() => {
+  const desk = createFakeWaiting()
+  return { desk, store: async (waits) => void desk.waits.push(...waits.map((wait) => ({ ...wait }))) }
 })
 
 readInteractionsContract(() => {

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { DecidedRequest, KeyedInteraction } from '#ledger/keyed-interactions.js'
 import { batchIdsOf, type NotedRequest } from '#ledger/requests.js'
+import type { Wait } from '#ledger/waiting/look-up.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from '../../../../services/edge/http/request-error.js'
 import type { VerdictStore } from '../../../../services/edge/requests/verdict-store.js'
+import { waitOf } from './waiting-desk.contract.js'
 
 export type VerdictStoreHarness = {
   store: VerdictStore
@@ -14,6 +16,8 @@ export type VerdictStoreHarness = {
   take: (orgId: string, id: string, interaction: KeyedInteraction) => Promise<void>
   /** Stores where the verdicts on keyed interactions are, as integrity does. */
   place: (decided: DecidedRequest[]) => Promise<void>
+  /** Stores records that wait or waited as integrity does. */
+  wait: (waits: Wait[]) => Promise<void>
   /** A store whose Postgres does not answer. */
   away: VerdictStore
 }
@@ -163,6 +167,44 @@ export const verdictStoreContract = (open: () => Promise<VerdictStoreHarness> | 
       const forgotten = { ...decided(0, 0), requestId: randomUUID(), batchId: randomUUID() }
       await harness.place([forgotten])
       expect(await found('acme', forgotten.requestId)).toBeUndefined()
+    })
+
+    it('tells what became of records that waited since the verdict was given', async () => {
+      const request = requestOf({ type: 'offers', batchRecords: [8] })
+      const missing = [{ field: 'shop_id', type: 'shops', id: randomUUID() }]
+      const until = Date.UTC(2026, 0, 2)
+      const waits = [5, 6, 7].map((place) =>
+        waitOf(place, missing, {
+          requestId: request.requestId,
+          until: new Date(until),
+          changedAt: new Date(until + 7),
+        }),
+      )
+      const waiting = waits.map(({ place, id }) => ({ index: place, id, for: missing, until }))
+      const [verdict] = verdictsOn(request).map((one) => ({ ...one, accepted: 3, waiting }))
+      if (!verdict) throw new Error('the request has no batches')
+      await harness.decide([verdict])
+      const problems = [{ field: 'shop_id', code: 'unknown_reference' as const, message: 'it waited' }]
+      const ended = [{ state: 'accepted' as const }, { state: 'refused' as const, problems }, {}]
+      await harness.wait(waits.map((wait, i) => ({ ...wait, ...ended[i], batchId: verdict.batch_id })))
+      const waited = (i: number, state: string) => ({ index: 5 + i, id: waits[i]?.id, state, at: until + 7 })
+      expect((await find(request)).verdicts).toEqual([
+        {
+          ...verdict,
+          accepted: 4,
+          refused: [...verdict.refused, { index: 6, id: waits[1]?.id, problems }],
+          waiting: waiting.slice(2),
+          waited: [waited(0, 'accepted'), waited(1, 'refused')],
+        },
+      ])
+      const requestId = randomUUID()
+      await harness.place([
+        { requestId, batchId: verdict.batch_id, place: 5, isAccepted: true, decidedAt: verdict.decided_at },
+      ])
+      expect(await harness.store.ofKeyedRequest('acme', requestId)).toMatchObject({
+        place: 5,
+        verdict: { accepted: 4, waiting: waiting.slice(2) },
+      })
     })
 
     it('says that it is unavailable while Postgres is away, and not that there is nothing', async () => {

@@ -1,7 +1,9 @@
 import type { DecidedRequest, KeyedInteraction } from '#ledger/keyed-interactions.js'
 import type { NotedRequest } from '#ledger/requests.js'
+import type { Wait } from '#ledger/waiting/look-up.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { Unavailable } from '../../../../services/edge/http/request-error.js'
+import { presentOf } from '../../../../services/edge/requests/present.js'
 import type { VerdictStore } from '../../../../services/edge/requests/verdict-store.js'
 
 export type FakeVerdictStore = VerdictStore & {
@@ -12,6 +14,8 @@ export type FakeVerdictStore = VerdictStore & {
   keyed: Map<string, KeyedInteraction>
   /** Where the verdicts on keyed interactions are, in the order in which they were decided. */
   keyedRequests: DecidedRequest[]
+  /** Records that wait or waited. */
+  waits: Wait[]
   isAway: boolean
 }
 
@@ -34,6 +38,7 @@ export const createFakeVerdictStore = (): FakeVerdictStore => {
     requests: new Map(),
     keyed: new Map(),
     keyedRequests: [],
+    waits: [],
     isAway: false,
     ofBatches: async (ids) => whenThere(store.verdicts.filter(({ batch_id }) => ids.includes(batch_id))),
     ofRequest: async (orgId, requestId) => {
@@ -43,7 +48,8 @@ export const createFakeVerdictStore = (): FakeVerdictStore => {
         // They are in the order in which they were decided: the first body is the request.
         verdicts: verdicts
           .filter(({ body_sha256 }) => verdicts[0]?.body_sha256.equals(body_sha256))
-          .sort((a, b) => a.batches - b.batches || a.batch - b.batch),
+          .sort((a, b) => a.batches - b.batches || a.batch - b.batch)
+          .map((verdict) => presentOf(verdict, store.waits)),
         noted: noted?.orgId === orgId ? noted : undefined,
       })
     },
@@ -53,7 +59,7 @@ export const createFakeVerdictStore = (): FakeVerdictStore => {
         return verdict && each.requestId === requestId ? [{ ...each, verdict }] : []
       })
       const counts = found.find(({ isAccepted }) => isAccepted) ?? found.at(-1)
-      return counts && { verdict: counts.verdict, place: counts.place }
+      return counts && { verdict: presentOf(counts.verdict, store.waits), place: counts.place }
     },
     saveRequests: async (requests) => new Set(whenThere(requests).flatMap(save)),
     keyedInteraction: async (orgId, id) => whenThere(store.keyed.get(`${orgId}/${id}`)),

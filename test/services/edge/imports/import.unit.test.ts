@@ -73,7 +73,7 @@ describe('an import', () => {
         const { status, body: answer, headers: told } = await send('POST', `/v1/imports/${type.type}`, body, headers)
         expect(status).toBe(200)
         expect(told['content-type']).toBe('application/x-ndjson; charset=utf-8')
-        const counts = { records: 2, accepted: 2, refused: 0, batches: 1, complete: true }
+        const counts = { records: 2, accepted: 2, refused: 0, waiting: 0, batches: 1, complete: true }
         const message = '2 of 2 records accepted'
         expect(linesOf(answer).at(-1)).toEqual({
           summary: { request_id: told['x-request-id'], type: type.type, ...counts, message },

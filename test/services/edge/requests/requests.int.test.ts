@@ -14,6 +14,7 @@ import { eventually } from '../../../support/eventually.js'
 import { openMigratedDatabase } from '../../../support/migrated-database.js'
 import { openPostgresLink } from '../../../support/postgres-link.js'
 import { requestOf, verdictStoreContract, verdictsOn } from '../contracts/verdict-store.contract.js'
+import { storeWaits } from '../waiting/store-waits.js'
 
 const log = pino({ level: 'silent' })
 const { pool, url } = await openMigratedDatabase()
@@ -35,6 +36,7 @@ const away = createPool('postgres://weir@127.0.0.1:1/weir', log, 1)
 afterAll(() => away.end())
 
 verdictStoreContract(() => ({
+  wait: (waits) => storeWaits(pool, waits),
   store: createVerdictStore(pool),
   away: createVerdictStore(away),
   decide,

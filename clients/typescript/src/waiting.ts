@@ -1,0 +1,75 @@
+import type { Call, CallOptions } from './call.js'
+import { eachOf, type ListOptions, queryOf } from './pages.js'
+import type { MissingReference } from './requests.js'
+
+/** What becomes of records that refer to something that is not there yet. */
+export type WaitOptions = {
+  /** `wait`: they wait until it is there, and are accepted then. `refuse`, unless said: they are refused at once. */
+  missingReferences?: 'wait' | 'refuse' | undefined
+  /** How long they wait at the most: `90s`, `30m`, `24h` or `7d`, from a minute to 7 days; 24 hours unless said. */
+  waitFor?: string | undefined
+}
+
+/** A record that is missing, and how many of yours wait for it. */
+export type AwaitedRecord = {
+  type: string
+  id: string
+  waiting: number
+  /** Since when the first of them waits, and when the first of them will have waited long enough. */
+  oldest: string
+  first_until: string
+  /** Some of them. */
+  sample: { type: string; id: string; field: string | null; request_id: string; index: number; until: string }[]
+}
+
+/** A record of yours that waits. */
+export type RecordInWaiting = {
+  type: string
+  id: string
+  request_id: string
+  batch_id: string
+  index: number
+  for: MissingReference[]
+  since: string
+  until: string
+}
+
+/** Which waiting records are meant; `missing_type` and `missing_id` name what they wait for, together. */
+export type WaitingFilter = {
+  type?: string | undefined
+  id?: string | undefined
+  missing_type?: string | undefined
+  missing_id?: string | undefined
+}
+
+export type WaitingRecords = {
+  /** What your records wait for, that which is waited for the longest first; with a type, missing records of that type. */
+  list: (
+    filter?: { type?: string | undefined },
+    options?: ListOptions,
+  ) => AsyncGenerator<AwaitedRecord, void, undefined>
+  /** Your records that wait, the oldest first. */
+  records: (filter?: WaitingFilter, options?: ListOptions) => AsyncGenerator<RecordInWaiting, void, undefined>
+  /** Has records wait no longer: one, by type and id, or all that wait for the same. Resolves to how many waited until now. */
+  cancel: (filter: WaitingFilter, options?: CallOptions) => Promise<number>
+}
+
+export const createWaiting = (call: Call): WaitingRecords => ({
+  list: (filter = {}, options = {}) =>
+    eachOf<AwaitedRecord>(call, { path: '/v1/waiting', name: 'missing' }, filter, options),
+  records: (filter = {}, options = {}) =>
+    eachOf<RecordInWaiting>(call, { path: '/v1/waiting/records', name: 'records' }, filter, options),
+  cancel: async (filter, options) => {
+    const body = JSON.stringify(filter)
+    for (let cancelled = 0; ; ) {
+      const { json } = await call({ method: 'POST', path: '/v1/waiting/cancel', body }, options)
+      const step = json as { cancelled: number; complete: boolean }
+      cancelled += step.cancelled
+      if (step.complete) return cancelled
+    }
+  },
+})
+
+/** The query string of a request that lets its records wait, or does not. */
+export const waitQueryOf = ({ missingReferences, waitFor }: WaitOptions, others: object = {}): string =>
+  queryOf({ ...others, missing_references: missingReferences, wait_for: waitFor })
