@@ -1,6 +1,5 @@
-import type { Decision } from '../decide.js'
+import { type Decision, resumedOf } from '../decide.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch, SubmittedRecord } from '../events.js'
-import type { Refused } from '../problem.js'
 import type { RecordType } from '../record.js'
 import { interactionRequestId } from '../uuid.js'
 import { versionOf } from '../version.js'
@@ -14,48 +13,66 @@ export const createEventsOf = (type: RecordType) => {
   const writeRecord = createRecordWriter(type)
 
   const accepted = (batch: SubmittedBatch, verdict: PlacedVerdict): AcceptedEvent[] => {
-    const requestIdAt = requestIdsOf(batch)
-    return newlyAccepted(batch, verdict).map(({ index, keyed_sha256: _, ...values }) => ({
-      org_id: batch.org_id,
-      request_id: requestIdAt(index),
-      batch_id: batch.batch_id,
-      accepted_at: verdict.decided_at,
-      version: versionOf(verdict.submitted_offset, index),
-      ...(values as Omit<AcceptedEvent, 'index'>),
-    }))
+    const originAt = originsOf(batch)
+    return newlyAccepted(batch, verdict).map(({ index, keyed_sha256: _, ...values }) => {
+      const { requestId, batchId } = originAt(index)
+      return {
+        org_id: batch.org_id,
+        request_id: requestId,
+        batch_id: batchId,
+        accepted_at: verdict.decided_at,
+        version: versionOf(verdict.submitted_offset, index),
+        ...(values as Omit<AcceptedEvent, 'index'>),
+      }
+    })
   }
 
   const rejected = (batch: SubmittedBatch, verdict: PlacedVerdict): RejectedEvent[] => {
     if (verdict.refused.length === 0) return []
-    const requestIdAt = requestIdsOf(batch)
+    const originAt = originsOf(batch)
     const byEdge = new Map(batch.refusals.map((refusal) => [refusal.index, refusal]))
     const records = new Map(batch.records.map((record) => [record.index, record]))
-    return verdict.refused.map(({ index, id, problems }) => ({
-      org_id: batch.org_id,
-      request_id: requestIdAt(index),
-      batch_id: batch.batch_id,
-      rejected_at: verdict.decided_at,
-      version: versionOf(verdict.submitted_offset, index),
-      type: type.type,
-      index: batch.first_index + index,
-      id,
-      problems,
-      record: byEdge.get(index)?.record ?? JSON.stringify(writeRecord(records.get(index) ?? {})),
-      truncated: byEdge.get(index)?.truncated ?? false,
-    }))
+    return verdict.refused.map(({ index, id, problems }) => {
+      const { requestId, batchId, requestIndex = batch.first_index + index } = originAt(index)
+      return {
+        org_id: batch.org_id,
+        request_id: requestId,
+        batch_id: batchId,
+        rejected_at: verdict.decided_at,
+        version: versionOf(verdict.submitted_offset, index),
+        type: type.type,
+        index: requestIndex,
+        id,
+        problems,
+        record: byEdge.get(index)?.record ?? JSON.stringify(writeRecord(records.get(index) ?? {})),
+        truncated: byEdge.get(index)?.truncated ?? false,
+      }
+    })
   }
 
   return { accepted, rejected }
 }
 
-/** The request that the record at a place in the batch came in. */
-export const requestIdsOf = (batch: SubmittedBatch): ((index: number) => string) => {
-  if (!batch.gathered) return () => batch.request_id
+/** Where a record was submitted. `requestIndex` is said only of one that waited: of others its place in this batch tells it. */
+export type SubmittedAs = { requestId: string; batchId: string; requestIndex?: number }
+
+/** Where the record at a place in the batch was first submitted: the request it came in, and the batch. */
+export const originsOf = (batch: SubmittedBatch): ((index: number) => SubmittedAs) => {
+  const { request_id: requestId, batch_id: batchId } = batch
+  const own: SubmittedAs = { requestId, batchId }
+  const resumedAt = resumedOf(batch)
+  if (resumedAt) {
+    return (index) => {
+      const from = resumedAt.get(index)
+      return from ? { requestId: from.request_id, batchId: from.batch_id, requestIndex: from.request_index } : own
+    }
+  }
+  if (!batch.gathered) return () => own
   const keyed = new Map(batch.keyed_requests?.map(({ index, request_id }) => [index, request_id]))
-  return (index) => keyed.get(index) ?? interactionRequestId(batch.request_id, index)
+  return (index) => ({ requestId: keyed.get(index) ?? interactionRequestId(requestId, index), batchId })
 }
 
-type Outcome = { refused: readonly Refused[]; repeated: readonly number[] }
+type Outcome = Pick<Decision, 'refused' | 'repeated' | 'waiting' | 'gone'>
 
 /** The records of a batch that a verdict accepts and that were not taken before. */
 export const newlyAccepted = (batch: SubmittedBatch, verdict: Outcome): SubmittedRecord[] => {
@@ -64,8 +81,10 @@ export const newlyAccepted = (batch: SubmittedBatch, verdict: Outcome): Submitte
 }
 
 /** Whether a verdict accepts the record at a place in the batch, and it was not taken before. */
-export const createIsNew = ({ refused, repeated }: Outcome): ((index: number) => boolean) => {
-  if (refused.length === 0 && repeated.length === 0) return () => true
-  const left = new Set([...refused.map(({ index }) => index), ...repeated])
+export const createIsNew = ({ refused, repeated, waiting = [], gone = [] }: Outcome): ((index: number) => boolean) => {
+  if (refused.length === 0 && repeated.length === 0 && waiting.length === 0 && gone.length === 0) return () => true
+  const left = new Set([...refused.map(indexOf), ...waiting.map(indexOf), ...repeated, ...gone])
   return (index) => !left.has(index)
 }
+
+const indexOf = ({ index }: { index: number }): number => index

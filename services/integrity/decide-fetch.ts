@@ -2,22 +2,27 @@ import type { Entity } from '#ledger/entities.js'
 import type { Span, Submitted } from '#ledger/fence.js'
 import type { DecidedRequest, Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
-import { createDecide, type Decision } from '#schemas/decide.js'
+import type { WaitChanges } from '#ledger/waiting/waits.js'
+import { createDecide, type Decision, type StillWaiting } from '#schemas/decide.js'
 import { newlyAccepted } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
 import type { IsKnown } from './entity-index.js'
+import { createWaitsOfFetch } from './waiting/wait-changes.js'
 
 /**
- * What the decisions on a fetch depend on: which entities are known, the hashes of keyed interactions by `org/id`, and the
- * hashes of the bodies that requests were first decided with, by request id.
+ * What the decisions on a fetch depend on: which entities are known, the hashes of keyed interactions by `org/id`, the hashes of
+ * the bodies that requests were first decided with, by request id, the records that wait, by `org/id`, and how many more of an
+ * organisation may.
  */
 export type Known = {
   isKnown: IsKnown
   takenBefore: ReadonlyMap<string, Buffer>
   bodies: ReadonlyMap<string, Buffer>
+  waiting: ReadonlyMap<string, StillWaiting>
+  roomToWait: (orgId: string) => number
 }
 
 /** What the decisions on a fetch add to Postgres. */
@@ -26,6 +31,7 @@ export type Taken = {
   entities: Entity[]
   keyed: TakenInteraction[]
   requests: DecidedRequest[]
+  waits: WaitChanges
 }
 
 /** Decides new batches one after another, in the order of the log: a keyed interaction is known to the batches after it. */
@@ -33,17 +39,23 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
   const decide = createDecide(at.type)
   const takenBefore = new Map(world.takenBefore)
   const bodies = new Map(world.bodies)
-  const taken: Taken = { verdicts: [], entities: [], keyed: [], requests: [] }
-  for (const { batch, offset } of fresh) {
+  const waits = createWaitsOfFetch(at, world.waiting)
+  const taken: Taken = { verdicts: [], entities: [], keyed: [], requests: [], waits: waits.changes }
+  for (const one of fresh) {
+    const { batch, offset } = one
     const decision = decide(
       batch,
       {
         isKnown: ({ type, id }) => world.isKnown({ orgId: batch.org_id, type, id }),
         takenBefore: (id) => takenBefore.get(entityKey(batch.org_id, id)),
         bodyOf: (requestId) => bodies.get(requestId),
+        waiting: (id) => waits.of(batch.org_id, id),
+        roomToWait: batch.wait_until ? world.roomToWait(batch.org_id) - waits.begunBy(batch.org_id) : 0,
       },
       now,
     )
+    // Of a request that came with another body nothing is taken: what it holds takes nobody's place either.
+    if (bodies.get(batch.request_id)?.equals(batch.body_sha256) ?? true) waits.note(one, decision)
     if (!bodies.has(batch.request_id)) bodies.set(batch.request_id, batch.body_sha256)
     taken.verdicts.push({ ...decision, topic: at.topic, partition: at.partition, submitted_offset: offset })
     taken.requests.push(...decidedRequestsOf(batch, decision))
@@ -60,8 +72,8 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
 }
 
 /**
- * Where the verdicts on keyed interactions are. One that only repeats an interaction that was taken before is left out: what
- * became of the interaction is told by the verdict that took it.
+ * Where the verdicts on keyed interactions are. One that only repeats an interaction that was taken before, or waits, is left
+ * out: what became of the interaction is told by the verdict that took it. One that waits counts as accepted until it is not.
  */
 export const decidedRequestsOf = (
   batch: SubmittedBatch,

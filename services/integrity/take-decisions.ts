@@ -56,7 +56,7 @@ export const takeDecisions = async <One extends Submitted>(
   const isKnown = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
   const bodies = await findBodies(connection, at, fresh)
-  const taken = decideFetch(at, fresh, { isKnown, takenBefore, bodies }, now)
+  const taken = decideFetch(at, fresh, { isKnown, takenBefore, bodies, waiting: new Map(), roomToWait: () => 0 }, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
 
   if (at.isReferenced) await index.add(connection, taken.entities)

@@ -61,6 +61,8 @@ export const createPostgres = (rules: Rules, lanes: number) => {
           keyedOf(at.type, fresh).map(({ orgId, id }) => entityKey(orgId, id)),
         ),
         bodies: claimsBodies ? claim(at, fresh) : firstBodies([...verdicts.values()]),
+        waiting: new Map(),
+        roomToWait: () => 0,
       }
       const taken = decideFetch(at, fresh, world, now)
       for (const verdict of taken.verdicts) found.set(verdict.batch_id, verdict)

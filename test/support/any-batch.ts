@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
-import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
+import type { Resumed, SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
 import type { Field, Value } from '#schemas/field.js'
 import { columnsOf, type RecordType } from '#schemas/record.js'
 import { mostOffsets } from '#schemas/version.js'
@@ -78,14 +78,30 @@ export const anyBatch = (type: RecordType): fc.Arbitrary<SubmittedBatch> =>
         fc.record({ index: fc.constantFrom(0, ...taken), request_id: fc.oneof(fc.uuid(), text) }),
         { maxLength: 3 },
       ),
+      wait_until: fc.option(fc.nat(2 ** 42), { nil: null }) as fc.Arbitrary<number | null>,
+      resumed: fc.subarray(taken).chain((resumed) => fc.tuple(...resumed.map(anyResumed))),
     }),
   )
 
-/** What may be decided on a batch: each of its records accepted, refused, or taken before. */
+const anyResumed = (index: number): fc.Arbitrary<Resumed> =>
+  fc.record({
+    index: fc.constant(index),
+    request_id: fc.oneof(fc.uuid(), text),
+    batch_id: fc.oneof(fc.uuid(), text),
+    place: fc.nat(8191),
+    request_index: fc.nat(100_000),
+    version: fc.nat(2 ** 45),
+    since: fc.nat(2 ** 42),
+    until: fc.nat(2 ** 42),
+  })
+
+/** What may be decided on a batch: each of its records accepted, refused, taken before, waiting, or gone. */
 export const anyVerdictOn = (batch: SubmittedBatch): fc.Arbitrary<PlacedVerdict> =>
   fc
     .record({
-      fates: fc.tuple(...batch.records.map(() => fc.constantFrom('accepted', 'refused', 'repeated'))),
+      fates: fc.tuple(
+        ...batch.records.map(() => fc.constantFrom('accepted', 'refused', 'repeated', 'waiting', 'gone')),
+      ),
       decided_at: fc.nat(2 ** 42),
       submitted_offset: fc.nat(mostOffsets - 1),
     })
@@ -96,5 +112,7 @@ export const anyVerdictOn = (batch: SubmittedBatch): fc.Arbitrary<PlacedVerdict>
       const { org_id, request_id, batch_id, first_index, body_sha256, batches } = batch
       const same = { org_id, request_id, batch_id, batch: batch.batch, batches, first_index, body_sha256 }
       const repeated = indexesOf('repeated')
-      return { ...same, type: 'any', decided_at, submitted_offset, accepted: 0, refused, repeated }
+      const waiting = indexesOf('waiting').map((index) => ({ index, id: 'an id', for: [], until: 0 }))
+      const gone = indexesOf('gone')
+      return { ...same, type: 'any', decided_at, submitted_offset, accepted: 0, refused, repeated, waiting, gone }
     })

@@ -3,7 +3,7 @@ import type { Value } from '../../field.js'
 import type { RecordType } from '../../record.js'
 import { versionOf } from '../../version.js'
 import { columnFields } from '../avro.js'
-import { createEventsOf, createIsNew, type PlacedVerdict, requestIdsOf } from '../decided-events.js'
+import { createEventsOf, createIsNew, originsOf, type PlacedVerdict, type SubmittedAs } from '../decided-events.js'
 import { createRead, longestLong, writeLong } from './plain-avro.js'
 import type { ScannedBatch } from './scan-batch.js'
 
@@ -22,20 +22,20 @@ export const createSplice = (type: RecordType, header: Buffer) => {
   const accepted = (batch: ScannedBatch, verdict: PlacedVerdict): SplicedEvent[] => {
     const { message, records, begins, ends } = batch
     const isNew = createIsNew(verdict)
-    const requestIdAt = requestIdsOf(batch)
-    const metadataOf = (requestId: string) => toMetadata(header, batch, requestId, verdict.decided_at)
-    let requestId = batch.request_id
-    let metadata = metadataOf(requestId)
-    // One piece of memory for all events of the batch; another one only where request ids differ in length.
+    const originAt = originsOf(batch)
+    const metadataOf = (origin: SubmittedAs) => toMetadata(header, batch.org_id, origin, verdict.decided_at)
+    let origin: SubmittedAs = { requestId: batch.request_id, batchId: batch.batch_id }
+    let metadata = metadataOf(origin)
+    // One piece of memory for all events of the batch; another one only where the ids differ in length.
     let room = Buffer.allocUnsafeSlow((metadata.length + longestLong) * records.length + message.length)
     let at = 0
     const spliced: SplicedEvent[] = []
     for (const [place, record] of records.entries()) {
       if (!isNew(record.index)) continue
-      const ownRequestId = requestIdAt(record.index)
-      if (ownRequestId !== requestId) {
-        requestId = ownRequestId
-        metadata = metadataOf(requestId)
+      const own = originAt(record.index)
+      if (own.requestId !== origin.requestId || own.batchId !== origin.batchId) {
+        origin = own
+        metadata = metadataOf(origin)
       }
       const begin = begins[place] ?? 0
       const end = ends[place] ?? 0
@@ -73,8 +73,8 @@ export const createSplice = (type: RecordType, header: Buffer) => {
 }
 
 /** What an accepted event begins with, up to its version. */
-const toMetadata = (header: Buffer, batch: ScannedBatch, requestId: string, acceptedAt: number): Buffer => {
-  const texts = [batch.org_id, requestId, batch.batch_id].map((text) => Buffer.from(text))
+const toMetadata = (header: Buffer, orgId: string, { requestId, batchId }: SubmittedAs, acceptedAt: number): Buffer => {
+  const texts = [orgId, requestId, batchId].map((text) => Buffer.from(text))
   const most = texts.reduce((sum, { length }) => sum + longestLong + length, header.length + longestLong)
   const metadata = Buffer.allocUnsafe(most)
   let at = header.copy(metadata)

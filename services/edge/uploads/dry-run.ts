@@ -35,7 +35,14 @@ export const createDryRun = (
     const isKnown = await deps.findKnown(upload.orgId, references)
     // Only interactions are keyed one by one, and they have no dry run. What was decided under the request's key is looked up
     // above.
-    const world = { isKnown, takenBefore: () => undefined, bodyOf: () => undefined }
+    // Whether another record of an id waits changes nothing of an answer, except where the organisation may have no more of them.
+    const world = {
+      isKnown,
+      takenBefore: () => undefined,
+      bodyOf: () => undefined,
+      waiting: () => undefined,
+      roomToWait: Number.POSITIVE_INFINITY,
+    }
     return {
       results: batches.map((batch) => ({
         batch: batch.batch,

@@ -1,7 +1,7 @@
 import avro from 'avsc'
 import { describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
-import { acceptedSchema, rejectedSchema, submittedSchema, verdictSchema } from '#schemas/derive/avro.js'
+import { acceptedSchema, rejectedSchema, submittedSchema, verdictSchema, waitingSchema } from '#schemas/derive/avro.js'
 import { batchOf, refusalOf } from '../../support/batch.js'
 import { sampleOf } from '../../support/sample.js'
 
@@ -16,20 +16,34 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
       refusals: [refusalOf(2), refusalOf(3, 'x')],
       gathered: true,
       keyed_requests: [{ index: 1, request_id: 'of a key' }],
+      wait_until: Date.UTC(2026, 0, 2),
+      resumed: [
+        {
+          index: 0,
+          request_id: 'r',
+          batch_id: 'b',
+          place: 3,
+          request_index: 503,
+          version: 2 ** 45,
+          since: 1,
+          until: 2,
+        },
+      ],
     })
     expect(roundTrip(submittedSchema(type), batch)).toEqual(batch)
   })
 
-  it('reads a batch that was written before batches said whether they were gathered, and with which keys', () => {
+  it('reads a batch that was written before batches were gathered, had keys, or could wait', () => {
     const schema = submittedSchema(type) as unknown as { fields: { name: string }[] }
+    const later = { gathered: false, keyed_requests: [], wait_until: null, resumed: [] }
     const before = avro.Type.forSchema({
       ...schema,
-      fields: schema.fields.filter(({ name }) => !['gathered', 'keyed_requests'].includes(name)),
+      fields: schema.fields.filter(({ name }) => !(name in later)),
     } as unknown as avro.Schema)
     const now = avro.Type.forSchema(schema as unknown as avro.Schema)
     const batch = batchOf(type, [sampleOf(type)])
     const read = now.fromBuffer(before.toBuffer(batch), now.createResolver(before))
-    expect(read).toEqual({ ...batch, gathered: false, keyed_requests: [] })
+    expect(read).toEqual({ ...batch, ...later })
     // The other way round, during an upgrade: an old integrity reads what a new edge writes.
     const written = now.toBuffer({ ...batch, gathered: true, keyed_requests: [{ index: 0, request_id: 'of a key' }] })
     expect(before.fromBuffer(written, before.createResolver(now))).toEqual(batch)
@@ -49,7 +63,7 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
   })
 })
 
-it('compiles the schemas of rejections and verdicts', () => {
-  for (const schema of [rejectedSchema(), verdictSchema()])
+it('compiles the schemas of rejections, verdicts and waiting records', () => {
+  for (const schema of [rejectedSchema(), verdictSchema(), waitingSchema()])
     expect(() => avro.Type.forSchema(schema as avro.Schema)).not.toThrow()
 })

@@ -54,7 +54,13 @@ const toAll = (sent: readonly Sent[]) =>
 const decided = (batch: SubmittedBatch, offset: number, at = offset): Decided<Scanned> => {
   const verdict = createDecide(shop)(
     batch,
-    { isKnown: () => true, takenBefore: () => undefined, bodyOf: () => undefined },
+    {
+      isKnown: () => true,
+      takenBefore: () => undefined,
+      bodyOf: () => undefined,
+      waiting: () => undefined,
+      roomToWait: 0,
+    },
     77,
   )
   return {

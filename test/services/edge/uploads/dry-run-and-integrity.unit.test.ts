@@ -39,18 +39,20 @@ const anyRequest = fc.constantFrom(...types).chain((type) =>
     orgId: fc.constantFrom(...orgs),
     records: fc.array(anyRecord(type), { minLength: 1, maxLength: 12 }),
     batchRecords: fc.integer({ min: 1, max: 12 }),
+    waitUntil: fc.option(fc.constantFrom(now, now + 60_000)),
   }),
 )
 
 it('foretells the verdicts that integrity gives on the same batches in the same world', async () => {
-  const seen = { accepted: 0, refusedByEdge: 0, refusedByIntegrity: 0, batches: 0 }
+  const seen = { accepted: 0, refusedByEdge: 0, refusedByIntegrity: 0, waiting: 0, batches: 0 }
   await fc.assert(
-    fc.asyncProperty(anyRequest, anyIndex, async ({ type, orgId, records, batchRecords }, index) => {
+    fc.asyncProperty(anyRequest, anyIndex, async ({ type, orgId, records, batchRecords, waitUntil }, index) => {
       const facts = { orgId, requestId: 'r', bodySha256: Buffer.alloc(32), submittedAt: now, lanes: 1 }
       const toEntry = createToEntry(type)
       const { encode, decode } = createBatchCodec(type)
       const entries = records.map((given) => toEntry(given))
-      const batches = toBatches(cut(entries, { records: batchRecords, bytes: 524_288 }), facts)
+      const cutBatches = toBatches(cut(entries, { records: batchRecords, bytes: 524_288 }), facts)
+      const batches = cutBatches.map((batch) => ({ ...batch, wait_until: waitUntil }))
       const known = new Set(index)
 
       const dryRun = createDryRun(type, { findKnown: inIndex(known), store: createFakeVerdictStore(), now: () => now })
@@ -60,7 +62,8 @@ it('foretells the verdicts that integrity gives on the same batches in the same 
       const isReferenced = catalogue.referenced.has(type.type)
       const at = { topic: 't', partition: 0, type, isReferenced, first: 0, next: fresh.length }
       const isKnown = (entity: Entity) => known.has(entityName(entity))
-      const { verdicts } = decideFetch(at, fresh, { isKnown, takenBefore: new Map(), bodies: new Map() }, now)
+      const nothing = { takenBefore: new Map(), bodies: new Map(), waiting: new Map(), roomToWait: () => 1_000_000 }
+      const { verdicts } = decideFetch(at, fresh, { isKnown, ...nothing }, now)
 
       expect(foretold).toEqual({
         results: verdicts.map(({ topic, partition, submitted_offset, ...verdict }) => ({
@@ -70,9 +73,10 @@ it('foretells the verdicts that integrity gives on the same batches in the same 
         })),
       })
       seen.batches = Math.max(seen.batches, batches.length)
-      for (const [i, { accepted, refused }] of verdicts.entries()) {
+      for (const [i, { accepted, refused, waiting = [] }] of verdicts.entries()) {
         const byEdge = batches[i]?.refusals.length ?? 0
         seen.accepted += accepted
+        seen.waiting += waiting.length
         seen.refusedByEdge += byEdge
         seen.refusedByIntegrity += refused.length - byEdge
       }

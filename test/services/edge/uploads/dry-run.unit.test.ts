@@ -15,6 +15,8 @@ const world: World = {
   isKnown: ({ id }) => id === shopId,
   takenBefore: () => undefined,
   bodyOf: () => undefined,
+  waiting: () => undefined,
+  roomToWait: Number.POSITIVE_INFINITY,
 }
 
 describe('a dry run', () => {
