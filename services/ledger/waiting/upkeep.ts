@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import type { WaitPlace } from './waits.js'
 
 // integrity.waiting as it is looked after: what is forgotten, what is looked at anew, and what was released lately.
 
@@ -54,19 +55,16 @@ export const countPrunableWaits = async (pool: Pool, { uploads, interactions }: 
   return rows[0]?.count ?? 0
 }
 
-/** The key of a row. */
-export type WaitKey = { batchId: string; place: number }
-
 /**
  * Has at most `most` waiting records, those after `after`, looked at once more by integrity: is what they wait for there meanwhile?
  * For an index that holds what no decision has added to it. Resolves to the last of them; undefined where there are no more.
  */
 export const uncheckWaits = async (
   connection: Connection,
-  after: WaitKey | undefined,
+  after: WaitPlace | undefined,
   most: number,
-): Promise<WaitKey | undefined> => {
-  const { rows } = await connection.query<WaitKey>(
+): Promise<WaitPlace | undefined> => {
+  const { rows } = await connection.query<WaitPlace>(
     `
     with chosen as (
       select batch_id, place

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { beginNewIndex, type Comparison, compareIndexes, dropNewIndex, swapIndex } from '#ledger/rebuilt-entities.js'
-import { uncheckWaits, type WaitKey } from '#ledger/waiting/upkeep.js'
+import { uncheckWaits } from '#ledger/waiting/upkeep.js'
+import type { WaitPlace } from '#ledger/waiting/waits.js'
 import type { Log } from '#platform/health/log.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -87,7 +88,7 @@ const rebuildIndex = async (
  * records wait longer than they need to, until their time is up or the next rebuild; none of them is decided wrongly.
  */
 const lookAgain = async (pool: Pool): Promise<void> => {
-  let after: WaitKey | undefined
+  let after: WaitPlace | undefined
   do after = await inShortTransaction(pool, (connection) => uncheckWaits(connection, after, 1000))
   while (after)
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
-import { countReleased, uncheckWaits, type WaitKey } from '#ledger/waiting/upkeep.js'
+import { countReleased, uncheckWaits } from '#ledger/waiting/upkeep.js'
+import type { WaitPlace } from '#ledger/waiting/waits.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { openMigratedDatabase } from '../../../support/migrated-database.js'
 import { insertWait } from '../../../support/waits.js'
@@ -11,8 +12,8 @@ beforeEach(() => pool.query('truncate integrity.waiting, integrity.waiting_for')
 it('has everything that waits looked at anew, step by step, also where integrity is done with some of it meanwhile', async () => {
   for (let n = 0; n < 7; n++) await insertWait(pool)
   await insertWait(pool, { state: 'accepted' })
-  const looked: WaitKey[] = []
-  for (let last: WaitKey | undefined; ; looked.push(last)) {
+  const looked: WaitPlace[] = []
+  for (let last: WaitPlace | undefined; ; looked.push(last)) {
     last = await inTransaction(pool, (connection) => uncheckWaits(connection, last, 3))
     if (!last) break
     // Integrity is quick: it has looked at these already.
