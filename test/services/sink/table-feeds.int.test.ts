@@ -126,6 +126,13 @@ it('shows what waits, and for what, until its last change says how that ended', 
   )
   const times = { began: '2026-01-01 00:00:00.000', ends: '2026-01-02 00:00:00.000' }
   expect(shown).toEqual([{ type: 'offers', id: waits.id, missing, ...times, batch_id: batch, index: 0 }])
+  // As docs/operations.md shows it.
+  const behind = await clickhouse.query(
+    `select m.type, m.id, toUInt32(count()) as waiting from weir.waiting array join missing as m
+    where org_id = {org:String} group by m.type, m.id order by waiting desc`,
+    { org },
+  )
+  expect(behind).toEqual([{ 'm.type': 'shops', 'm.id': missing[0]?.id, waiting: 1 }])
 })
 
 it('sets aside what ClickHouse cannot take, and writes all the rest of the fetch', async () => {
