@@ -5,11 +5,13 @@ import type { WaitPlace } from './waits.js'
 
 /**
  * A condition on a verdict `v`: nothing of its batch waits, or has waited until a moment. A look-up follows a record that waits by
- * the verdict of its batch, and goes on showing what became of it for as long as verdicts are kept.
+ * the verdict of its batch, and goes on showing what became of it for as long as verdicts are kept. `offset 0` has Postgres look up
+ * each batch by the primary key: it could otherwise choose to read the whole table, with a partition's cursor held.
  */
 export const noneWaitedSince = (moment: string): string => `not exists (
             select from integrity.waiting w
             where w.batch_id = v.batch_id and (w.state = 'waiting' or w.changed_at >= ${moment})
+            offset 0
           )`
 
 /** The moments before which waiting must have ended for its rows to go: of uploads, and of interactions, which go sooner. */
@@ -32,7 +34,7 @@ export const pruneWaits = async (pool: Pool, { uploads, interactions }: EndedBef
       select ended.batch_id, ended.place
       from integrity.waiting ended
       where ${endedInTime}
-        and not exists (select from integrity.verdicts v where v.batch_id = ended.batch_id)
+        and not exists (select from integrity.verdicts v where v.batch_id = ended.batch_id offset 0)
       order by ended.changed_at
       limit $3
     )`,

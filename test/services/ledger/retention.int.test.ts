@@ -232,7 +232,7 @@ it('forgets interactions that waited with their verdicts, which go sooner', asyn
 })
 
 // Counts what earlier transactions of the connection did in the last second, too.
-const scans = `select seq_scan::integer from pg_stat_xact_user_tables where schemaname = 'integrity' and relname = 'verdicts'`
+const scans = `select seq_scan::integer from pg_stat_xact_user_tables where schemaname = 'integrity' and relname in ('verdicts', 'waiting') order by relname`
 
 it('finds what to prune by an index, without reading the table while it holds the cursor', async () => {
   await decide(0, [batchOn(0)], 0)
@@ -242,7 +242,18 @@ it('finds what to prune by an index, without reading the table while it holds th
       repeated, decided_at + n * interval '1 second', topic, n % 4, n
     from integrity.verdicts, generate_series(1, 20000) n`,
   )
-  await pool.query('analyze integrity.verdicts')
+  // A record of every other batch waited, and what became of it may be forgotten too.
+  const { batchId } = await insertWait(pool, { state: 'accepted', changedAt: date(0) })
+  await pool.query(
+    `insert into integrity.waiting (batch_id, place, org_id, type, id, request_id, request_index, version, topic, partition,
+      missing, since, until, state, changed_at)
+    select v.batch_id, 0, w.org_id, w.type, w.id, w.request_id, 0, w.version, w.topic, 0, w.missing, w.since, w.until, w.state,
+      w.changed_at
+    from integrity.waiting w, integrity.verdicts v
+    where w.batch_id = $1 and v.submitted_offset % 2 = 0`,
+    [batchId],
+  )
+  await pool.query('analyze integrity.verdicts, integrity.waiting')
   await inTransaction(pool, async (connection) => {
     const { rows: before } = await connection.query(scans)
     const { count } = await pruneVerdicts(connection, { topic, partition: 0, offset: 100_000 }, date(100), 1000)
