@@ -16,15 +16,15 @@ edge --operation Write --topic weir.submitted. --resource-pattern-type prefixed
 edge --operation Read --topic weir.verdicts
 edge --operation Read --group weir-edge- --resource-pattern-type prefixed
 
-# Integrity reads batches, and publishes what it has decided.
-integrity --operation Read --topic weir.submitted. --resource-pattern-type prefixed
+# Integrity reads batches, and publishes what it has decided. Records that waited it appends to their log again.
+integrity --operation Read --operation Write --topic weir.submitted. --resource-pattern-type prefixed
 integrity --operation Write --topic weir.accepted. --resource-pattern-type prefixed
-integrity --operation Write --topic weir.interactions --topic weir.rejected --topic weir.verdicts
+integrity --operation Write --topic weir.interactions --topic weir.rejected --topic weir.verdicts --topic weir.waiting
 integrity --operation Read --group weir-integrity --resource-pattern-type prefixed
 
-# The sink reads what was accepted and rejected; a message that nobody can read it sets aside on weir.rejected.
+# The sink reads what was accepted, what was rejected and what waits; a message that nobody can read it sets aside on weir.rejected.
 sink --operation Read --topic weir.accepted. --resource-pattern-type prefixed
-sink --operation Read --topic weir.interactions --topic weir.rejected
+sink --operation Read --topic weir.interactions --topic weir.rejected --topic weir.waiting
 sink --operation Write --topic weir.rejected
 sink --operation Read --group weir-sink --resource-pattern-type prefixed
 

@@ -10,6 +10,8 @@ import {
   rejectionsLog,
   rejectionsView,
   viewOf,
+  waitingLog,
+  waitingView,
 } from './names.js'
 
 export const analystPrefix = 'analyst_'
@@ -58,6 +60,7 @@ const tablesOf = (catalogue: Catalogue): string[] =>
       hasVersions(type) ? [logTableOf(type.type), currentTableOf(type.type)] : [logTableOf(type.type)],
     ),
     rejectionsLog,
+    waitingLog,
   ].map((table) => `${database}.${table}`)
 
 // A view reads its table as the user who queries it (sql security invoker), so the tables' policies hold in views too.
@@ -67,6 +70,7 @@ const viewsOf = (catalogue: Catalogue): string[] =>
       hasVersions(type) ? [viewOf(type.type), historyViewOf(type.type), asOfViewOf(type.type)] : [viewOf(type.type)],
     ),
     rejectionsView,
+    waitingView,
     qualityView,
   ].map((view) => `${database}.${view}`)
 

@@ -1501,6 +1501,22 @@ create table if not exists weir.rejections_log (
 ) engine = ReplacingMergeTree(version)
 order by (org_id, rejected_at, batch_id, `index`);
 
+create table if not exists weir.waiting_log (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `type` LowCardinality(String) comment 'the type of the record that waits',
+  `id` UUID comment 'the id of the record that waits',
+  `missing` Array(Tuple(field String, type String, id UUID)) comment 'the records that it waits for: the field that refers to each, its type and its id',
+  `since` DateTime64(3, 'UTC') comment 'when it began to wait',
+  `until` DateTime64(3, 'UTC') comment 'when it is refused if something is still missing',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `index` UInt32 comment 'its place in the request; of an interaction, its place in the batch',
+  `state` LowCardinality(String) comment 'waiting, accepted, refused, superseded or cancelled',
+  `changed_at` DateTime64(3, 'UTC') comment 'since when it is in this state',
+  `version` UInt64 comment 'grows with each change'
+) engine = ReplacingMergeTree(version)
+order by (org_id, type, batch_id, `index`);
+
 create or replace view weir.shops (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
   `shop_id` UUID comment 'record identifier',
@@ -2174,145 +2190,169 @@ create or replace view weir.rejections sql security invoker as
 select * except (version)
 from weir.rejections_log final;
 
+create or replace view weir.waiting (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `type` LowCardinality(String) comment 'the type of the record that waits',
+  `id` UUID comment 'the id of the record that waits',
+  `missing` Array(Tuple(field String, type String, id UUID)) comment 'the records that it waits for: the field that refers to each, its type and its id',
+  `since` DateTime64(3, 'UTC') comment 'when it began to wait',
+  `until` DateTime64(3, 'UTC') comment 'when it is refused if something is still missing',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `index` UInt32 comment 'its place in the request; of an interaction, its place in the batch'
+) sql security invoker as
+select `org_id`, `type`, `id`, `missing`, `since`, `until`, `request_id`, `batch_id`, `index`
+from weir.waiting_log final
+where state = 'waiting';
+
 create or replace view weir.quality (
   org_id LowCardinality(String) comment 'the organisation that uploaded them',
   type LowCardinality(String) comment 'the type of the records',
-  day Date comment 'the day on which they were decided, in UTC',
-  received UInt64 comment 'records that came in: accepted and refused',
+  day Date comment 'the day on which they were decided, in UTC; of those that wait, the day on which they came',
+  received UInt64 comment 'records that came in: accepted, refused, waiting and undecided',
   accepted UInt64 comment 'records that were accepted, each version of a record for itself',
   refused UInt64 comment 'records that were refused; for as long as rejections are kept',
   top_codes Array(Tuple(code String, count UInt64)) comment 'the commonest problems: how many refused records have one with this code',
-  last_accepted_at Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted'
+  last_accepted_at Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted',
+  waiting UInt64 comment 'records that came on that day and still wait for a record that they refer to',
+  undecided UInt64 comment 'records whose waiting ended on that day without a decision: a newer one of their id came, or somebody cancelled it'
 ) sql security invoker as
-select org_id, type, day, sum(n_accepted) + sum(n_refused) as received, sum(n_accepted) as accepted, sum(n_refused) as refused,
+select org_id, type, day, sum(n_accepted) + sum(n_refused) + sum(n_waiting) + sum(n_undecided) as received,
+  sum(n_accepted) as accepted, sum(n_refused) as refused,
   arraySlice(arraySort(pair -> (-pair.2, pair.1), arrayZip(mapKeys(sumMap(n_codes)), mapValues(sumMap(n_codes)))), 1, 5) as top_codes,
-  max(last) as last_accepted_at
+  max(last) as last_accepted_at, sum(n_waiting) as waiting, sum(n_undecided) as undecided
 from (
-select org_id, 'shops' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'shops' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.shops_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'categories' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'categories' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.categories_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'tags' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'tags' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.tags_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'keywords' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'keywords' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.keywords_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'institutes' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'institutes' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.institutes_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'courses' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'courses' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.courses_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'customers' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'customers' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.customers_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'branches' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'branches' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.branches_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'offers' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'offers' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.offers_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'transactions' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'transactions' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.transactions_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'shop-categories' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'shop-categories' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.shop_categories_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'shop-tags' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'shop-tags' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.shop_tags_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'shop-keywords' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'shop-keywords' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.shop_keywords_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'student-favourites' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'student-favourites' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.student_favourites_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
-select org_id, 'interactions' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last
+select org_id, 'interactions' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
   from weir.interactions_log
-  group by org_id, day, batch_id
+  group by org_id, day, batch_id, intDiv(version, 8192)
 )
 group by org_id, day
 union all
 select org_id, type, toDate(rejected_at) as day, toUInt64(0) as n_accepted, count() as n_refused,
   sumMap(mapFromArrays(arrayDistinct(problems.code), arrayMap(code -> toUInt64(1), arrayDistinct(problems.code)))) as n_codes,
-  cast(null as Nullable(DateTime64(3, 'UTC'))) as last
+  cast(null as Nullable(DateTime64(3, 'UTC'))) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
 from weir.rejections_log final
 where org_id != ''
+group by org_id, type, day
+union all
+select org_id, type, toDate(if(state = 'waiting', since, changed_at)) as day, toUInt64(0) as n_accepted,
+  toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, cast(null as Nullable(DateTime64(3, 'UTC'))) as last, countIf(state = 'waiting') as n_waiting, countIf(state != 'waiting') as n_undecided
+from weir.waiting_log final
+where state in ('waiting', 'superseded', 'cancelled')
 group by org_id, type, day
 )
 group by org_id, type, day;

@@ -5,6 +5,8 @@ create schema auth;
 create schema edge;
 create schema integrity;
 
+create sequence integrity.waiting_changes;
+
 -- The organisations that send records, and how much each of them may send in a second.
 create table auth.organisations (
   org_id text not null,
@@ -95,6 +97,10 @@ create table integrity.verdicts (
   submitted_offset bigint not null,
   -- When the batch last came again. A verdict is kept by its last use: this moment, or else decided_at.
   repeated_at timestamptz(3),
+  -- Records of the batch that began to wait; what became of them is in integrity.waiting.
+  waiting json,
+  -- Places of records that were to be decided anew and no longer waited: nothing happened to them.
+  gone integer[] not null default '{}'::integer[],
   constraint verdicts_pkey primary key (batch_id)
 );
 create index verdicts_last_used on integrity.verdicts (topic, partition, coalesce(repeated_at, decided_at));
@@ -204,6 +210,67 @@ create table integrity.retry_orders (
   constraint retry_orders_pkey primary key (order_id)
 );
 create index retry_orders_ordered_at on integrity.retry_orders (ordered_at);
+
+-- Records that wait for what they refer to, and what became of those that waited; the ended ones are pruned like
+-- verdicts. A row is decided only in the lane of its record: batch_id and place say where it was first submitted.
+create table integrity.waiting (
+  batch_id uuid not null,
+  -- Its place in that batch; request_index is the one in the request.
+  place integer not null,
+  org_id text not null,
+  type text not null,
+  id uuid not null,
+  request_id uuid not null,
+  request_index integer not null,
+  -- The version of the place where it was first submitted.
+  version bigint not null,
+  topic text not null,
+  partition integer not null,
+  -- The record as a submitted batch of its own, in the wire format of its topic. Null once it no longer waits.
+  message bytea,
+  keyed_sha256 bytea,
+  -- What it waits for: [{field, type, id}]. Of one that has ended, what it waited for last.
+  missing json not null,
+  since timestamptz(3) not null,
+  until timestamptz(3) not null,
+  state text not null default 'waiting'::text,
+  changed_at timestamptz(3) not null,
+  problems json,
+  accepted_version bigint,
+  -- When something that it waits for was accepted: its lane is to decide it anew.
+  due_at timestamptz(3),
+  -- When it was last appended to its lane to be decided anew.
+  sent_at timestamptz(3),
+  -- Whether it is certain that no transaction that did not see this row has indexed what it waits for: until then the
+  -- relay looks itself.
+  is_checked boolean not null default false,
+  -- Once no transaction older than this one is under way, the next look is the last one that is needed.
+  check_after xid8,
+  -- Grows with every change of state: the version of its event on weir.waiting.
+  change bigint not null default nextval('integrity.waiting_changes'::regclass),
+  -- Whether that event is published.
+  is_told boolean not null default false,
+  constraint waiting_pkey primary key (batch_id, place),
+  constraint waiting_state check (state = any (array['waiting'::text, 'accepted'::text, 'refused'::text, 'superseded'::text, 'cancelled'::text]))
+);
+create index waiting_due on integrity.waiting (due_at) where state = 'waiting'::text and due_at is not null;
+create index waiting_ended on integrity.waiting (changed_at) where state <> 'waiting'::text;
+create index waiting_lane on integrity.waiting (topic, partition) where state = 'waiting'::text;
+create unique index waiting_record on integrity.waiting (org_id, type, id) where state = 'waiting'::text;
+create index waiting_unchecked on integrity.waiting (since) where state = 'waiting'::text and not is_checked;
+create index waiting_until on integrity.waiting (until) where state = 'waiting'::text;
+create index waiting_untold on integrity.waiting (change) where not is_told;
+
+-- The records that waiting records wait for: what is looked at when a record is indexed.
+create table integrity.waiting_for (
+  org_id text not null,
+  type text not null,
+  id uuid not null,
+  batch_id uuid not null,
+  place integer not null,
+  constraint waiting_for_pkey primary key (org_id, type, id, batch_id, place)
+);
+create index waiting_for_waiting on integrity.waiting_for (batch_id, place);
 
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of
 -- last_used_at is not announced: the edges themselves write it all the time.

@@ -3,13 +3,14 @@ import type { Connection, Pool } from '#platform/postgres/postgres.js'
 type Database = Pool | Connection
 
 /**
- * The schemas, tables, indexes, functions and triggers of a database as SQL that makes the same ones in an empty database,
+ * The schemas, sequences, tables, indexes, functions and triggers of a database as SQL that makes the same ones in an empty database,
  * with the database's own comments. `npm run publish-schemas` keeps it in schemas/published/postgres.sql, for people who want
  * to see what all the migrations together have made. Throws where the database holds something that it cannot describe.
  */
 export const describeSchema = async (db: Database): Promise<string> => {
   await refuseUnknownKinds(db)
   const schemas = await findSchemas(db)
+  const sequences = await findSequences(db)
   const tables = await findTables(db)
   const columns = await findColumns(db)
   const constraints = await findConstraints(db)
@@ -36,6 +37,7 @@ export const describeSchema = async (db: Database): Promise<string> => {
   return [
     asComment(header),
     schemas.map((name) => `create schema ${name};\n`).join(''),
+    ...(sequences.length > 0 ? [sequences.map((name) => `create sequence ${name};\n`).join('')] : []),
     ...tables.map(createTable),
     ...functions.map(createFunction),
   ].join('\n')
@@ -87,11 +89,17 @@ const asComment = (text: string | null, indent = ''): string => {
 const isOurs = (relation: string): string => `
   ${relation}.relnamespace::regnamespace::text !~ '^(pg_|information_schema$)' and ${relation}.relname !~ '^migrations_'`
 
+// One that belongs to no column, and counts from 1 in steps of 1.
+const isPlainSequence = `(
+  c.relkind = 'S' and not exists (select from pg_depend d where d.objid = c.oid and d.deptype in ('a', 'i'))
+  and exists (select from pg_sequence s where s.seqrelid = c.oid and s.seqstart = 1 and s.seqincrement = 1 and not s.seqcycle)
+)`
+
 const refuseUnknownKinds = async (db: Database): Promise<void> => {
   const { rows } = await db.query<{ name: string }>(`
     select c.oid::regclass::text as name
     from pg_class c
-    where ${isOurs('c')} and c.relkind not in ('r', 'i')
+    where ${isOurs('c')} and c.relkind not in ('r', 'i') and not ${isPlainSequence}
     union all
     select a.attrelid::regclass || '.' || a.attname
     from pg_attribute a
@@ -111,6 +119,15 @@ const findSchemas = async (db: Database): Promise<string[]> => {
     from pg_namespace
     where nspname !~ '^(pg_|information_schema$|public$)'
     order by nspname`)
+  return rows.map(({ name }) => name)
+}
+
+const findSequences = async (db: Database): Promise<string[]> => {
+  const { rows } = await db.query<{ name: string }>(`
+    select c.oid::regclass::text as name
+    from pg_class c
+    where ${isOurs('c')} and ${isPlainSequence}
+    order by c.oid::regclass::text`)
   return rows.map(({ name }) => name)
 }
 

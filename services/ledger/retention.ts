@@ -13,6 +13,7 @@ import {
 import { countPrunableRetries, pruneRetries } from './retries/claims.js'
 import { pruneOrders } from './retries/orders.js'
 import { countPrunableVerdicts, pruneVerdicts } from './verdicts.js'
+import { countPrunableWaits, pruneWaits } from './waiting/upkeep.js'
 
 // How long things are kept, from which moment on they are too old, and how the tables of Postgres are rid of them.
 
@@ -85,11 +86,11 @@ export const retriesBefore = (rejections: Date, now: number, topicRetention: num
 export const interactionVerdictsBefore = (now: number, verdicts: Date): Date =>
   new Date(Math.max(verdicts.getTime(), now - day))
 
-export type Prunable = 'verdicts' | 'keyed_interactions' | 'keyed_requests' | 'retries'
+export type Prunable = 'verdicts' | 'waits' | 'keyed_interactions' | 'keyed_requests' | 'retries'
 export type PrunedCounts = Record<Prunable, number>
 
 /**
- * What is pruned: verdicts and keyed interactions last used before a moment; verdicts on interactions, with the request ids that
+ * What is pruned: verdicts and keyed interactions last used before a moment, with what is known of records that waited; verdicts on interactions, with the request ids that
  * find them, last used before another (the same, where none is given); and retries of rejections from before one.
  */
 export type Cutoffs = {
@@ -134,18 +135,24 @@ export const createRetention = (deps: {
       const ofInteractions = interactionVerdicts ? await countPrunableVerdicts(pool, own, interactionVerdicts) : 0
       return {
         verdicts: ofInteractions + (verdicts ? await countPrunableVerdicts(pool, others, verdicts) : 0),
+        waits:
+          verdicts && interactionVerdicts
+            ? await countPrunableWaits(pool, { uploads: verdicts, interactions: interactionVerdicts })
+            : 0,
         keyed_interactions: verdicts ? await countPrunableKeyed(pool, verdicts) : 0,
         keyed_requests: interactionVerdicts ? await countPrunableKeyedRequests(pool, interactionVerdicts) : 0,
         retries: retries ? await countPrunableRetries(pool, retries) : 0,
       }
     },
     prune: async ({ verdicts, interactionVerdicts = verdicts, retries }, signal) => {
-      const pruned: PrunedCounts = { verdicts: 0, keyed_interactions: 0, keyed_requests: 0, retries: 0 }
+      const pruned: PrunedCounts = { verdicts: 0, waits: 0, keyed_interactions: 0, keyed_requests: 0, retries: 0 }
       if (verdicts && interactionVerdicts) {
         for (const partition of await deps.committed()) {
           const before = isOfInteractions(partition) ? interactionVerdicts : verdicts
           pruned.verdicts += await prune('verdicts', (most) => verdictsOf(partition, before, most), signal)
         }
+        const ended = { uploads: verdicts, interactions: interactionVerdicts }
+        pruned.waits = await prune('waits', (most) => pruneWaits(pool, ended, most), signal)
         const keyed = (most: number) => pruneKeyedInteractions(pool, verdicts, most)
         pruned.keyed_interactions = await prune('keyed_interactions', keyed, signal)
         // Without its verdict such a row finds nothing: it may go a moment later.

@@ -2,6 +2,7 @@ import type { Committed } from '#platform/kafka/committed-offsets.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
 import type { VerdictEvent, Waiting } from '#schemas/events.js'
+import { noneWaitedSince } from './waiting/upkeep.js'
 
 // integrity.verdicts: the decision on each batch. It is written once and never changed; pruning removes old ones.
 
@@ -68,7 +69,8 @@ export const findDecidedBetween = async (
   { topic, partition, from, until }: { topic: string; partition: number; from: number; until: number },
 ): Promise<DecidedBatchAt[]> => {
   const { rows } = await pool.query<DecidedBatchAt>(
-    `select submitted_offset as "offset", batch_id, request_id, org_id, accepted + json_array_length(refused) as records
+    `select submitted_offset as "offset", batch_id, request_id, org_id,
+      accepted + json_array_length(refused) + coalesce(json_array_length(waiting), 0) + cardinality(gone) as records
     from integrity.verdicts
     where topic = $1 and partition = $2 and submitted_offset >= $3 and submitted_offset < $4
     order by submitted_offset`,
@@ -147,7 +149,10 @@ export const findDecidedRequests = async (pool: Pool, requestIds: readonly strin
   return new Set(rows.map(({ request_id }) => request_id))
 }
 
-/** The newest batches of an organisation and topic that were decided since then, with how many records of each were accepted. */
+/**
+ * The newest batches of an organisation and topic that were decided since then, with how many records of each were accepted. Without
+ * those that integrity wrote itself (their request is the batch itself): events of records that waited name the batch they came in.
+ */
 export const findAcceptedBatches = async (
   pool: Pool,
   { org, topic, since }: { org: string; topic: string; since: Date },
@@ -160,7 +165,7 @@ export const findAcceptedBatches = async (
     from integrity.cursors c
     join integrity.verdicts v on v.topic = c.topic and v.partition = c.partition
     where c.topic = $1 and coalesce(v.repeated_at, v.decided_at) >= $3 and v.decided_at >= $3
-      and v.org_id = $2 and v.accepted > 0
+      and v.org_id = $2 and v.accepted > 0 and v.request_id <> v.batch_id
     order by v.decided_at desc
     limit $4`,
     [topic, org, since, most],
@@ -225,8 +230,8 @@ export const touchVerdicts = async (
 export type PrunedVerdicts = { count: number; lastUsed: Date | null }
 
 /**
- * Removes at most `most` verdicts of a partition that were published and last used before a moment, the oldest first. An array
- * of ids, not a join with them: Postgres would read the whole table for that, with the cursor held.
+ * Removes at most `most` verdicts of a partition that were published and last used before a moment, the oldest first; those
+ * with a record that waits, or has waited until then, stay. An array of ids, not a join with them: Postgres would read the whole table for that, with the cursor held.
  */
 export const pruneVerdicts = async (
   connection: Connection,
@@ -241,8 +246,9 @@ export const pruneVerdicts = async (
         delete from integrity.verdicts
         where batch_id = any (array(
           select batch_id
-          from integrity.verdicts
+          from integrity.verdicts v
           where topic = $1 and partition = $2 and submitted_offset < $3 and coalesce(repeated_at, decided_at) < $4
+          and ${noneWaitedSince('$4')}
           order by coalesce(repeated_at, decided_at)
           limit $5
         ))
@@ -285,7 +291,8 @@ export const countPrunableVerdicts = async (
       select count(*) as count
       from unnest($1::text[], $2::integer[], $3::bigint[]) as published (topic, partition, next_offset)
       join integrity.verdicts v using (topic, partition)
-      where v.submitted_offset < published.next_offset and coalesce(v.repeated_at, v.decided_at) < $4`,
+      where v.submitted_offset < published.next_offset and coalesce(v.repeated_at, v.decided_at) < $4
+        and ${noneWaitedSince('$4')}`,
     values: [committed.map((c) => c.topic), committed.map((c) => c.partition), committed.map((c) => c.offset), before],
   })
   return rows[0]?.count ?? 0

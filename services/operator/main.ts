@@ -20,6 +20,9 @@ import { addRejectedList } from './rejected/list.js'
 import { addRejectedRetry } from './rejected/retry.js'
 import { addRejectedShow } from './rejected/show.js'
 import { addVerify } from './verify/command.js'
+import { addWaitingCancel } from './waiting/cancel.js'
+import { addWaitingList } from './waiting/list.js'
+import { addWaitingShow } from './waiting/show.js'
 
 const config = readConfigOrExit(configSchema)
 // On standard error: standard output carries nothing but a command's result.
@@ -63,6 +66,13 @@ const rejected = program.command('rejected').description('look at refused record
 addRejectedList(rejected, session)
 addRejectedShow(rejected, session)
 addRejectedRetry(rejected, session)
+
+const waiting = program
+  .command('waiting')
+  .description('look at records that wait for what they refer to, and cancel them')
+addWaitingList(waiting, session)
+addWaitingShow(waiting, session)
+addWaitingCancel(waiting, session)
 
 addPrune(program, session)
 const rebuild = program

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { findRetries, type Retry, rejectionName, type Unanswered } from '#ledger/retries/claims.js'
 import { findAcceptedBatches, findDecidedRequests } from '#ledger/verdicts.js'
+import { countReleased } from '#ledger/waiting/upkeep.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { database, logTableOf, submittedTopic } from '#schemas/derive/names.js'
@@ -121,17 +122,25 @@ export const hasCaughtUp = async (
   if (!type) return true
   const since = new Date(Date.now() - lookBack)
   const decided = await findAcceptedBatches(pool, { org, topic: submittedTopic(name), since }, mostBatches)
-  if (decided.length === 0) return true
-  const rows = await clickhouse.query<{ batch_id: string; records: string }>(
-    `select batch_id, uniqExact(version) as records
-    from ${database}.${logTableOf(name)}
-    where org_id = {org:String} and accepted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-      and batch_id in {batches:Array(UUID)}
-    group by batch_id`,
-    { org, since: since.getTime(), batches: decided.map(({ batchId }) => batchId) },
-  )
-  const shown = new Map(rows.map(({ batch_id, records }) => [batch_id, Number(records)]))
-  return decided.every(({ batchId, accepted }) => (shown.get(batchId) ?? 0) >= accepted)
+  const released = await countReleased(pool, { org, type: name, since }, mostBatches)
+  const expected = new Map<string, number>()
+  for (const { batchId, accepted } of [...decided, ...released])
+    expected.set(batchId, (expected.get(batchId) ?? 0) + accepted)
+  const batches = [...expected.keys()]
+  for (let from = 0; from < batches.length; from += mostBatches) {
+    const asked = batches.slice(from, from + mostBatches)
+    const rows = await clickhouse.query<{ batch_id: string; records: string }>(
+      `select batch_id, uniqExact(version) as records
+      from ${database}.${logTableOf(name)}
+      where org_id = {org:String} and accepted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+        and batch_id in {batches:Array(UUID)}
+      group by batch_id`,
+      { org, since: since.getTime(), batches: asked },
+    )
+    const shown = new Map(rows.map(({ batch_id, records }) => [batch_id, Number(records)]))
+    if (asked.some((batchId) => (shown.get(batchId) ?? 0) < (expected.get(batchId) ?? 0))) return false
+  }
+  return true
 }
 
 export type Plan = {

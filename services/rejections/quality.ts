@@ -9,6 +9,10 @@ export type QualityDay = {
   received: number
   accepted: number
   refused: number
+  /** Records that came on that day and still wait for what they refer to. */
+  waiting: number
+  /** Records whose waiting ended on that day without a decision: superseded or cancelled. */
+  undecided: number
   topCodes: { code: string; count: number }[]
   lastAcceptedAt: Date | null
 }
@@ -19,6 +23,8 @@ type QualityRow = {
   received: string
   accepted: string
   refused: string
+  waiting: string
+  undecided: string
   top_codes: { code: string; count: string }[]
   last_accepted_at: string | null
 }
@@ -30,19 +36,22 @@ export const findQuality = async (
   { from, to }: { from: string; to: string },
 ): Promise<QualityDay[]> => {
   const rows = await clickhouse.query<QualityRow>(
-    `select type, toString(day) as on_day, received, accepted, refused, top_codes, last_accepted_at
+    `select type, toString(day) as on_day, received, accepted, refused, waiting, undecided, top_codes,
+      last_accepted_at
     from ${database}.${qualityView}
     where org_id = {org:String} and day >= {from:Date32} and day <= {to:Date32}
     order by day desc, type`,
     { org, from, to },
   )
-  return rows.map(({ type, on_day, received, accepted, refused, top_codes, last_accepted_at }) => ({
-    type,
-    day: on_day,
-    received: Number(received),
-    accepted: Number(accepted),
-    refused: Number(refused),
-    topCodes: top_codes.map(({ code, count }) => ({ code, count: Number(count) })),
-    lastAcceptedAt: last_accepted_at === null ? null : readTime(last_accepted_at),
+  return rows.map((row) => ({
+    type: row.type,
+    day: row.on_day,
+    received: Number(row.received),
+    accepted: Number(row.accepted),
+    refused: Number(row.refused),
+    waiting: Number(row.waiting),
+    undecided: Number(row.undecided),
+    topCodes: row.top_codes.map(({ code, count }) => ({ code, count: Number(count) })),
+    lastAcceptedAt: row.last_accepted_at === null ? null : readTime(row.last_accepted_at),
   }))
 }

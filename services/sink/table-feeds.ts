@@ -11,6 +11,8 @@ import {
   rejectedTopic,
   rejectionsLog,
   subjectOf,
+  waitingLog,
+  waitingTopic,
 } from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { createCloseLook, createFindColumns, createSort, type Sorted } from './readable.js'
@@ -55,6 +57,7 @@ export const openTableFeeds = async (
         feedOf(acceptedTopic(type.type), logTableOf(type.type), fedBy(type)),
       ),
       feedOf(rejectedTopic, rejectionsLog),
+      feedOf(waitingTopic, waitingLog),
     ]),
   )
 }

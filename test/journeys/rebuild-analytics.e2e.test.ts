@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { execa } from 'execa'
+import { pino } from 'pino'
 import { expect, it } from 'vitest'
+import { createKafka } from '#platform/kafka/kafka.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
+import { createRegistry } from '#platform/registry.js'
+import { waitingSchema } from '#schemas/derive/avro.js'
+import { entityKey, subjectOf, waitingTopic } from '#schemas/derive/names.js'
+import { partitionsOf, usualLayout } from '#schemas/derive/topics.js'
+import type { WaitingEvent } from '#schemas/events.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
@@ -78,6 +86,42 @@ it('makes a damaged table right: emptied, with an alien in it, and with rows tha
   for (const table of ['weir.tags_log', 'weir.tags_current']) expect(await seen(table)).toEqual(ids)
 }, 120_000)
 
+it('makes the table of what waits anew: what still waits, and what no longer does', async () => {
+  const org = await newOrganisation('analytics-waiting')
+  const kafka = createKafka({ brokers: system.env.KAFKA_BROKERS, clientId: 'waiting', log: pino({ level: 'silent' }) })
+  const registry = createRegistry(system.env.SCHEMA_REGISTRY_URL)
+  const encode = await registry.encoder<WaitingEvent>(subjectOf(waitingTopic), waitingSchema())
+  const producer = await kafka.createProducer()
+  const now = Date.now()
+  const begun = (): WaitingEvent => ({
+    ...{ org_id: org.name, request_id: randomUUID(), batch_id: randomUUID(), version: 1, type: 'offers', index: 0 },
+    ...{ id: randomUUID(), state: 'waiting', missing: [{ field: 'shop_id', type: 'shops', id: randomUUID() }] },
+    ...{ since: now, until: now + 86_400_000, changed_at: now },
+  })
+  const [waits, ended] = [begun(), begun()]
+  // As integrity tells it.
+  for (const event of [waits, ended, { ...ended, version: 2, state: 'accepted' as const }]) {
+    const key = entityKey(org.name, event.id)
+    const partition = partitionOf(key, partitionsOf(usualLayout, waitingTopic))
+    await producer.send(waitingTopic, partition, [{ key, value: encode(event) }])
+  }
+  await producer.close()
+  const shown = (from: string) =>
+    analyst.query(`select toString(id) as id from ${from} where org_id = {org:String} order by state, id`, {
+      org: org.name,
+    })
+  const all = [{ id: ended.id }, { id: waits.id }]
+  await eventually(async () => expect(await shown('weir.waiting_log final')).toEqual(all), 60_000)
+  const waiting = `select toString(id) as id from weir.waiting where org_id = {org:String}`
+  expect(await analyst.query(waiting, { org: org.name })).toEqual([{ id: waits.id }])
+
+  await analyst.command('truncate table weir.waiting_log')
+  const [rebuilt] = await operate<Rebuilt[]>(['rebuild', 'analytics', '--type', 'waiting'])
+  expect(rebuilt?.rows_after).toBeGreaterThanOrEqual(1)
+  expect(await shown('weir.waiting_log final')).toEqual(all)
+  expect(await analyst.query(waiting, { org: org.name })).toEqual([{ id: waits.id }])
+}, 120_000)
+
 it('makes all tables anew when none is named, and shows a table that fits the terminal', async () => {
   const { stdout, exitCode, stderr } = await execa(
     process.execPath,
@@ -87,7 +131,7 @@ it('makes all tables anew when none is named, and shows a table that fits the te
   expect(exitCode, stderr).toBe(0)
   const lines = stdout.split('\n')
   expect(lines[0]).toMatch(/^TYPE +EVENTS +SKIPPED +CARRIED +ROWS BEFORE +AFTER +TOOK$/)
-  expect(lines).toHaveLength(17)
+  expect(lines).toHaveLength(18)
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
 }, 240_000)
 

@@ -101,6 +101,10 @@ export type QualityOfDay = {
   received: number
   accepted: number
   refused: number
+  /** Came on that day, and still wait for a record that they refer to. */
+  waiting: number
+  /** Waited, until a newer record of their id came or somebody cancelled it. */
+  undecided: number
   top_codes: { code: string; count: number }[]
   last_accepted_at: string | null
 }

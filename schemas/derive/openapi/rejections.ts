@@ -141,7 +141,7 @@ const quality: Schema = {
   tags: ['rejections'],
   operationId: 'read-quality',
   summary: 'What came in, by type and day',
-  description: `Received, accepted and refused records of each type and day (UTC), interactions too, the newest day first. A day on which nothing of a type came in is left out. Refused ones count for as long as rejections are kept. The same is in ClickHouse, as \`weir.quality\`. ${scoped(readRejections)}`,
+  description: `Received, accepted and refused records of each type and day (UTC), interactions too, the newest day first. A day on which nothing of a type came in is left out. Refused ones count for as long as rejections are kept. A record that waits counts as \`waiting\` on the day on which it came; once that has ended, as accepted, refused or undecided on the day of that. The same is in ClickHouse, as \`weir.quality\`. ${scoped(readRejections)}`,
   parameters: [
     inQuery('from', 'the first day; by default 29 days before the last', { type: 'string', format: 'date' }),
     inQuery('to', 'the last day; by default today. At most 92 days in all', { type: 'string', format: 'date' }),
@@ -267,9 +267,11 @@ export const rejectionSchemas = (types: string[]): Record<string, Schema> => {
     QualityDay: object({
       type,
       day: { type: 'string', format: 'date' },
-      received: count('accepted and refused'),
+      received: count('accepted, refused, waiting and undecided'),
       accepted: count('each version of a record counts'),
       refused: count('refused'),
+      waiting: count('came on that day, and still wait for a record that they refer to'),
+      undecided: count('waited, until a newer record of their id came or somebody cancelled it'),
       top_codes: {
         type: 'array',
         description: 'the five commonest problems',

@@ -176,3 +176,63 @@ export const cancelWaits = async (db: Pool | Connection, filter: WaitFilter, mos
   )
   return rows[0]?.count ?? 0
 }
+
+/** What is waited for, that for which the most records wait first. */
+export const findMostMissed = async (
+  db: Pool,
+  { orgId, type }: { orgId?: string | undefined; type?: string | undefined },
+  limit: number,
+): Promise<MissingRecord[]> => {
+  const { rows } = await db.query<MissingRecord>(
+    `
+    select f.org_id as "orgId", f.type, f.id, count(*) as waiting, min(w.since) as oldest, min(w.until) as "firstUntil"
+    from integrity.waiting_for f
+    join integrity.waiting w using (batch_id, place)
+    where ($1::text is null or f.org_id = $1) and ($2::text is null or f.type = $2)
+    group by f.org_id, f.type, f.id
+    order by count(*) desc, min(w.since), f.type, f.id
+    limit $3`,
+    [orgId ?? null, type ?? null, limit],
+  )
+  return rows
+}
+
+/** How many records are missing, and how many wait for them: of one organisation or of all, for one type or for all. */
+export const countMissing = async (
+  db: Pool,
+  { orgId, type }: { orgId?: string | undefined; type?: string | undefined },
+): Promise<{ missing: number; waiting: number }> => {
+  const { rows } = await db.query<{ missing: number; waiting: number }>(
+    `select count(distinct (org_id, type, id)) as missing, count(distinct (batch_id, place)) as waiting
+    from integrity.waiting_for
+    where ($1::text is null or org_id = $1) and ($2::text is null or type = $2)`,
+    [orgId ?? null, type ?? null],
+  )
+  return rows[0] ?? { missing: 0, waiting: 0 }
+}
+
+/** How many records wait that are meant. */
+export const countWaits = async (db: Pool, filter: WaitFilter): Promise<number> => {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*) as count from integrity.waiting w where ${matching}`,
+    valuesOf(filter),
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** The newest of one id that wait or waited. For operators: no index leads to those that have ended, so this may read long. */
+export const findWaitsOfRecord = async (
+  db: Pool,
+  { orgId, type, id }: { orgId?: string | undefined; type: string; id: string },
+  limit: number,
+): Promise<Wait[]> => {
+  const { rows } = await db.query<Wait>(
+    `select ${columns}
+    from integrity.waiting
+    where type = $1 and id = $2 and ($3::text is null or org_id = $3)
+    order by since desc
+    limit $4`,
+    [type, id, orgId ?? null, limit],
+  )
+  return rows
+}

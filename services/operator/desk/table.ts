@@ -9,10 +9,28 @@ const gap = 2
 const narrowest = 8
 
 /** A table for people, as wide as its content, and never wider than `width` while some column may be narrowed. */
-export const toTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string => {
+export const toTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string =>
+  rowsOf(columns, rows, width).join('\n')
+
+/** The titles and the rows, each of one line or more. */
+const rowsOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] => {
   const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ cell }) => cell(row)))]
   const widths = fitWidths(columns, cells, width)
-  return cells.map((row) => toLines(row, widths)).join('\n')
+  return cells.map((row) => toLines(row, widths))
+}
+
+/** One line for each row, or two where the terminal is narrow: the ids below the facts, so that they stay whole and can be copied. */
+export const toTableWithIds = <Row>(
+  facts: readonly Column<Row>[],
+  ids: readonly Column<Row>[],
+  rows: readonly Row[],
+  width: number,
+): string => {
+  const wide = toTable([...facts, ...ids], rows, Number.POSITIVE_INFINITY)
+  if (Math.max(...wide.split('\n').map((line) => line.length)) <= width) return wide
+  const first = rowsOf(facts, rows, width)
+  const second = rowsOf(ids, rows, width - 2)
+  return first.map((line, i) => `${line}\n  ${second[i]?.replaceAll('\n', '\n  ')}`).join('\n')
 }
 
 const fitWidths = <Row>(columns: readonly Column<Row>[], cells: string[][], width: number): number[] => {

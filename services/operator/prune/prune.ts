@@ -12,14 +12,14 @@ import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { groupsOf, retentionOf } from '#schemas/derive/topics.js'
 import { findExpiredVersions, pruneHistory } from '../../sink/history.js'
-import { findExpiredDays, pruneRejections } from '../../sink/retention.js'
+import { findExpiredDays, pruneDays } from '../../sink/retention.js'
 import { readDuration } from '../desk/arguments.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { createProgress } from '../desk/progress.js'
 import { examples, type Session } from '../desk/session.js'
 
 type Options = { verdicts?: string; rejections?: string; history?: string; dryRun?: boolean; json?: boolean }
-type Pruned = PrunedCounts & { rejections: number; versions: number }
+type Pruned = PrunedCounts & { rejections: number; waiting_rows: number; versions: number }
 type Before = Cutoffs & { rejections: Date | undefined; history: Date | undefined }
 
 const hour = 3_600_000
@@ -29,21 +29,30 @@ export const addPrune = (program: Command, session: Session): void => {
   const { VERDICT_RETENTION_HOURS: hours, REJECTION_RETENTION_DAYS: days, HISTORY_DAYS: history } = session.config
   program
     .command('prune')
-    .description('forget old verdicts, rejections and versions now, as the services do by the hour')
-    .option('--verdicts <age>', `verdicts and keyed interactions last used longer ago than this (default: ${hours}h)`)
-    .option('--rejections <age>', `rejections of whole days (UTC) longer ago than this (default: ${days}d)`)
+    .description('forget old verdicts, rejections, waits and versions now, as the services do by the hour')
+    .option(
+      '--verdicts <age>',
+      `verdicts, waits and keyed interactions last used longer ago than this (default: ${hours}h)`,
+    )
+    .option(
+      '--rejections <age>',
+      `rejections and ended waits of whole days (UTC) in ClickHouse, longer ago (default: ${days}d)`,
+    )
     .option(
       '--history <age>',
       `versions of records that were replaced longer ago than this (default: ${history === undefined ? 'none go' : `${history}d`})`,
     )
     .option('--dry-run', 'only say how much would go')
-    .option('--json', 'one line: verdicts, keyed_interactions, keyed_requests, rejections, retries, versions, dry_run')
+    .option(
+      '--json',
+      'one line: verdicts, waits, keyed_interactions, keyed_requests, rejections, waiting_rows, retries, versions, dry_run',
+    )
     .addHelpText('after', examples('prune --dry-run', 'prune', 'prune --rejections 30d', 'prune --verdicts 24h --json'))
     .addHelpText(
       'after',
       `
 With one of the three options only that is pruned, with none of them all. A verdict stays until it was published, and one on
-interactions for no longer than a day. Once it is pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404. A replaced version leaves the type's history (weir.shops_history), the
+interactions for no longer than a day; one with a record that still waits, until that has ended. Once it is pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404. A replaced version leaves the type's history (weir.shops_history), the
 current one never does.`,
     )
     .action((options: Options) => run(options, session))
@@ -53,11 +62,13 @@ const run = async (options: Options, session: Session): Promise<void> => {
   const { rejections, history, ...before } = readCutoffs(options, session, Date.now())
   const pruned = await session.withParts(['pool', 'kafka', 'clickhouse'], async ({ pool, kafka, clickhouse }) => {
     const committed = () => committedOffsets(kafka, Object.values(groupsOf(session.catalogue)))
-    const days = rejections ? await findExpiredDays(clickhouse, rejections) : []
+    const days = rejections ? await findExpiredDays(clickhouse, 'rejections', rejections) : []
+    const waits = rejections ? await findExpiredDays(clickhouse, 'waiting', rejections) : []
     const replaced = history ? await findExpiredVersions(clickhouse, session.catalogue, history) : []
     const found: Pruned = {
       ...(await createRetention({ pool, committed }).count(before)),
       rejections: sumOf(days.map(({ rows }) => rows)),
+      waiting_rows: sumOf(waits.map(({ rows }) => rows)),
       versions: sumOf(replaced.map(({ rows }) => rows)),
     }
     if (options.dryRun) return found
@@ -67,7 +78,8 @@ const run = async (options: Options, session: Session): Promise<void> => {
     // The same code as in the services, which prune by the hour.
     const gone: Pruned = {
       ...(await createRetention({ pool, committed, onStep }).prune(before)),
-      rejections: rejections ? await pruneRejections(clickhouse, rejections, { onDay: onRows }) : 0,
+      rejections: rejections ? await pruneDays(clickhouse, 'rejections', rejections, { onDay: onRows }) : 0,
+      waiting_rows: rejections ? await pruneDays(clickhouse, 'waiting', rejections, { onDay: onRows }) : 0,
       versions: history ? await pruneHistory(clickhouse, session.catalogue, history, { onType: onRows }) : 0,
     }
     progress.end()
@@ -107,13 +119,14 @@ const readAge = (option: string, given: string): number => {
 }
 
 const report = (pruned: Pruned, options: Options, session: Session): void => {
-  const { verdicts, keyed_interactions, keyed_requests, rejections, retries, versions } = pruned
+  const { verdicts, waits, keyed_interactions, keyed_requests, rejections, waiting_rows, retries, versions } = pruned
   if (options.json) {
     session.print(JSON.stringify({ ...pruned, dry_run: Boolean(options.dryRun) }))
     return
   }
   session.print(
-    `${options.dryRun ? 'would prune' : 'pruned'} ${verdicts} verdicts, ${keyed_interactions} keyed interactions, ` +
-      `${keyed_requests} of their request ids, ${rejections} rejections, ${retries} retries, ${versions} replaced versions`,
+    `${options.dryRun ? 'would prune' : 'pruned'} ${verdicts} verdicts, ${waits} ended waits, ${keyed_interactions} keyed interactions, ` +
+      `${keyed_requests} of their request ids, ${rejections} rejections, ${waiting_rows} rows of waits, ${retries} retries, ` +
+      `${versions} replaced versions`,
   )
 }

@@ -16,7 +16,7 @@ export const addRebuildAnalytics = (rebuild: Command, session: Session): void =>
     .description('make the ClickHouse tables anew from the accepted topics, services running')
     .option(
       '--type <type>',
-      'only this one: a type as in its path (shop-tags), interactions or rejections; may be given more than once',
+      'only this one: a type as in its path (shop-tags), interactions, rejections or waiting; may be given more than once',
       (type: string, types: string[] = []) => [...types, type],
     )
     .option('--json', 'one line: an array with type, events, skipped, carried, rows_before, rows_after, seconds')
@@ -32,7 +32,7 @@ analysts see the old rows, then the new ones, and never a part. Uploads go on;
 what they bring meanwhile is in both. ClickHouse needs room for a second copy of
 the largest table. SKIPPED are messages that nobody can read. CARRIED are rows
 that the topic no longer holds (interactions are kept there for a year,
-rejections for 90 days, a replaced version of a record for a week): they are
+rejections and waiting for 90 days, a replaced version of a record for a week): they are
 taken over from the old table.`,
     )
     .action((options: Options) => run(options, session))

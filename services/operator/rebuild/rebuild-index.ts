@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import { beginNewIndex, type Comparison, compareIndexes, dropNewIndex, swapIndex } from '#ledger/rebuilt-entities.js'
+import { uncheckWaits } from '#ledger/waiting/upkeep.js'
+import type { WaitPlace } from '#ledger/waiting/waits.js'
 import type { Log } from '#platform/health/log.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -27,8 +29,8 @@ export const addRebuildIndex = (rebuild: Command, session: Session): void => {
       `
 Uploads go on meanwhile, and none is refused for it. Integrity has to run, or at
 least to have published all that it decided. ADDED is what the topics hold and
-the present index lacks: records that refer to it were refused. REMOVED is what
-the present index holds and no topic knows of.`,
+the present index lacks: records that refer to it were refused, or wait and are
+decided now. REMOVED is what the present index holds and no topic knows of.`,
     )
     .action((options: Options) => run(options, session))
 }
@@ -71,12 +73,24 @@ const rebuildIndex = async (
     if (deps.isDryRun) await inShortTransaction(pool, dropNewIndex)
     else if (!(await inShortTransaction(pool, (connection) => swapIndex(connection, id))))
       throw new OperatorError('another rebuild has begun meanwhile: nothing was changed')
+    if (!deps.isDryRun) await lookAgain(pool)
     return { types, undecodable }
   } catch (error) {
     // Should this fail too, the next rebuild cleans up; the first failure is the one that the operator has to know.
     await inShortTransaction(pool, dropNewIndex).catch((left) => deps.log.error({ err: left }, 'not cleaned up'))
     throw error
   }
+}
+
+/**
+ * What waits is looked at once more: what it waits for may be in the new index, and no decision has put it there. Not in the
+ * transaction that swaps the tables: no decision could be taken while a million rows are changed. One that is cut off here lets
+ * records wait longer than they need to, until their time is up or the next rebuild; none of them is decided wrongly.
+ */
+const lookAgain = async (pool: Pool): Promise<void> => {
+  let after: WaitPlace | undefined
+  do after = await inShortTransaction(pool, (connection) => uncheckWaits(connection, after, 1000))
+  while (after)
 }
 
 const lockNotAvailable = '55P03'

@@ -1,6 +1,6 @@
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
-import { currentFeed, currentTable, logTable, rejectionsTable } from '#schemas/derive/clickhouse.js'
+import { currentFeed, currentTable, logTable, rejectionsTable, waitingTable } from '#schemas/derive/clickhouse.js'
 import {
   acceptedTopic,
   currentFeedOf,
@@ -11,13 +11,16 @@ import {
   rejectionsLog,
   rejectionsView,
   viewOf,
+  waitingLog,
+  waitingTopic,
+  waitingView,
 } from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { readName } from '../desk/arguments.js'
 
 /** A table that can be made anew, and the topic that it comes from. */
 export type Table = {
-  /** As the operator calls it: a type's path segment, or `rejections`. */
+  /** As the operator calls it: a type's path segment, `rejections` or `waiting`. */
   name: string
   topic: string
   schema: { namespace: string; name: string }
@@ -55,6 +58,7 @@ export const tablesOf = (catalogue: Catalogue, names: readonly string[]): Table[
   const all = [
     ...[...catalogue.all.values()].map((type) => recordsOf(type, sourceOf(acceptedTopic(type.type)))),
     rejectionsOf(sourceOf(rejectedTopic)),
+    waitingOf(sourceOf(waitingTopic)),
   ]
   const wanted = names.map((name) =>
     readName(
@@ -99,6 +103,16 @@ const rejectionsOf = (source: Source): Table => ({
   // A message that was set aside has no organisation, and its time was chosen by a stranger: it may be any time at all.
   key: `if(org_id = '', toString(batch_id), concat(org_id, '/', toString(batch_id)))`,
   decidedAt: `if(org_id = '', toDateTime64(0, 3, 'UTC'), rejected_at)`,
+  current: undefined,
+})
+
+const waitingOf = (source: Source): Table => ({
+  ...source,
+  name: waitingView,
+  ...namesOf(waitingView, waitingLog),
+  createRebuilt: waitingTable(rebuiltOf(waitingLog)),
+  key: `concat(org_id, '/', toString(id))`,
+  decidedAt: 'changed_at',
   current: undefined,
 })
 

@@ -4,7 +4,7 @@ import type { Filter } from '#rejections/filter.js'
 import { countByCode, findRejections, type Rejection } from '#rejections/find-rejections.js'
 import { readCount } from '../desk/arguments.js'
 import { examples, type Session } from '../desk/session.js'
-import { type Column, toDistance, toTable } from '../desk/table.js'
+import { type Column, toDistance, toTableWithIds } from '../desk/table.js'
 import { addFilterOptions, type FilterOptions, readFilter } from './filter.js'
 import { codesOf, rejectionAsJson } from './rejection.js'
 
@@ -65,7 +65,6 @@ const toSentence = (shown: number, total: number, byCode: Record<string, number>
   return `\n${shown < total ? `the newest ${shown} of ${total}` : `${total} in all`}: ${codes.join(', ')}`
 }
 
-/** One line for each rejection, or two where the terminal is narrow, so that ids stay whole and can be copied. */
 export const toListTable = (rows: readonly Listed[], width: number, now: Date): string => {
   const facts: Column<Listed>[] = [
     { title: 'WHEN', cell: ({ rejectedAt }) => toDistance(rejectedAt, now) },
@@ -78,14 +77,8 @@ export const toListTable = (rows: readonly Listed[], width: number, now: Date): 
     { title: 'ID', cell: ({ id }) => shorten(id ?? '-', 48) },
     { title: 'REQUEST', cell: ({ requestId, batchId, org }) => (org === '' ? batchId : requestId) },
   ]
-  const wide = toTable([...facts, ...ids], rows, Number.POSITIVE_INFINITY)
-  if (widthOf(wide) <= width) return wide
-  const first = toTable(facts, rows, width).split('\n')
-  const second = toTable(ids, rows, width - 2).split('\n')
-  return first.map((line, i) => `${line}\n  ${second[i]}`).join('\n')
+  return toTableWithIds(facts, ids, rows, width)
 }
-
-const widthOf = (text: string): number => Math.max(...text.split('\n').map((line) => line.length))
 
 const codesInShort = (row: Listed): string => {
   const [first = '-', ...others] = codesOf(row)

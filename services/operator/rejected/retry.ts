@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { Filter } from '#rejections/filter.js'
 import { alone } from '../desk/alone.js'
+import { canAsk, confirm } from '../desk/confirm.js'
 import { interruptible, OperatorError } from '../desk/operator-error.js'
 import { requireAddresses } from '../desk/parts.js'
 import { createProgress } from '../desk/progress.js'
@@ -91,15 +91,8 @@ const retry = (filter: Filter, options: Options, session: Session, signal: Abort
     return choice.dryRun ? work() : alone(pool, 'rejected retry', work)
   })
 
-const isWanted = async ({ records }: Prospect, options: Options, signal: AbortSignal): Promise<boolean> => {
-  if (options.yes || !process.stdin.isTTY || !process.stderr.isTTY) return true
-  const asking = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(es)?$/i.test((await asking.question(`Send ${records} again? [y/N] `, { signal })).trim())
-  } finally {
-    asking.close()
-  }
-}
+const isWanted = async ({ records }: Prospect, options: Options, signal: AbortSignal): Promise<boolean> =>
+  options.yes || !canAsk() || (await confirm(`Send ${records} again?`, signal))
 
 const report = (prospect: Prospect, sent: Sent, options: Options, session: Session): void => {
   if (options.json) session.print(JSON.stringify(toSummary(prospect, sent, Boolean(options.dryRun))))

@@ -10,6 +10,16 @@ export const kinds = {
     todo: 'somebody changed integrity.verdicts, or the log was replaced: compare with a backup',
     isMendable: false,
   },
+  wait_missing: {
+    means: 'a record began to wait, but is not among those that wait or waited: nobody will decide it',
+    todo: 'let its uploader send it again; its row in integrity.waiting was removed by hand',
+    isMendable: false,
+  },
+  wait_disagrees: {
+    means: 'integrity.waiting tells another end of a record that waited than the log and its verdict do',
+    todo: 'the log is right; somebody changed integrity.waiting: compare with a backup',
+    isMendable: false,
+  },
   event_missing: {
     means: 'a record was accepted, but its event is not on its topic',
     todo: 'weir verify --mend publishes it',

@@ -23,6 +23,8 @@ export type ExpectedBatch = LogPlace & {
   fates: Uint8Array
   /** A hash of each accepted record's key. */
   marks: Uint32Array
+  /** Of a batch in which records that waited are decided anew: the batches that they came in, by their places in this one. */
+  origins: ReadonlyMap<number, string> | undefined
   /** Refused records in all, and those whose rejection the sink must have written by now. */
   refused: number
   written: number
@@ -42,6 +44,7 @@ export const expect = (
     decidedAt: verdict?.decided_at ?? 0,
     fates: new Uint8Array(verdict ? records : 0),
     marks: new Uint32Array(verdict ? records : 0),
+    origins: batch.resumed?.length ? new Map(batch.resumed.map((each) => [each.index, each.batch_id])) : undefined,
     refused: verdict?.refused.length ?? 0,
     written: 0,
   }
@@ -63,13 +66,14 @@ export type Seen = { as: 'expected' | 'again' | 'unfounded'; expected: ExpectedB
 /** The batches of one type, by their places. `partitionsFor` tells where an event can come from. */
 export const createExpectations = (partitionsFor: (origin: Origin) => readonly number[]) => {
   const byPlace = new Map<string, ExpectedBatch>()
-  const byBatch = new Map<string, ExpectedBatch>()
+  /** By the batch that an event names, and its offset: events of records that waited name the batch that they came in. */
+  const byOrigin = new Map<string, ExpectedBatch>()
 
   /** The batch that an event says it is of, or else the one that lies where it says it comes from. */
   const find = (sighting: Sighting): [ExpectedBatch | undefined, number] => {
     const { offset, index } = placeOfVersion(sighting.version)
-    const named = byBatch.get(sighting.batchId)
-    if (named?.offset === offset) return [named, index]
+    const named = byOrigin.get(`${sighting.batchId}@${offset}`)
+    if (named) return [named, index]
     const there = partitionsFor(sighting).map((partition) => byPlace.get(`${partition}/${offset}`))
     return [there.every((each) => each !== undefined) ? there[0] : undefined, index]
   }
@@ -82,7 +86,8 @@ export const createExpectations = (partitionsFor: (origin: Origin) => readonly n
     const [expected, index] = find(sighting)
     if (!expected) return { as: 'outside' }
     const now = expected.fates[index]
-    const isMeant = (now === wanted || now === seen) && expected.batchId === sighting.batchId && isSame(expected, index)
+    const isMeant =
+      (now === wanted || now === seen) && originOf(expected, index) === sighting.batchId && isSame(expected, index)
     if (!isMeant) return { as: 'unfounded', expected }
     expected.fates[index] = seen
     return { as: now === wanted ? 'expected' : 'again', expected }
@@ -92,16 +97,22 @@ export const createExpectations = (partitionsFor: (origin: Origin) => readonly n
     add: (expected: ExpectedBatch): void => {
       byPlace.set(`${expected.partition}/${expected.offset}`, expected)
       // One that repeats an earlier batch has nothing to come of it.
-      if (expected.fates.length > 0) byBatch.set(expected.batchId, expected)
+      if (expected.fates.length === 0) return
+      for (const origin of expected.origins?.values() ?? [expected.batchId])
+        byOrigin.set(`${origin}@${expected.offset}`, expected)
     },
     seeAccepted: (sighting: Sighting): Seen =>
       see(sighting, fate.accepted, fate.acceptedSeen, ({ marks }, i) => marks[i] === markOf(sighting.key)),
     seeRejected: (sighting: Sighting): Seen => see(sighting, fate.refused, fate.refusedSeen, () => true),
     all: (): Iterable<ExpectedBatch> => byPlace.values(),
+    at: ({ partition, offset }: LogPlace): ExpectedBatch | undefined => byPlace.get(`${partition}/${offset}`),
   }
 }
 
 export type Expectations = ReturnType<typeof createExpectations>
+
+/** The batch that the event of a record names: the one that the record came in. */
+export const originOf = ({ origins, batchId }: ExpectedBatch, index: number): string => origins?.get(index) ?? batchId
 
 /** The indexes of a batch whose event was not found. */
 export const missingOf = (expected: ExpectedBatch, which: 'accepted' | 'refused'): number[] => {

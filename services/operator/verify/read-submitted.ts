@@ -3,17 +3,23 @@ import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
+import { newlyAccepted } from '#schemas/derive/decided-events.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { recordsIn, type SubmittedBatch } from '#schemas/events.js'
 import { createDecoder } from '../desk/decoder.js'
+import { checkDecidedAnew, type WaitingBatch } from './checks/check-waits.js'
 import { expect } from './expectations.js'
 import type { CheckedType, Subject } from './subject.js'
 
 /**
  * Compares the submitted log of the range with the stored verdicts, and notes what must come of every batch.
  * `published`: up to where integrity has committed. That was asked before this, so all below it is on the topics by now.
+ * Resolves to the batches of which records began to wait.
  */
-export const readSubmitted = async (subject: Subject, published: ReadonlyMap<string, number>): Promise<void> => {
+export const readSubmitted = async (
+  subject: Subject,
+  published: ReadonlyMap<string, number>,
+): Promise<WaitingBatch[]> => {
   const { topics, decisions, registry, types } = subject
   // Asked before the verdicts are read: by then, every batch below its cursor has its verdict.
   const cursors = await decisions.cursors()
@@ -25,6 +31,7 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
       { one, decode: createDecoder<SubmittedBatch>(registry, submittedSchema(one.type), { whole: true }) },
     ]),
   )
+  const waiting: WaitingBatch[] = []
   await topics.read(stretches, async ({ topic, partition, messages }) => {
     const reader = readers.get(topic)
     if (!reader) throw new Error(`${topic} was not asked for`)
@@ -44,17 +51,32 @@ export const readSubmitted = async (subject: Subject, published: ReadonlyMap<str
     const prunedBefore = isShort ? await decisions.prunedBefore(topic, partition) : undefined
     const losses = isShort ? await decisions.acceptedLosses(topic, partition) : []
     const isLost = (each: Submitted) => !verdicts.has(each.batch.batch_id) && isAcceptedLoss(each, losses)
+    await checkDecidedAnew(subject, reader.one, { topic, partition }, decided, verdicts)
+    const end = Math.min(cursor, stretches.find((each) => placeOf(each) === place)?.until ?? 0)
     for (const each of found) {
       const { counts } = reader.one
+      const { resumed = [] } = each.batch
       counts.batches++
-      counts.records += recordsIn(each.batch)
-      if (each.offset >= cursor) counts.waiting += recordsIn(each.batch)
+      counts.records += recordsIn(each.batch) - resumed.length
+      if (each.offset >= cursor) counts.waiting += recordsIn(each.batch) - resumed.length
       else if (isForgotten(each, verdicts, prunedBefore) || isLost(each)) counts.forgotten++
-      else note(subject, reader.one, { topic, partition }, each, verdicts, published.get(place) ?? 0)
+      else {
+        note(subject, reader.one, { topic, partition }, each, verdicts, published.get(place) ?? 0)
+        const begun = resumed.length > 0 ? [] : begunIn(verdicts.get(each.batch.batch_id))
+        if (begun.length > 0)
+          waiting.push({ one: reader.one, partition, batchId: each.batch.batch_id, places: begun, end })
+      }
     }
     progress.advance(messages.length)
   })
   progress.end()
+  return waiting
+}
+
+/** The places of records that began to wait with this verdict; not of those that came again while they wait. */
+const begunIn = (verdict: StoredVerdict | undefined): number[] => {
+  const repeated = new Set(verdict?.repeated)
+  return (verdict?.waiting ?? []).map(({ index }) => index).filter((index) => !repeated.has(index))
 }
 
 const note = (
@@ -77,12 +99,14 @@ const note = (
     expectations.add(expect(place, batch, null, type.id))
     return
   }
-  if (verdict.accepted + verdict.refused.length !== recordsIn(batch)) {
-    const found = `${verdict.accepted} accepted and ${verdict.refused.length} refused of ${recordsIn(batch)} records`
+  const [waiting, gone] = [verdict.waiting?.length ?? 0, verdict.gone?.length ?? 0]
+  if (verdict.accepted + verdict.refused.length + waiting + gone !== recordsIn(batch)) {
+    const rest = waiting + gone > 0 ? `, ${waiting} waiting, ${gone} gone` : ''
+    const found = `${verdict.accepted} accepted and ${verdict.refused.length} refused${rest} of ${recordsIn(batch)} records`
     subject.differences.add({ kind: 'verdict_disagrees', type: type.type, where, found })
     return
   }
-  counts.accepted += verdict.accepted - verdict.repeated.length
+  counts.accepted += newlyAccepted(batch, verdict).length
   counts.refused += verdict.refused.length
   expectations.add(expect(place, batch, verdict, type.id))
 }

@@ -28,6 +28,10 @@ export const toJson = (findings: Findings): string => {
       batches: of.batches,
       records: of.records,
       waiting: of.waiting,
+      waiting_for_references: of.waitingForReferences,
+      decided_anew: of.decidedAnew,
+      superseded: of.superseded,
+      cancelled: of.cancelled,
       repeated_batches: of.repeats,
       verdicts_no_longer_kept: of.forgotten,
       accepted: of.accepted,
@@ -72,7 +76,7 @@ export const toText = (findings: Findings, width: number): string => {
 const columnsOf = (differences: Differences): Column<TypeCounts>[] => [
   { title: 'TYPE', cell: (of) => of.type, wraps: true },
   { title: 'RECORDS', cell: (of) => String(of.records) },
-  { title: 'WAITING', cell: (of) => String(of.waiting) },
+  { title: 'WAITING', cell: (of) => String(of.waiting + of.waitingForReferences) },
   { title: 'ACCEPTED', cell: (of) => String(of.accepted) },
   { title: 'TOPIC', cell: (of) => String(of.onTopic) },
   { title: 'REFUSED', cell: (of) => String(of.refused) },
@@ -86,6 +90,10 @@ const remarks = (counts: readonly TypeCounts[]): string[] => {
   const sum = (of: (counts: TypeCounts) => number): number => counts.reduce((total, each) => total + of(each), 0)
   const all: [number, string][] = [
     [sum((of) => of.waiting), 'records wait to be decided'],
+    [sum((of) => of.waitingForReferences), 'records wait for a record that they refer to'],
+    [sum((of) => of.decidedAnew), 'records waited and were decided anew'],
+    [sum((of) => of.superseded), 'records waited until a newer one of their id took their place'],
+    [sum((of) => of.cancelled), 'records waited until somebody cancelled it'],
     [sum((of) => of.inFlight), 'events or rows are on their way'],
     [sum((of) => of.compacted), 'events were replaced by newer ones and compacted away'],
     [sum((of) => of.repeats), 'batches repeat an earlier one'],

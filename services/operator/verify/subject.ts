@@ -1,5 +1,6 @@
 import type { AcceptedLoss } from '#ledger/fence.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
+import type { Wait } from '#ledger/waiting/look-up.js'
 import type { Group } from '#platform/kafka/committed-offsets.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 import type { Producer } from '#platform/kafka/producer.js'
@@ -48,6 +49,8 @@ export type StoredDecisions = {
   /** By `topic/partition`: what lies below this offset was decided. */
   cursors: () => Promise<ReadonlyMap<string, number>>
   verdicts: (batchIds: readonly string[]) => Promise<ReadonlyMap<string, StoredVerdict>>
+  /** What is known of the records of these batches that wait or waited. */
+  waits: (batchIds: readonly string[]) => Promise<readonly Wait[]>
   /** The moment before which verdicts of a partition may have been pruned. */
   prunedBefore: (topic: string, partition: number) => Promise<number | undefined>
   /** The losses that operators have accepted in a partition. */
@@ -67,11 +70,16 @@ export type CheckedType = { type: RecordType; counts: TypeCounts; expectations: 
 /** What was counted of one type. */
 export type TypeCounts = {
   type: string
-  /** Batches in the range, and the records in them. */
+  /** Batches in the range, and the records in them; each record that waited counts where it was first submitted. */
   batches: number
   records: number
   /** Records of batches that are not yet decided. */
   waiting: number
+  /** Records that wait for what they refer to, those that waited and were decided anew, and those that never will be. */
+  waitingForReferences: number
+  decidedAnew: number
+  superseded: number
+  cancelled: number
   /** Batches that repeat an earlier one, and batches whose verdict is too old to be kept. */
   repeats: number
   forgotten: number
@@ -97,6 +105,10 @@ export const noCounts = (type: string): TypeCounts => ({
   batches: 0,
   records: 0,
   waiting: 0,
+  waitingForReferences: 0,
+  decidedAnew: 0,
+  superseded: 0,
+  cancelled: 0,
   repeats: 0,
   forgotten: 0,
   accepted: 0,

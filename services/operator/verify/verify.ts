@@ -1,6 +1,7 @@
 import { findAcceptedLosses, findCursors, findPrunedBefore } from '#ledger/cursors.js'
 import { readLayout } from '#ledger/layout/check-layout.js'
 import { findVerdicts } from '#ledger/verdicts.js'
+import { findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
@@ -9,6 +10,7 @@ import type { RecordType } from '#schemas/record.js'
 import type { Parts } from '../desk/parts.js'
 import { checkAccepted } from './checks/check-accepted.js'
 import { checkRejected } from './checks/check-rejected.js'
+import { checkWaits } from './checks/check-waits.js'
 import { createDifferences } from './differences.js'
 import { createExpectations } from './expectations.js'
 import { idOf, orgOf } from './key-states.js'
@@ -38,6 +40,7 @@ export const verify = async (
   const decisions = {
     cursors: () => findCursors(pool),
     verdicts: (batchIds: readonly string[]) => findVerdicts(pool, batchIds),
+    waits: (batchIds: readonly string[]) => findWaitsOfBatches(pool, batchIds),
     prunedBefore: (topic: string, partition: number) => findPrunedBefore(pool, topic, partition),
     acceptedLosses: (topic: string, partition: number) => findAcceptedLosses(pool, topic, partition),
   }
@@ -67,7 +70,7 @@ const compare = async (subject: Subject, mends: boolean): Promise<Mended | undef
   const published = await topics.committed(
     names.map((type) => ({ groupId: integrityGroupOf(type), topics: [submittedTopic(type)] })),
   )
-  await readSubmitted(subject, published)
+  await checkWaits(subject, await readSubmitted(subject, published))
 
   const written = await topics.committed([
     ...names.map((type) => ({ groupId: sinkGroupOf(type), topics: [acceptedTopic(type)] })),

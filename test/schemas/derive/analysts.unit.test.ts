@@ -18,16 +18,20 @@ create row policy or replace \`analyst_acme-2_only\` on weir.interactions_log fo
 create row policy or replace \`analyst_acme-2_rows\` on weir.interactions_log for select using 1 as permissive to \`analyst_acme-2\`, current_user;
 create row policy or replace \`analyst_acme-2_only\` on weir.rejections_log for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
 create row policy or replace \`analyst_acme-2_rows\` on weir.rejections_log for select using 1 as permissive to \`analyst_acme-2\`, current_user;
+create row policy or replace \`analyst_acme-2_only\` on weir.waiting_log for select using org_id = 'acme-2' as restrictive to \`analyst_acme-2\`;
+create row policy or replace \`analyst_acme-2_rows\` on weir.waiting_log for select using 1 as permissive to \`analyst_acme-2\`, current_user;
 grant select on weir.shop_categories to \`analyst_acme-2\`;
 grant select on weir.shop_categories_history to \`analyst_acme-2\`;
 grant select on weir.shop_categories_as_of to \`analyst_acme-2\`;
 grant select on weir.interactions to \`analyst_acme-2\`;
 grant select on weir.rejections to \`analyst_acme-2\`;
+grant select on weir.waiting to \`analyst_acme-2\`;
 grant select on weir.quality to \`analyst_acme-2\`;
 grant select on weir.shop_categories_log to \`analyst_acme-2\`;
 grant select on weir.shop_categories_current to \`analyst_acme-2\`;
 grant select on weir.interactions_log to \`analyst_acme-2\`;
-grant select on weir.rejections_log to \`analyst_acme-2\``,
+grant select on weir.rejections_log to \`analyst_acme-2\`;
+grant select on weir.waiting_log to \`analyst_acme-2\``,
   )
 })
 
@@ -41,7 +45,9 @@ drop row policy if exists \`analyst_acme-2_rows\` on weir.shop_categories_curren
 drop row policy if exists \`analyst_acme-2_only\` on weir.interactions_log;
 drop row policy if exists \`analyst_acme-2_rows\` on weir.interactions_log;
 drop row policy if exists \`analyst_acme-2_only\` on weir.rejections_log;
-drop row policy if exists \`analyst_acme-2_rows\` on weir.rejections_log`,
+drop row policy if exists \`analyst_acme-2_rows\` on weir.rejections_log;
+drop row policy if exists \`analyst_acme-2_only\` on weir.waiting_log;
+drop row policy if exists \`analyst_acme-2_rows\` on weir.waiting_log`,
   )
 })
 

@@ -29,6 +29,7 @@ it('makes the same tables in an empty database', async () => {
 
 it.each([
   ['create view integrity.newest as select 1 as one', 'integrity.newest'],
+  ['create sequence edge.by_two increment by 2', 'edge.by_two'],
   ["create type auth.state as enum ('new', 'old')", 'auth.state'],
   [
     'alter table edge.requests add column n integer generated always as identity',

@@ -13,6 +13,7 @@ import { takeDecisions } from '../../../services/integrity/take-decisions.js'
 import { batchOf } from '../../support/batch.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 import { sampleOf } from '../../support/sample.js'
+import { insertWait } from '../../support/waits.js'
 
 const topic = 'weir.submitted.shops'
 const day = 86_400_000
@@ -23,7 +24,7 @@ const date = (n: number): Date => new Date(on(n))
 const { pool } = await openMigratedDatabase()
 beforeEach(async () => {
   await pool.query(
-    'truncate integrity.verdicts, integrity.cursors, integrity.keyed_interactions, integrity.keyed_requests, integrity.retries, integrity.request_bodies',
+    'truncate integrity.verdicts, integrity.cursors, integrity.keyed_interactions, integrity.keyed_requests, integrity.retries, integrity.request_bodies, integrity.waiting, integrity.waiting_for',
   )
 })
 /** A batch that the edge submits on a certain day. */
@@ -145,7 +146,7 @@ it('prunes keyed interactions, their request ids and retries by age, each by its
   }
   const retention = retentionWith(0, 1)
   const before = { verdicts: date(1), retries: date(2) }
-  const counts = { verdicts: 0, keyed_interactions: 1, keyed_requests: 2, retries: 2 }
+  const counts = { verdicts: 0, waits: 0, keyed_interactions: 1, keyed_requests: 2, retries: 2 }
   expect(await retention.count(before)).toEqual(counts)
   expect(await retention.prune(before)).toEqual(counts)
   expect(await retention.count({ verdicts: date(9), retries: date(9) })).toMatchObject({
@@ -188,14 +189,50 @@ it('prunes verdicts on interactions sooner than the others, with the request ids
     steps: { pauseMs: 0 },
   })
   const before = { verdicts: date(0), interactionVerdicts: date(1) }
-  const gone = { verdicts: 1, keyed_interactions: 0, keyed_requests: 1, retries: 0 }
+  const gone = { verdicts: 1, waits: 0, keyed_interactions: 0, keyed_requests: 1, retries: 0 }
   expect(await retention.count(before)).toEqual(gone)
   expect(await retention.prune(before)).toEqual(gone)
   expect((await pool.query('select topic from integrity.verdicts')).rows).toEqual([{ topic }])
 })
 
+it('keeps what waits, and what became of it for as long as its verdict is kept', async () => {
+  const batches = [0, 0, 0, 0].map(batchOn)
+  const [waiting = '', lately = '', longAgo = '', repeated = ''] = batches.map(({ batch_id }) => batch_id)
+  for (const [n, batch] of batches.entries()) await decide(n, [batch], 0)
+  await insertWait(pool, { batchId: waiting, since: date(0) })
+  // Of one batch, one record is done with and another still waits.
+  await insertWait(pool, { batchId: waiting, place: 1, state: 'accepted', changedAt: date(1) })
+  await insertWait(pool, { batchId: lately, state: 'refused', changedAt: date(6) })
+  await insertWait(pool, { batchId: longAgo, state: 'superseded', changedAt: date(1) })
+  await insertWait(pool, { batchId: repeated, state: 'accepted', changedAt: date(1) })
+  await decide(4, batches.slice(3), 20)
+  // Its verdict is gone, but analysts do not know of its end.
+  await insertWait(pool, { batchId: randomUUID(), state: 'cancelled', changedAt: date(1), isTold: false })
+
+  const retention = retentionWith(5, 1)
+  const gone = { verdicts: 1, waits: 1 }
+  expect(await retention.count({ verdicts: date(5) })).toMatchObject(gone)
+  expect(await retention.prune({ verdicts: date(5) })).toMatchObject(gone)
+  expect(await keptOffsets()).toEqual([0, 1, 3])
+
+  // Not what still waits, however long ago it was sent.
+  expect(await retention.prune({ verdicts: date(30) })).toMatchObject({ verdicts: 2, waits: 2 })
+  expect(await keptOffsets()).toEqual([0])
+  const { rows } = await pool.query(`select state from integrity.waiting order by state`)
+  expect(rows.map(({ state }) => state)).toEqual(['accepted', 'cancelled', 'waiting'])
+})
+
+it('forgets interactions that waited with their verdicts, which go sooner', async () => {
+  await insertWait(pool, { type: 'interactions', state: 'accepted', changedAt: date(3) })
+  await insertWait(pool, { type: 'offers', state: 'accepted', changedAt: date(3) })
+  const before = { verdicts: date(2), interactionVerdicts: date(5) }
+  expect(await retentionWith(0).count(before)).toMatchObject({ waits: 1 })
+  expect(await retentionWith(0).prune(before)).toMatchObject({ waits: 1 })
+  expect((await pool.query('select type from integrity.waiting')).rows).toEqual([{ type: 'offers' }])
+})
+
 // Counts what earlier transactions of the connection did in the last second, too.
-const scans = `select seq_scan::integer from pg_stat_xact_user_tables where schemaname = 'integrity' and relname = 'verdicts'`
+const scans = `select seq_scan::integer from pg_stat_xact_user_tables where schemaname = 'integrity' and relname in ('verdicts', 'waiting') order by relname`
 
 it('finds what to prune by an index, without reading the table while it holds the cursor', async () => {
   await decide(0, [batchOn(0)], 0)
@@ -205,7 +242,18 @@ it('finds what to prune by an index, without reading the table while it holds th
       repeated, decided_at + n * interval '1 second', topic, n % 4, n
     from integrity.verdicts, generate_series(1, 20000) n`,
   )
-  await pool.query('analyze integrity.verdicts')
+  // A record of every other batch waited, and what became of it may be forgotten too.
+  const { batchId } = await insertWait(pool, { state: 'accepted', changedAt: date(0) })
+  await pool.query(
+    `insert into integrity.waiting (batch_id, place, org_id, type, id, request_id, request_index, version, topic, partition,
+      missing, since, until, state, changed_at)
+    select v.batch_id, 0, w.org_id, w.type, w.id, w.request_id, 0, w.version, w.topic, 0, w.missing, w.since, w.until, w.state,
+      w.changed_at
+    from integrity.waiting w, integrity.verdicts v
+    where w.batch_id = $1 and v.submitted_offset % 2 = 0`,
+    [batchId],
+  )
+  await pool.query('analyze integrity.verdicts, integrity.waiting')
   await inTransaction(pool, async (connection) => {
     const { rows: before } = await connection.query(scans)
     const { count } = await pruneVerdicts(connection, { topic, partition: 0, offset: 100_000 }, date(100), 1000)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { claimRetries } from '#ledger/retries/claims.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
-import { planRetries } from '#rejections/plan-retry.js'
+import { hasCaughtUp, planRetries } from '#rejections/plan-retry.js'
 import { findQuality } from '#rejections/quality.js'
 import { findStates } from '#rejections/states.js'
 import { findGroups } from '#rejections/summary.js'
@@ -12,6 +12,7 @@ import { catalogue } from '#schemas/catalogue.js'
 import { boundedReader } from '../../../services/edge/rejections/reads.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
+import { insertWait } from '../../support/waits.js'
 
 const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
 const { pool } = await openMigratedDatabase(2)
@@ -60,6 +61,23 @@ const insertAccepted = (
           })
           .join(', ')}`)
 
+type Waited = { batch: string; index: number; state: string; since: number; changed: number }
+
+/** Each as it began to wait, and then as what became of it. */
+const insertWaited = (org: string, rows: readonly Waited[]) =>
+  rows.length === 0
+    ? undefined
+    : clickhouse.command(`insert into weir.waiting_log
+        (org_id, type, id, since, until, request_id, batch_id, index, state, changed_at, version) values ${rows
+          .flatMap(({ batch, index, state, since, changed }, i) => {
+            const facts = [org, 'shops', batch, momentOf(since), momentOf(9 * day), batch, batch].map(quoted).join(', ')
+            return [
+              `(${facts}, ${index}, 'waiting', '${momentOf(since)}', ${i})`,
+              ...(state === 'waiting' ? [] : [`(${facts}, ${index}, '${state}', '${momentOf(changed)}', ${1000 + i})`]),
+            ]
+          })
+          .join(', ')}`)
+
 const batches = Array.from({ length: 4 }, () => randomUUID())
 const ids = Array.from({ length: 5 }, () => randomUUID())
 const day = 86_400
@@ -72,15 +90,26 @@ const anyRows = fc.uniqueArray(
     id: fc.nat(4),
     codes: fc.uniqueArray(fc.constantFrom('bad_format', 'missing_field', 'out_of_range'), { minLength: 1 }),
     times: fc.integer({ min: 1, max: 3 }),
+    /** Whether it waited first: its place in the log is then another message's, in which all begin with the first place. */
+    hasWaited: fc.boolean(),
   }),
   { selector: ({ batch, index }) => `${batch}/${index}`, maxLength: 20 },
+)
+const anyWaited = fc.uniqueArray(
+  fc.record({
+    index: fc.nat(9),
+    state: fc.constantFrom('waiting', 'accepted', 'refused', 'superseded', 'cancelled'),
+    since: fc.nat(2 * day - 1),
+    changed: fc.nat(2 * day - 1),
+  }),
+  { selector: ({ index }) => index, maxLength: 5 },
 )
 
 it('counts, groups and pages as a naive reader does, however often a row was written', {
   timeout: 120_000,
 }, async () => {
   await fc.assert(
-    fc.asyncProperty(anyRows, fc.integer({ min: 1, max: 4 }), async (rows, limit) => {
+    fc.asyncProperty(anyRows, anyWaited, fc.integer({ min: 1, max: 4 }), async (rows, waited, limit) => {
       const org = `org-${randomUUID()}`
       const placed = rows.map((row) => ({
         ...row,
@@ -88,11 +117,15 @@ it('counts, groups and pages as a naive reader does, however often a row was wri
         // Two batches a day.
         second: row.batch * (day / 2),
         batch: batches[row.batch] ?? '',
-        version: row.batch * 8192 + row.index,
+        version: row.hasWaited ? (100 + row.batch * 10 + row.index) * 8192 : row.batch * 8192 + row.index,
         id: ids[row.id] ?? '',
       }))
       const refused = placed.filter(({ isAccepted }) => !isAccepted)
       const accepted = placed.filter(({ isAccepted }) => isAccepted)
+      await insertWaited(
+        org,
+        waited.map((row) => ({ ...row, batch: batches[0] ?? '' })),
+      )
       for (const round of [1, 2, 3]) {
         await insertRefused(
           org,
@@ -128,10 +161,20 @@ it('counts, groups and pages as a naive reader does, however often a row was wri
       const days = await findQuality(clickhouse, org, { from: '2026-03-01', to: '2026-03-31' })
       const on = (list: { second: number }[], number: number) =>
         list.filter(({ second }) => Math.floor(second / day) === number).length
-      expect(days.map((each) => [each.day, each.received, each.accepted, each.refused])).toEqual(
+      const waiting = waited.filter(({ state }) => state === 'waiting').map(({ since }) => ({ second: since }))
+      const undecided = waited
+        .filter(({ state }) => state === 'superseded' || state === 'cancelled')
+        .map(({ changed }) => ({ second: changed }))
+      const all = [...placed, ...waiting, ...undecided]
+      expect(
+        days.map((each) => [each.day, each.received, each.accepted, each.refused, each.waiting, each.undecided]),
+      ).toEqual(
         [1, 0]
-          .filter((number) => on(placed, number) > 0)
-          .map((number) => [`2026-03-0${number + 1}`, on(placed, number), on(accepted, number), on(refused, number)]),
+          .filter((number) => on(all, number) > 0)
+          .map((number) => [
+            `2026-03-0${number + 1}`,
+            ...[all, accepted, refused, waiting, undecided].map((list) => on(list, number)),
+          ]),
       )
       for (const { accepted: some, lastAcceptedAt } of days) expect(lastAcceptedAt !== null).toBe(some > 0)
 
@@ -197,4 +240,33 @@ it('shows pages of bytes, and at least one record of any size', async () => {
   expect(await findRejections(clickhouse, { org }, 9, 1)).toHaveLength(1)
   expect(await findRejections(clickhouse, { org }, 9, 8)).toHaveLength(2)
   expect(await findRejections(clickhouse, { org }, 9)).toHaveLength(3)
+})
+
+it('knows that ClickHouse has caught up also with what waited, whose events name the batch that it came in', async () => {
+  const org = `org-${randomUUID()}`
+  const [batch, resume] = [randomUUID(), randomUUID()]
+  const hasIt = () => hasCaughtUp(sources, { org, type: 'shops' })
+  const insert = (batchId: string, requestId: string, accepted: number, offset: number) =>
+    pool.query(
+      `insert into integrity.verdicts (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256, accepted,
+        refused, repeated, decided_at, topic, partition, submitted_offset)
+      values ($1, $2, $3, 'shops', 1, 1, 0, '', $4, '[]', '{}', now(), 'weir.submitted.shops', 0, $5)`,
+      [batchId, org, requestId, accepted, offset],
+    )
+  const accept = (version: number) =>
+    clickhouse.command(`insert into weir.shops_log (org_id, request_id, batch_id, accepted_at, version, shop_id, name)
+      values ('${org}', '${batch}', '${batch}', now64(3), ${version}, '${randomUUID()}', 'x')`)
+  expect(await hasIt()).toBe(true)
+  await pool.query(
+    `insert into integrity.cursors (topic, partition, next_offset) values ('weir.submitted.shops', 0, 9)`,
+  )
+  await insert(batch, randomUUID(), 1, 1)
+  await accept(8192)
+  expect(await hasIt()).toBe(true)
+  // One of that batch waited, and is accepted in a batch that integrity has written itself.
+  await insert(resume, resume, 1, 2)
+  await insertWait(pool, { org, type: 'shops', batchId: batch, place: 1, state: 'accepted', changedAt: new Date() })
+  expect(await hasIt()).toBe(false)
+  await accept(16_384)
+  expect(await hasIt()).toBe(true)
 })

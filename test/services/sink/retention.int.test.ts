@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
-import { findExpiredDays, pruneRejections } from '../../../services/sink/retention.js'
+import { findExpiredDays, pruneDays } from '../../../services/sink/retention.js'
 
 const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
 // Far in the past, so that the other test files, which share this ClickHouse, find and lose nothing here.
@@ -31,26 +31,41 @@ const kept = () =>
 
 it('prunes rejections day by day, and nothing that is young enough', async () => {
   const before = new Date('1971-01-03T00:00:00Z')
-  expect(await findExpiredDays(clickhouse, before)).toEqual([
+  expect(await findExpiredDays(clickhouse, 'rejections', before)).toEqual([
     { day: '1971-01-01', rows: 24 },
     { day: '1971-01-02', rows: 24 },
   ])
   const gone: string[] = []
-  expect(await pruneRejections(clickhouse, before, { onDay: ({ day }) => gone.push(day) })).toBe(48)
+  expect(await pruneDays(clickhouse, 'rejections', before, { onDay: ({ day }) => gone.push(day) })).toBe(48)
   expect(gone).toEqual(['1971-01-01', '1971-01-02'])
   expect(await kept()).toEqual([
     { day: '1971-01-03', rows: 24 },
     { day: '1971-01-04', rows: 24 },
   ])
-  expect(await pruneRejections(clickhouse, before)).toBe(0)
+  expect(await pruneDays(clickhouse, 'rejections', before)).toBe(0)
 })
 
 it('stops between two days when it is told to', async () => {
   const stopping = new AbortController()
-  const pruning = pruneRejections(clickhouse, new Date('1971-01-05T00:00:00Z'), {
+  const pruning = pruneDays(clickhouse, 'rejections', new Date('1971-01-05T00:00:00Z'), {
     signal: stopping.signal,
     onDay: () => stopping.abort(),
   })
   await expect(pruning).rejects.toThrow('aborted')
   expect(await kept()).toEqual([{ day: '1971-01-04', rows: 24 }])
+})
+
+it('forgets records that waited with all of their changes, so that none of them seems to wait again', async () => {
+  const batch = randomUUID()
+  const change = (version: number, state: string, changedAt: string) => `insert into weir.waiting_log
+    (org_id, type, id, since, until, request_id, batch_id, \`index\`, state, changed_at, version) values
+    ('${org}', 'offers', '${batch}', '1971-02-01 00:00:00', '1971-02-02 12:00:00', '${batch}', '${batch}', 0, '${state}', '${changedAt}', ${version})`
+  const shown = () => clickhouse.query('select state from weir.waiting_log final where org_id = {org:String}', { org })
+  // Each in a part of its own, which ClickHouse need not have merged.
+  await clickhouse.command(change(1, 'waiting', '1971-02-01 00:00:00'))
+  await clickhouse.command(change(2, 'refused', '1971-02-03 00:00:00'))
+  expect(await pruneDays(clickhouse, 'waiting', new Date('1971-02-02T00:00:00Z'))).toBe(0)
+  expect(await shown()).toEqual([{ state: 'refused' }])
+  expect(await pruneDays(clickhouse, 'waiting', new Date('1971-02-03T00:00:00Z'))).toBeGreaterThan(0)
+  expect(await shown()).toEqual([])
 })

@@ -4,9 +4,9 @@ import { createClickHouse } from '#platform/clickhouse.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue, createCatalogue } from '#schemas/catalogue.js'
-import { acceptedSchema, schemasByTopic } from '#schemas/derive/avro.js'
-import { acceptedTopic, database, subjectOf, viewOf } from '#schemas/derive/names.js'
-import type { AcceptedEvent } from '#schemas/events.js'
+import { acceptedSchema, schemasByTopic, waitingSchema } from '#schemas/derive/avro.js'
+import { acceptedTopic, database, subjectOf, viewOf, waitingTopic } from '#schemas/derive/names.js'
+import type { AcceptedEvent, WaitingEvent } from '#schemas/events.js'
 import { type Field, optional, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
 import { interaction } from '#schemas/records/interaction.js'
@@ -101,6 +101,38 @@ it('keeps a deleted record out of the view', async () => {
   await write(event)
   await write({ ...event, version: event.version + 1, is_deleted: true })
   expect(await shownOf(org)).toEqual([])
+})
+
+it('shows what waits, and for what, until its last change says how that ended', async () => {
+  const org = `sink-${randomUUID()}`
+  const encodeWaiting = await registry.encoder<WaitingEvent>(subjectOf(waitingTopic), waitingSchema())
+  const missing = [{ field: 'shop_id', type: 'shops', id: randomUUID() }]
+  const event = (index: number, over: Partial<WaitingEvent> = {}): WaitingEvent => ({
+    ...{ org_id: org, request_id: randomUUID(), batch_id: batch, version: 7, type: 'offers', index, id: randomUUID() },
+    ...{ state: 'waiting', missing, since: Date.UTC(2026, 0, 1), until: Date.UTC(2026, 0, 2) },
+    ...{ changed_at: Date.UTC(2026, 0, 1), ...over },
+  })
+  const batch = randomUUID()
+  const [waits, ends] = [event(0), event(1)]
+  const ended = { ...ends, version: 9, state: 'accepted' as const, changed_at: Date.UTC(2026, 0, 1, 12) }
+  const tell = (...events: WaitingEvent[]) => handle({ ...fetchOf(events.map(encodeWaiting)), topic: waitingTopic })
+  await tell(waits, ends, ended)
+  // Told again, and in the wrong order: the version counts.
+  await tell(ends)
+  const shown = await clickhouse.query(
+    `select type, id, missing, toString(since) as began, toString(until) as ends, batch_id, index
+    from weir.waiting where org_id = {org:String}`,
+    { org },
+  )
+  const times = { began: '2026-01-01 00:00:00.000', ends: '2026-01-02 00:00:00.000' }
+  expect(shown).toEqual([{ type: 'offers', id: waits.id, missing, ...times, batch_id: batch, index: 0 }])
+  // As docs/operations.md shows it.
+  const behind = await clickhouse.query(
+    `select m.type, m.id, toUInt32(count()) as waiting from weir.waiting array join missing as m
+    where org_id = {org:String} group by m.type, m.id order by waiting desc`,
+    { org },
+  )
+  expect(behind).toEqual([{ 'm.type': 'shops', 'm.id': missing[0]?.id, waiting: 1 }])
 })
 
 it('sets aside what ClickHouse cannot take, and writes all the rest of the fetch', async () => {

@@ -5,7 +5,7 @@ import { eventually } from '../eventually.js'
 const readers: Record<string, (topic: string) => boolean> = {
   'weir-integrity': (topic) => topic.startsWith('weir.submitted.') && topic !== 'weir.submitted.interactions',
   'weir-integrity-interactions': (topic) => topic === 'weir.submitted.interactions',
-  'weir-sink': (topic) => topic.startsWith('weir.accepted.') || topic === 'weir.rejected',
+  'weir-sink': (topic) => topic.startsWith('weir.accepted.') || topic === 'weir.rejected' || topic === 'weir.waiting',
   'weir-sink-interactions': (topic) => topic === 'weir.interactions',
 }
 

@@ -2,7 +2,7 @@ import { placeOf } from '#platform/kafka/partitions.js'
 import { rejectedSchema } from '#schemas/derive/avro.js'
 import { entityKey, rejectedTopic } from '#schemas/derive/names.js'
 import { createHeadDecoder } from '../../desk/decoder.js'
-import { type ExpectedBatch, missingOf } from '../expectations.js'
+import { type ExpectedBatch, fate, missingOf, originOf } from '../expectations.js'
 import { countOf } from '../read-submitted.js'
 import { type CheckedType, readFrom, type Subject } from '../subject.js'
 import { noteMissing } from './missing.js'
@@ -52,23 +52,30 @@ const see = (
 
 const checkRejectionRows = async (subject: Subject, { type, counts, expectations }: CheckedType): Promise<void> => {
   // Not by Math.min(...all): there may be more batches than a call takes arguments.
-  const wanted: ExpectedBatch[] = []
+  const wanted = new Map<string, number>()
   let [from, to] = [Number.POSITIVE_INFINITY, 0]
   for (const expected of expectations.all()) {
     counts.inFlight += countSeen(expected) - expected.written
     if (expected.written === 0 || expected.written < expected.refused) continue
-    wanted.push(expected)
+    // Of a batch whose records waited, some are refused with it and some later, each in another batch of the log.
+    for (const origin of refusedOrigins(expected)) wanted.set(origin, (wanted.get(origin) ?? 0) + 1)
     from = Math.min(from, expected.decidedAt)
     to = Math.max(to, expected.decidedAt)
   }
-  if (wanted.length === 0) return
+  if (wanted.size === 0) return
   const rows = await subject.rows.rejections(type, { from, to })
-  for (const { batchId, refused } of wanted) {
+  for (const [batchId, refused] of wanted) {
     const there = rows.get(batchId) ?? 0
     if (there >= refused) continue
     const found = `${there} of ${refused} rejections`
     subject.differences.add({ kind: 'rejection_row_missing', type: type.type, where: `batch ${batchId}`, found })
   }
 }
+
+/** The batch that each refused record of this one came in. */
+const refusedOrigins = (expected: ExpectedBatch): string[] =>
+  [...expected.fates].flatMap((now, index) =>
+    now === fate.refused || now === fate.refusedSeen ? [originOf(expected, index)] : [],
+  )
 
 const countSeen = (expected: ExpectedBatch): number => expected.refused - missingOf(expected, 'refused').length

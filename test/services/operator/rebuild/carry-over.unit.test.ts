@@ -36,7 +36,7 @@ it('carries over all of a partition whose head went away while it was read', () 
 })
 
 it('names every table, and knows what a mistyped type was meant to be', () => {
-  expect(tablesOf(catalogue, []).map(({ name }) => name)).toEqual([...catalogue.all.keys(), 'rejections'])
+  expect(tablesOf(catalogue, []).map(({ name }) => name)).toEqual([...catalogue.all.keys(), 'rejections', 'waiting'])
   expect(tablesOf(catalogue, ['rejections', 'shop-tags']).map(({ log }) => log)).toEqual([
     'weir.shop_tags_log',
     'weir.rejections_log',

@@ -1,5 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
 import type { StoredVerdict } from '#ledger/verdicts.js'
+import type { Wait } from '#ledger/waiting/look-up.js'
 import type { Received } from '#platform/kafka/kafka.js'
 import { laneOf, partitionOf, partitionOfLane, placeOf } from '#platform/kafka/partitions.js'
 import { Undecodable } from '#platform/registry.js'
@@ -28,6 +29,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
   const { layout = usualLayout } = options
   const log = new Map<string, Received[]>()
   const verdicts = new Map<string, StoredVerdict>()
+  const waits: Wait[] = []
   const cursors = new Map<string, number>()
   const rows = {
     recent: new Map<string, number>(),
@@ -115,6 +117,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
     decisions: {
       cursors: async () => cursors,
       verdicts: async (ids) => new Map([...verdicts].filter(([id]) => ids.includes(id))),
+      waits: async (ids) => waits.filter(({ batchId }) => ids.includes(batchId)),
       prunedBefore: async () => undefined,
       acceptedLosses: async () => [],
     },
@@ -127,6 +130,8 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
 
   return {
     subject,
+    /** What Postgres knows of records that wait or waited. */
+    waits,
     /** What ClickHouse holds: rows accepted in the range and before it, by key; how many rejections of each batch. */
     rows,
     /** Called after each send of the producer, with the topic. */

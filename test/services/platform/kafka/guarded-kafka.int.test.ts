@@ -18,6 +18,7 @@ const topics = {
   interactions: 'weir.interactions',
   rejected: 'weir.rejected',
   verdicts: 'weir.verdicts',
+  waiting: 'weir.waiting',
 }
 let kafka: GuardedKafka
 let open: Kafka
@@ -142,11 +143,15 @@ it('appends nothing over TLS of a send that was given up, however late its conne
 }, 60_000)
 
 describe('the rights of deploy/kafka-acls.sh', () => {
-  const { submitted, accepted, interactions, rejected, verdicts } = topics
+  const { submitted, accepted, interactions, rejected, verdicts, waiting } = topics
   const rights: { user: User; writes: string[]; reads: string[] }[] = [
     { user: 'weir-edge', writes: [submitted], reads: [verdicts] },
-    { user: 'weir-integrity', writes: [accepted, interactions, rejected, verdicts], reads: [submitted] },
-    { user: 'weir-sink', writes: [rejected], reads: [accepted, interactions, rejected] },
+    {
+      user: 'weir-integrity',
+      writes: [submitted, accepted, interactions, rejected, verdicts, waiting],
+      reads: [submitted],
+    },
+    { user: 'weir-sink', writes: [rejected], reads: [accepted, interactions, rejected, waiting] },
     { user: 'weir-operator', writes: [accepted, interactions, rejected], reads: Object.values(topics) },
   ]
   /** The words that begin the names of a user's groups. */

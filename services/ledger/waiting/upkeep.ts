@@ -1,0 +1,109 @@
+import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import type { WaitPlace } from './waits.js'
+
+// integrity.waiting as it is looked after: what is forgotten, what is looked at anew, and what was released lately.
+
+/**
+ * A condition on a verdict `v`: nothing of its batch waits, or has waited until a moment. A look-up follows a record that waits by
+ * the verdict of its batch, and goes on showing what became of it for as long as verdicts are kept. `offset 0` has Postgres look up
+ * each batch by the primary key: it could otherwise choose to read the whole table, with a partition's cursor held.
+ */
+export const noneWaitedSince = (moment: string): string => `not exists (
+            select from integrity.waiting w
+            where w.batch_id = v.batch_id and (w.state = 'waiting' or w.changed_at >= ${moment})
+            offset 0
+          )`
+
+/** The moments before which waiting must have ended for its rows to go: of uploads, and of interactions, which go sooner. */
+export type EndedBefore = { uploads: Date; interactions: Date }
+
+const cutoff = `case ended.type when 'interactions' then $2::timestamptz else $1::timestamptz end`
+// The later of the two besides, because an index leads to that.
+const endedInTime = `ended.state <> 'waiting' and ended.is_told
+        and ended.changed_at < greatest($1::timestamptz, $2::timestamptz) and ended.changed_at < ${cutoff}`
+
+/**
+ * Removes at most `most` records that waited and ended before a moment, the oldest first. What analysts have not been told of stays,
+ * and so does what a verdict still names: it may have been used again since.
+ */
+export const pruneWaits = async (pool: Pool, { uploads, interactions }: EndedBefore, most: number): Promise<number> => {
+  const { rowCount } = await pool.query(
+    `
+    delete from integrity.waiting
+    where (batch_id, place) in (
+      select ended.batch_id, ended.place
+      from integrity.waiting ended
+      where ${endedInTime}
+        and not exists (select from integrity.verdicts v where v.batch_id = ended.batch_id offset 0)
+      order by ended.changed_at
+      limit $3
+    )`,
+    [uploads, interactions, most],
+  )
+  return rowCount ?? 0
+}
+
+/** How many would go, together with the verdicts that name them. */
+export const countPrunableWaits = async (pool: Pool, { uploads, interactions }: EndedBefore): Promise<number> => {
+  const { rows } = await pool.query<{ count: number }>(
+    `
+    select count(*) as count
+    from integrity.waiting ended
+    left join integrity.verdicts v using (batch_id)
+    where ${endedInTime}
+      and (v.batch_id is null or (coalesce(v.repeated_at, v.decided_at) < ${cutoff} and ${noneWaitedSince(cutoff)}))`,
+    [uploads, interactions],
+  )
+  return rows[0]?.count ?? 0
+}
+
+/**
+ * Has at most `most` waiting records, those after `after`, looked at once more by integrity: is what they wait for there meanwhile?
+ * For an index that holds what no decision has added to it. Resolves to the last of them; undefined where there are no more.
+ */
+export const uncheckWaits = async (
+  connection: Connection,
+  after: WaitPlace | undefined,
+  most: number,
+): Promise<WaitPlace | undefined> => {
+  const { rows } = await connection.query<WaitPlace>(
+    `
+    with chosen as (
+      select batch_id, place
+      from integrity.waiting
+      where state = 'waiting' and is_checked and ($1::uuid is null or (batch_id, place) > ($1, $2::integer))
+      order by batch_id, place
+      limit $3
+      for update
+    ),
+    unchecked as (
+      update integrity.waiting w
+      set is_checked = false, check_after = null
+      from chosen
+      where w.batch_id = chosen.batch_id and w.place = chosen.place
+      returning w.batch_id, w.place
+    )
+    select batch_id as "batchId", place from unchecked order by batch_id desc, place desc limit 1`,
+    [after?.batchId ?? null, after?.place ?? null, most],
+  )
+  return rows[0]
+}
+
+/** How many records of each batch waited and were accepted since then, of one organisation and type; the newest first. */
+export const countReleased = async (
+  pool: Pool,
+  { org, type, since }: { org: string; type: string; since: Date },
+  most: number,
+): Promise<{ batchId: string; accepted: number }[]> => {
+  const { rows } = await pool.query<{ batchId: string; accepted: number }>(
+    `
+    select batch_id as "batchId", count(*) as accepted
+    from integrity.waiting
+    where state = 'accepted' and changed_at >= $3 and org_id = $1 and type = $2
+    group by batch_id
+    order by max(changed_at) desc
+    limit $4`,
+    [org, type, since, most],
+  )
+  return rows
+}

@@ -1,0 +1,140 @@
+import type { Submitted } from '#ledger/fence.js'
+import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
+import type { Wait } from '#ledger/waiting/look-up.js'
+import { submittedTopic } from '#schemas/derive/names.js'
+import type { Resumed } from '#schemas/events.js'
+import { placeOfVersion, versionOf } from '#schemas/version.js'
+import { fate } from '../expectations.js'
+import type { CheckedType, Subject } from '../subject.js'
+
+/** A batch of which records began to wait, and where. `end`: what lies below it in this partition was read, and is decided. */
+export type WaitingBatch = { one: CheckedType; partition: number; batchId: string; places: number[]; end: number }
+
+// Their rows are held together.
+const batchesAtOnce = 200
+
+/**
+ * Compares integrity.waiting with the log, from the records that began to wait on: each of them waits, or has ended in a way that
+ * the log knows of.
+ */
+export const checkWaits = async (subject: Subject, batches: readonly WaitingBatch[]): Promise<void> => {
+  for (let from = 0; from < batches.length; from += batchesAtOnce) {
+    const some = batches.slice(from, from + batchesAtOnce)
+    const rows = rowsByPlace(await subject.decisions.waits(some.map(({ batchId }) => batchId)))
+    const lacking = some.filter(({ batchId, places }) => places.some((place) => !rows.has(`${batchId}/${place}`)))
+    // A row goes with the verdict that names it, maybe since that verdict was read.
+    const kept =
+      lacking.length > 0 ? await subject.decisions.verdicts(lacking.map(({ batchId }) => batchId)) : new Map()
+    for (const batch of some) {
+      for (const place of batch.places) {
+        const row = rows.get(`${batch.batchId}/${place}`)
+        if (row) checkState(subject, batch, row)
+        else if (kept.has(batch.batchId)) {
+          const where = `record ${place} of batch ${batch.batchId}`
+          subject.differences.add({ kind: 'wait_missing', type: batch.one.type.type, where, found: 'no row of it' })
+        }
+      }
+    }
+  }
+}
+
+const checkState = ({ differences }: Subject, { one, partition, end }: WaitingBatch, row: Wait): void => {
+  const { counts, type, expectations } = one
+  switch (row.state) {
+    case 'waiting':
+      counts.waitingForReferences++
+      return
+    case 'superseded':
+      counts.superseded++
+      return
+    case 'cancelled':
+      counts.cancelled++
+      return
+    // What was refused is compared from the other side: its batch in the log leads to its row.
+    case 'refused':
+      return
+    case 'accepted': {
+      const { offset, index } = placeOfVersion(row.acceptedVersion ?? 0)
+      if (offset >= end) return
+      const decided = expectations.at({ partition, offset })
+      // Where verdicts are no longer kept, that one may be among them.
+      if (!decided && counts.forgotten > 0) return
+      const now = decided?.fates[index]
+      const isThere = now === fate.accepted || now === fate.acceptedSeen
+      if (isThere && decided?.origins?.get(index) === row.batchId) return
+      const where = `record ${row.place} of batch ${row.batchId}`
+      const place = `${submittedTopic(type.type)}/${partition}@${offset}`
+      const found = `accepted with version ${row.acceptedVersion}, but at ${place} it was not`
+      differences.add({ kind: 'wait_disagrees', type: type.type, where, found })
+      return
+    }
+    default:
+      row.state satisfies never
+  }
+}
+
+/**
+ * The same from the other side: batches in which records that waited were decided anew. `verdicts` were read before the rows are:
+ * both are written in one transaction, so what a verdict says is in its row by now.
+ */
+export const checkDecidedAnew = async (
+  subject: Subject,
+  { type, counts }: CheckedType,
+  { topic, partition }: { topic: string; partition: number },
+  decided: readonly Submitted[],
+  verdicts: ReadonlyMap<string, StoredVerdict>,
+): Promise<void> => {
+  const anew = decided.flatMap(({ batch, offset }) => {
+    const verdict = verdicts.get(batch.batch_id)
+    const isOne = verdict !== undefined && isTheOneDecided(verdict, { topic, partition, offset })
+    return isOne && batch.resumed?.length ? [{ resumed: batch.resumed, verdict, offset }] : []
+  })
+  if (anew.length === 0) return
+  const origins = new Set(anew.flatMap(({ resumed }) => resumed.map(({ batch_id }) => batch_id)))
+  const rows = rowsByPlace(await subject.decisions.waits([...origins]))
+  for (const { resumed, verdict, offset } of anew) {
+    const endOf = endsOf(verdict)
+    for (const each of resumed) {
+      const end = endOf(each.index)
+      if (end === 'accepted' || end === 'refused') counts.decidedAnew++
+      const row = rows.get(`${each.batch_id}/${each.place}`)
+      // Pruned, with the verdict that named it.
+      if (!row || agrees(end, row, each, versionOf(offset, each.index))) continue
+      const where = `record ${each.place} of batch ${each.batch_id}`
+      const version = row.state === 'accepted' ? ` with version ${row.acceptedVersion}` : ''
+      const found = `${row.state}${version}, but ${end} at ${topic}/${partition}@${offset}`
+      subject.differences.add({ kind: 'wait_disagrees', type: type.type, where, found })
+    }
+  }
+}
+
+type End = 'accepted' | 'refused' | 'waiting' | 'gone'
+
+/** What a verdict makes of the record at a place. */
+const endsOf = ({ refused, waiting = [], gone = [] }: StoredVerdict): ((index: number) => End) => {
+  const ends = new Map<number, End>([
+    ...refused.map(({ index }) => [index, 'refused'] as const),
+    ...waiting.map(({ index }) => [index, 'waiting'] as const),
+    ...gone.map((index) => [index, 'gone'] as const),
+  ])
+  return (index) => ends.get(index) ?? 'accepted'
+}
+
+const agrees = (end: End, row: Wait, resumed: Resumed, version: number): boolean => {
+  switch (end) {
+    case 'accepted':
+      return row.state === 'accepted' && row.acceptedVersion === version && row.requestId === resumed.request_id
+    case 'refused':
+      return row.state === 'refused' && row.requestId === resumed.request_id
+    // It went on waiting, and anything may have become of it since.
+    case 'waiting':
+      return true
+    case 'gone':
+      return row.state !== 'waiting'
+    default:
+      return end satisfies never
+  }
+}
+
+const rowsByPlace = (rows: readonly Wait[]): Map<string, Wait> =>
+  new Map(rows.map((row) => [`${row.batchId}/${row.place}`, row]))

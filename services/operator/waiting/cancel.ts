@@ -1,0 +1,60 @@
+import type { Command } from 'commander'
+import { cancelWaits, countWaits } from '#ledger/waiting/look-up.js'
+import { canAsk, confirm } from '../desk/confirm.js'
+import { OperatorError } from '../desk/operator-error.js'
+import { createProgress } from '../desk/progress.js'
+import { examples, type Session } from '../desk/session.js'
+import { addWaitOptions, readWaitFilter, type WaitOptions } from './filter.js'
+
+type Options = WaitOptions & { all?: boolean; dryRun?: boolean; yes?: boolean; json?: boolean }
+
+export const addWaitingCancel = (waiting: Command, session: Session): void => {
+  addWaitOptions(waiting.command('cancel'))
+    .description('end the waiting of records that nobody needs any more: they are neither accepted nor refused')
+    .option('--all', 'all that wait, of all organisations')
+    .option('--dry-run', 'only say how many')
+    .option('--yes', 'do not ask; needed where there is no terminal')
+    .option('--json', 'one line: cancelled (with --dry-run: would_cancel)')
+    .addHelpText(
+      'after',
+      examples(
+        'waiting cancel --missing shops/019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b',
+        'waiting cancel --record offers/019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b --yes',
+        'waiting cancel --org acme --type offers --dry-run',
+      ),
+    )
+    .addHelpText(
+      'after',
+      `
+A cancelled record is gone for good: it is not among the rejected ones, and only its uploader can send it again. Its request shows
+it as "cancelled" from then on. Where you want to keep the record, let its time end: then it is refused, and "rejected retry" can
+submit it again. One that is decided at this very moment is decided, and does not count here.`,
+    )
+    .action((options: Options) => cancel(options, session))
+}
+
+// Short, so that no lane waits long for the rows that it has to decide.
+const atOnce = 1000
+
+const cancel = (options: Options, session: Session): Promise<void> => {
+  const filter = readWaitFilter(options, session.catalogue)
+  if (Object.values(filter).every((one) => one === undefined) && !options.all)
+    throw new OperatorError('say which: --missing, --record, --type, --org or --all')
+  return session.withParts(['pool'], async ({ pool }) => {
+    const found = await countWaits(pool, filter)
+    if (options.dryRun) return session.print(options.json ? JSON.stringify({ would_cancel: found }) : `${found} wait`)
+    if (found > 0 && !options.yes) {
+      if (!canAsk())
+        throw new OperatorError(`${found} records would be cancelled for good: add --yes, or --dry-run to see`)
+      if (!(await confirm(`Cancel ${found} for good?`))) return session.note('nothing was cancelled')
+    }
+    const progress = createProgress('cancelling', found)
+    let cancelled = 0
+    for (let step = -1; step !== 0; cancelled += step) {
+      step = await cancelWaits(pool, filter, atOnce)
+      progress.advance(step)
+    }
+    progress.end()
+    session.print(options.json ? JSON.stringify({ cancelled }) : `${cancelled} cancelled`)
+  })
+}
