@@ -1,12 +1,19 @@
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import avro from 'avsc'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { packageRoot } from '#platform/process/package-root.js'
 import { catalogue } from '#schemas/catalogue.js'
+import { acceptedSchema } from '#schemas/derive/avro.js'
+import { acceptedTopic } from '#schemas/derive/names.js'
 import { topicReferenceOf } from '#schemas/derive/topic-reference/topic-reference.js'
+import { createValidator } from '#schemas/derive/validator.js'
+import type { Values } from '#schemas/field.js'
+import type { RecordType } from '#schemas/record.js'
 import { blocksOf, showsIn } from '../../docs/snippets.js'
+import { sampleOf } from '../../support/sample.js'
 import { newOrganisation, system } from '../../support/system/system.js'
 
 // What a stranger gets: the package as npm packs it, in a project of their own that has nothing else.
@@ -76,8 +83,24 @@ it('brings the types of the events on the topics, as the consumers that are show
     "export type Shop = EventsByTopic['weir.submitted.shops']",
   ]
   await writeFile(join(project, 'events.ts'), wrong.join('\n'))
-  expect(await complaintsOf([...consumers.map(({ file }) => file), 'events.ts'], forNode)).toBe('')
+  // What a decoder gives, written out: no field too many, none missing, each of its type.
+  const decoded = [...catalogue.all.values()].map(
+    (type, n) => `export const event${n}: EventsByTopic['${acceptedTopic(type.type)}'] = ${decodedEventOf(type)}`,
+  )
+  const imported = "import type { EventsByTopic } from 'weir-client/events'"
+  await writeFile(join(project, 'decoded.ts'), [imported, ...decoded].join('\n'))
+  const files = [...consumers.map(({ file }) => file), 'events.ts', 'decoded.ts']
+  expect(await complaintsOf(files, forNode)).toBe('')
 })
+
+/** An accepted event, encoded and decoded as on its topic. */
+function decodedEventOf(type: RecordType): string {
+  const { values } = createValidator(type)(sampleOf(type)) as { values: Values }
+  const assigned = type === catalogue.interaction ? { interaction_id: 'i', recorded_at: 3 } : {}
+  const event = { org_id: 'o', request_id: 'r', batch_id: 'b', accepted_at: 1, version: 2, ...assigned, ...values }
+  const schema = avro.Type.forSchema(acceptedSchema(type) as avro.Schema)
+  return JSON.stringify(schema.fromBuffer(schema.toBuffer(event)))
+}
 
 const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022', '--noEmit']
 const typeRoots = join(packageRoot, 'node_modules/@types')
