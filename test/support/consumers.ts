@@ -60,14 +60,15 @@ const openPython = async (folder: string): Promise<Means> => {
   const packages = await openPythonPackages(pages.flatMap((page) => snippetsOf(page)))
   if ('whyNot' in packages) return packages
   const [venv, wanted] = [join(folder, 'venv'), 'confluent-kafka[avro,schemaregistry]']
-  await execa('python3', ['-m', 'venv', venv])
+  const made = await execa('python3', ['-m', 'venv', venv], { reject: false })
+  if (made.failed) return { whyNot: `no Python environment: ${made.shortMessage}` }
   await execa(join(venv, 'bin/pip'), ['install', '--quiet', wanted], { env: packages.env })
   return { file: 'subscription.py', command: [join(venv, 'bin/python')] }
 }
 
 /** Kafka's client and Avro are beside the embedded parts. */
 const openJava = async (): Promise<Means> => {
-  const { stdout } = await execa('java', ['--list-modules'], { reject: false })
+  const { stdout = '' } = await execa('java', ['--list-modules'], { reject: false })
   if (!stdout.includes('jdk.compiler')) return { whyNot: 'no Java compiler: Debian has one in default-jdk-headless' }
   const parts = join(packageRoot, '.parts')
   const libraries = await readdir(join(parts, 'registry/lib')).catch(() => [])
