@@ -2,7 +2,10 @@ import type { Catalogue } from '../catalogue.js'
 import { schemasByTopic } from './avro.js'
 import { clickhouseSql } from './clickhouse.js'
 import { openapiOf } from './openapi.js'
+import { asyncapiYaml } from './topic-reference/asyncapi.js'
+import { publicTopicsOf } from './topic-reference/topic-reference.js'
 import { topicsOf } from './topics.js'
+import { eventTypesOf } from './typescript/event-types.js'
 import { recordTypesOf } from './typescript/record-types.js'
 
 /** Every derived file that is committed for people who do not run TypeScript, by its name in schemas/published. */
@@ -20,10 +23,20 @@ export const publishedFiles = (catalogue: Catalogue): Map<string, string> =>
         .join('\n'),
     ],
     ['openapi.json', json(openapiOf(catalogue))],
+    ['asyncapi.yaml', asyncapiYaml(catalogue)],
   ])
 
 /** The derived files that are a part of a client, by their paths. */
 export const clientFiles = (catalogue: Catalogue): Map<string, string> =>
-  new Map([['clients/typescript/src/record-types.ts', recordTypesOf(catalogue)]])
+  new Map([
+    ['clients/typescript/src/record-types.ts', recordTypesOf(catalogue)],
+    [
+      'clients/typescript/src/events.ts',
+      eventTypesOf(
+        catalogue,
+        publicTopicsOf(catalogue).map(({ name }) => name),
+      ),
+    ],
+  ])
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`

@@ -114,7 +114,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
 
   addGoodbye(app)
   addHealth(app, deps, { isPublicOnly: deps.hasOperationsPort ?? false })
-  addDocs(app, catalogue)
+  addDocs(app, deps)
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))
     guarded.addHook('onRequest', deps.rateLimits.takeRequest)

@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { packageRoot } from '#platform/process/package-root.js'
+import { consumersOf } from '#schemas/derive/topic-reference/consumers.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { freePorts } from '../../deploy/embedded/parts/ports.js'
+import { type ConsumerLanguage, openConsumers } from '../support/consumers.js'
 import { eventually } from '../support/eventually.js'
 import { createFreshDatabase } from '../support/fresh-database.js'
-import { type GuardedKafka, startGuardedKafka, type User } from '../support/guarded-kafka.js'
+import { type GuardedKafka, passwordOf, startGuardedKafka, type User } from '../support/guarded-kafka.js'
 import { sampleOf } from '../support/sample.js'
 import { startService } from '../support/system/another-service.js'
 import { analyst, system } from '../support/system/system.js'
@@ -69,6 +75,21 @@ it('records come from the uploader to the analyst, and the operator finds nothin
   )
 })
 
+describe('a downstream team gets in with the settings that its page names', () => {
+  let consumers: Awaited<ReturnType<typeof openConsumers>>
+  beforeAll(async () => {
+    consumers = await openConsumers()
+  })
+  afterAll(() => rm(consumers.folder, { recursive: true, force: true }))
+
+  it.for(['typescript', 'python', 'java'] as const)('from %s', async (language, { skip }) => {
+    const text = guardedConsumer(language).replace('my-team', `weir-sink-${language}`)
+    const ended = await consumers.runUntil(language, text, [`${org}/`])
+    if ('whyNot' in ended) return skip(ended.whyNot)
+    expect(ended.isWell, ended.printed).toBe(true)
+  })
+})
+
 it('whoever Kafka does not let in says what to change', async () => {
   const wrong = { KAFKA_PASSWORD: 'wrong' }
   const line = /refuses the login \(.*\): check KAFKA_SASL_MECHANISM and the credentials beside it/
@@ -95,3 +116,35 @@ it('whoever Kafka does not let in says what to change', async () => {
     expect(parts.kafka?.problem).toMatch(line)
   })
 })
+
+/** The consumer that is shown for the shops, with what docs/for-downstream-teams.md says that TLS and a login need. */
+function guardedConsumer(language: ConsumerLanguage): string {
+  const [username, password] = ['weir-sink', passwordOf('weir-sink')]
+  const addresses = { brokers: kafka.brokers, registry: system.env.SCHEMA_REGISTRY_URL }
+  const consumers = consumersOf({ topic: 'weir.accepted.shops', event: 'ShopsEvent', addresses })
+  if (language === 'typescript') {
+    const known = `import { readFileSync } from 'node:fs'\nconst [username, password] = ['${username}', '${password}']\n`
+    return known + consumers.typescript.replace('brokers: [', `${settingsOf('kafkajs')}, brokers: [`)
+  }
+  if (language === 'python') {
+    const known = `username, password = '${username}', '${password}'\n`
+    return (
+      known + consumers.python.replace("'bootstrap.servers'", `${settingsOf('confluent-kafka')}, 'bootstrap.servers'`)
+    )
+  }
+  const pairs = settingsOf('Java').map((setting) => {
+    const [, name = '', value = ''] = /^([^=]+)=(.*)$/.exec(setting) ?? []
+    const known = value
+      .replace('username="…"', `username="${username}"`)
+      .replace('password="…"', `password="${password}"`)
+    return `${JSON.stringify(name)}, ${JSON.stringify(known)}, `
+  })
+  return consumers.java.replace('"bootstrap.servers"', `${pairs.join('')}"bootstrap.servers"`)
+}
+
+/** What the page's table says of a client, with the authority's file of this test. */
+function settingsOf(client: string): string[] {
+  const page = readFileSync(join(packageRoot, 'docs/for-downstream-teams.md'), 'utf8')
+  const row = page.split('\n').find((line) => line.startsWith(`| ${client} |`)) ?? ''
+  return [...row.matchAll(/`([^`]+)`/g)].map(([, setting = '']) => setting.replace('ca.pem', kafka.caFile))
+}

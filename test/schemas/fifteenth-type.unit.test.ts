@@ -5,7 +5,10 @@ import { schemasByTopic } from '#schemas/derive/avro.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
+import { asyncapiYaml } from '#schemas/derive/topic-reference/asyncapi.js'
+import { topicReferenceOf } from '#schemas/derive/topic-reference/topic-reference.js'
 import { topicsOf } from '#schemas/derive/topics.js'
+import { eventTypesOf } from '#schemas/derive/typescript/event-types.js'
 import { recordTypesOf } from '#schemas/derive/typescript/record-types.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { number, optional, reference, text, uuid } from '#schemas/field.js'
@@ -47,6 +50,10 @@ it('gives a type that is added to the catalogue everything the others have', () 
 
   expect(scopesOf(catalogue)).toContain('gift-vouchers:write')
   expect(openapiOf(catalogue).paths).toHaveProperty('/v1/data/gift-vouchers')
+
+  expect(topicReferenceOf(catalogue).map(({ name }) => name)).toContain('weir.accepted.gift-vouchers')
+  expect(asyncapiYaml(catalogue)).toContain('address: weir.accepted.gift-vouchers')
+  expect(eventTypesOf(catalogue, ['weir.accepted.gift-vouchers'])).toContain('export interface GiftVouchersEvent {')
 
   const sdk = recordTypesOf(catalogue)
   expect(sdk).toContain("giftVouchers: { type: 'gift-vouchers', id: 'voucher_id', limit: 5000 }")

@@ -3,12 +3,28 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
+import { asyncapiYaml } from '#schemas/derive/topic-reference/asyncapi.js'
+import type { Layout } from '#schemas/derive/topics.js'
 import { addResource } from './resource.js'
 
-/** /openapi.json, and /docs that shows it; the page brings all that it needs with it. */
-export const addDocs = (app: FastifyInstance, catalogue: Catalogue): void => {
+/**
+ * /openapi.json, and /docs that shows it; the page brings all that it needs with it. /asyncapi.yaml tells of the topics, with the
+ * partitions that this system has: until they are known it is answered 503, like an upload.
+ */
+export const addDocs = (app: FastifyInstance, deps: { catalogue: Catalogue; layout: () => Layout }): void => {
+  const { catalogue, layout } = deps
   const document = openapiOf(catalogue)
   addResource(app, '/openapi.json', { GET: { handler: async () => document } })
+  let asyncapi: string | undefined
+  addResource(app, '/asyncapi.yaml', {
+    GET: {
+      handler: async (_, reply) => {
+        // A system's layout never changes.
+        asyncapi ??= asyncapiYaml(catalogue, layout())
+        return reply.type('application/yaml; charset=utf-8').send(asyncapi)
+      },
+    },
+  })
   app.register(swagger, { mode: 'static', specification: { document: document as never } })
   app.register(swaggerUi, {
     routePrefix: '/docs',

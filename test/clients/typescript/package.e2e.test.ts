@@ -1,10 +1,19 @@
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import avro from 'avsc'
 import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { packageRoot } from '#platform/process/package-root.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { acceptedSchema } from '#schemas/derive/avro.js'
+import { acceptedTopic } from '#schemas/derive/names.js'
+import { topicReferenceOf } from '#schemas/derive/topic-reference/topic-reference.js'
+import { createValidator } from '#schemas/derive/validator.js'
+import type { Values } from '#schemas/field.js'
+import type { RecordType } from '#schemas/record.js'
 import { blocksOf, showsIn } from '../../docs/snippets.js'
+import { sampleOf } from '../../support/sample.js'
 import { newOrganisation, system } from '../../support/system/system.js'
 
 // What a stranger gets: the package as npm packs it, in a project of their own that has nothing else.
@@ -55,15 +64,53 @@ it('brings its types, for Node and for browsers, with everything strict', async 
     'void weir.shopCategories.upload([], { onRefused: ({ record }) => record.shop_category_id.length })',
   ]
   await writeFile(join(project, 'page.ts'), wrong.join('\n'))
-  const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022', '--noEmit']
-  const roots = ['--typeRoots', join(packageRoot, 'node_modules/@types')]
-  const check = (file: string, settings: string[]) =>
-    execa(process.execPath, [tsc, ...strict, ...settings, file], { cwd: project, reject: false })
-  const forNode = await check('program.ts', ['--types', 'node', '--lib', 'es2023', ...roots])
-  expect(forNode.stdout).toBe('')
-  const forBrowsers = await check('page.ts', ['--lib', 'es2022,dom'])
-  expect(forBrowsers.stdout).toBe('')
+  expect(await complaintsOf(['program.ts'], forNode)).toBe('')
+  expect(await complaintsOf(['page.ts'], ['--lib', 'es2022,dom'])).toBe('')
 })
+
+it('brings the types of the events on the topics, as the consumers that are shown for each topic use them', async () => {
+  for (const name of ['kafkajs', '@kafkajs'])
+    await symlink(join(packageRoot, 'node_modules', name), join(project, 'node_modules', name))
+  const consumers = topicReferenceOf(catalogue).map(({ name, snippets }) => ({ file: `${name}.ts`, snippets }))
+  for (const { file, snippets } of consumers) await writeFile(join(project, file), snippets.typescript)
+  const wrong = [
+    "import type { EventsByTopic, ShopsEvent } from 'weir-client/events'",
+    "export const nameOf = (event: EventsByTopic['weir.accepted.shops']): string => event.name",
+    'export const isAt = (event: ShopsEvent): Date => new Date(event.accepted_at)',
+    '// @ts-expect-error: it may be null',
+    'export const isPublic = (event: ShopsEvent): boolean => event.is_public',
+    '// @ts-expect-error: there is no such topic',
+    "export type Shop = EventsByTopic['weir.submitted.shops']",
+  ]
+  await writeFile(join(project, 'events.ts'), wrong.join('\n'))
+  // What a decoder gives, written out: no field too many, none missing, each of its type.
+  const decoded = [...catalogue.all.values()].map(
+    (type, n) => `export const event${n}: EventsByTopic['${acceptedTopic(type.type)}'] = ${decodedEventOf(type)}`,
+  )
+  const imported = "import type { EventsByTopic } from 'weir-client/events'"
+  await writeFile(join(project, 'decoded.ts'), [imported, ...decoded].join('\n'))
+  const files = [...consumers.map(({ file }) => file), 'events.ts', 'decoded.ts']
+  expect(await complaintsOf(files, forNode)).toBe('')
+})
+
+/** An accepted event, encoded and decoded as on its topic. */
+function decodedEventOf(type: RecordType): string {
+  const { values } = createValidator(type)(sampleOf(type)) as { values: Values }
+  const assigned = type === catalogue.interaction ? { interaction_id: 'i', recorded_at: 3 } : {}
+  const event = { org_id: 'o', request_id: 'r', batch_id: 'b', accepted_at: 1, version: 2, ...assigned, ...values }
+  const schema = avro.Type.forSchema(acceptedSchema(type) as avro.Schema)
+  return JSON.stringify(schema.fromBuffer(schema.toBuffer(event)))
+}
+
+const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022', '--noEmit']
+const typeRoots = join(packageRoot, 'node_modules/@types')
+const forNode = ['--types', 'node', '--lib', 'es2023', '--skipLibCheck', '--typeRoots', typeRoots]
+
+/** What the compiler has to say against these files of the project. */
+async function complaintsOf(files: string[], settings: string[]): Promise<string> {
+  const words = [tsc, ...strict, ...settings, ...files]
+  return (await execa(process.execPath, words, { cwd: project, reject: false })).stdout
+}
 
 it('holds what it needs and nothing else', async () => {
   const { stdout } = await execa('tar', ['tzf', 'weir-client-0.1.0.tgz'], { cwd: project })

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { usualLayout } from '#schemas/derive/topics.js'
+import { Unavailable } from '../../../../services/edge/http/request-error.js'
 import { createEdge } from '../edge.js'
 
 const { send } = createEdge()
@@ -32,6 +34,27 @@ it('serves its document, and a page that shows it without asking anybody else', 
     expect(address).not.toMatch(/^(https?:)?\/\//)
     expect((await get(new URL(address, 'http://edge/docs').pathname)).status, address).toBe(200)
   }
+})
+
+it('tells of the topics, as soon as it knows how many partitions they have', async () => {
+  const { status, headers, body } = await get('/asyncapi.yaml')
+  expect([status, headers['content-type']]).toEqual([200, 'application/yaml; charset=utf-8'])
+  expect(body).toMatch(/^asyncapi: 3\.0\.0\n.*weir\.accepted\.shops.*\n$/s)
+  expect((await send('HEAD', '/asyncapi.yaml', undefined, keyless)).headers['content-length']).toBe(
+    String(Buffer.byteLength(String(body))),
+  )
+
+  let isKnown = false
+  const starting = createEdge({
+    layout: () => {
+      if (!isKnown) throw new Unavailable('the service is starting')
+      return { ...usualLayout, acceptedPartitions: 5 }
+    },
+  })
+  const ask = () => starting.send('GET', '/asyncapi.yaml', undefined, keyless)
+  expect((await ask()).status).toBe(503)
+  isKnown = true
+  expect((await ask()).body).toContain('partitions: 5\n')
 })
 
 it('ends answers in a newline, for terminals, and counts it', async () => {
