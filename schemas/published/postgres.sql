@@ -237,14 +237,16 @@ create table integrity.waiting (
   changed_at timestamptz(3) not null,
   problems json,
   accepted_version bigint,
-  -- When something that it waits for was accepted: its lane is to decide it anew.
+  -- From when on it is to be appended to its lane, to be decided anew. Of one that was appended it lies ahead: it is
+  -- appended once more if its lane has not come to it by then.
   due_at timestamptz(3),
   -- When it was last appended to its lane to be decided anew.
   sent_at timestamptz(3),
   -- Whether it is certain that no transaction that did not see this row has indexed what it waits for: until then the
   -- relay looks itself.
   is_checked boolean not null default false,
-  -- Once no transaction older than this one is under way, the next look is the last one that is needed.
+  -- The transaction that wrote this row last as one to be looked at; null where that is not known. Once all that were
+  -- under way beside it have ended, one look is enough.
   check_after xid8,
   -- Grows with every change of state: the version of its event on weir.waiting.
   change bigint not null default nextval('integrity.waiting_changes'::regclass),
@@ -257,8 +259,8 @@ create index waiting_due on integrity.waiting (due_at) where state = 'waiting'::
 create index waiting_ended on integrity.waiting (changed_at) where state <> 'waiting'::text;
 create index waiting_lane on integrity.waiting (topic, partition) where state = 'waiting'::text;
 create unique index waiting_record on integrity.waiting (org_id, type, id) where state = 'waiting'::text;
-create index waiting_unchecked on integrity.waiting (since) where state = 'waiting'::text and not is_checked;
-create index waiting_until on integrity.waiting (until) where state = 'waiting'::text;
+create index waiting_unchecked on integrity.waiting (since) where state = 'waiting'::text and not is_checked and due_at is null;
+create index waiting_until on integrity.waiting (until) where state = 'waiting'::text and due_at is null;
 create index waiting_untold on integrity.waiting (change) where not is_told;
 
 -- The records that waiting records wait for: what is looked at when a record is indexed.
@@ -271,6 +273,19 @@ create table integrity.waiting_for (
   constraint waiting_for_pkey primary key (org_id, type, id, batch_id, place)
 );
 create index waiting_for_waiting on integrity.waiting_for (batch_id, place);
+
+-- Records that were waited for and have been accepted. Those that wait for them are appended to their lanes, in the
+-- order of batch_id and place; done_batch_id and done_place say how far that has come.
+create table integrity.waiting_arrived (
+  org_id text not null,
+  type text not null,
+  id uuid not null,
+  arrived_at timestamptz(3) not null,
+  done_batch_id uuid,
+  done_place integer,
+  constraint waiting_arrived_pkey primary key (org_id, type, id)
+);
+create index waiting_arrived_at on integrity.waiting_arrived (arrived_at);
 
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of
 -- last_used_at is not announced: the edges themselves write it all the time.

@@ -469,6 +469,40 @@ export interface RejectedEvent {
   truncated: boolean
 }
 
+/** On weir.waiting: a record that waits for what it refers to, or has ended to. */
+export interface WaitingEvent {
+  /** the organisation that sent it */
+  org_id: string
+  /** the request it came in */
+  request_id: string
+  /** the batch it came in */
+  batch_id: string
+  /** grows with every change: the highest of a batch_id and index is the current one */
+  version: number
+  /** the type it was sent as */
+  type: string
+  /** index in the records of the request; of an interaction, its place in the batch */
+  index: number
+  id: string
+  /** waiting, accepted, refused, superseded or cancelled */
+  state: string
+  /** what it waits for, or waited for at the end */
+  missing: {
+    /** the field that refers to it */
+    field: string
+    /** the type of the missing record */
+    type: string
+    /** its id */
+    id: string
+  }[]
+  /** milliseconds since 1970, UTC */
+  since: number
+  /** milliseconds since 1970, UTC */
+  until: number
+  /** milliseconds since 1970, UTC */
+  changed_at: number
+}
+
 /** The type of the events on each topic. */
 export interface EventsByTopic {
   'weir.accepted.shops': ShopsEvent
@@ -487,4 +521,5 @@ export interface EventsByTopic {
   'weir.accepted.student-favourites': StudentFavouritesEvent
   'weir.interactions': InteractionsEvent
   'weir.rejected': RejectedEvent
+  'weir.waiting': WaitingEvent
 }
