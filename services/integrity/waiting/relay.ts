@@ -1,6 +1,7 @@
 import {
   type Arrived,
   checkWaits,
+  type DueWait,
   findArrived,
   findDue,
   findMoment,
@@ -41,10 +42,12 @@ type Done = 'nothing' | 'all' | 'some'
 // As the edge cuts uploads: a lane decides on records that waited as it does on others, and on no more of them at a time.
 const mostInBatch = 500
 const mostBytesInBatch = 512 * 1024
-// Of one turn. One record that a million wait for does not hold up others: of each that has arrived some are sent in a turn.
+// Of one turn. One record that a million wait for does not hold up others: of each that has arrived some are sent in a turn. A lane
+// is given no more than it can decide until the next turn, beside what is uploaded.
 const mostArrived = 100
 const mostOfEach = 100
 const mostDue = 1_000
+const mostOfLane = 2_000
 const mostBytes = 16 * 1024 * 1024
 const mostChecked = 2_000
 const mostTold = 1_000
@@ -64,16 +67,20 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     const arrived = await findArrived(pool, mostArrived, mostOfEach)
     const due = await findDue(pool, now(), mostDue)
     const chosen = new Map<string, WaitPlace>()
+    const ofLane = new Map<string, number>()
     let bytes = 0
-    const take = (wait: WaitPlace & { size: number }): boolean => {
+    const take = (wait: DueWait): boolean => {
+      const lane = placeOf(wait)
+      const before = ofLane.get(lane) ?? 0
       // One that is larger than all that fits is sent alone.
-      if (chosen.size > 0 && bytes + wait.size > mostBytes) return false
+      if (before === mostOfLane || (chosen.size > 0 && bytes + wait.size > mostBytes)) return false
       bytes += wait.size
+      ofLane.set(lane, before + 1)
       chosen.set(nameOf(wait), wait)
       return true
     }
-    const isAll = due.every(take)
-    const reached = arrived.map((each) => takeArrived(each, take))
+    for (const wait of due) take(wait)
+    const reached = arrived.flatMap((each) => takeArrived(each, take) ?? [])
     if (chosen.size === 0 && reached.length === 0) return 'nothing'
     const unsent = await sendToLanes(await findWaitsToSend(pool, [...chosen.values()]))
     if (chosen.size > 0) failAt('after-resume-sent')
@@ -83,8 +90,7 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
       pool,
       reached.filter(({ waits }) => waits.every((wait) => !unsent.has(nameOf(wait)))),
     )
-    const isMore = !isAll || due.length >= mostDue || arrived.length === mostArrived || reached.some(({ last }) => last)
-    return isMore && unsent.size === 0 ? 'some' : 'all'
+    return 'all'
   }
 
   /** Looks whether what new ones wait for is there by now; see checkWaits. */
@@ -101,15 +107,12 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     const untold = await findUntold(pool, mostTold)
     if (untold.length === 0) return 'nothing'
     failAt('before-waiting-told')
-    const queues = new Map<number, Message[]>()
-    for (const { event } of untold) {
-      const key = entityKey(event.org_id, event.id)
-      const partition = partitionOf(key, deps.waitingPartitions)
-      queues.set(partition, [...(queues.get(partition) ?? []), { key, value: deps.encodeWaiting(event) }])
-    }
+    const messages = untold.map(({ event }): Message => {
+      return { key: entityKey(event.org_id, event.id), value: deps.encodeWaiting(event) }
+    })
+    const queues = groupBy(messages, ({ key }) => partitionOf(key, deps.waitingPartitions))
     const deadline = performance.now() + sendWithin
-    for (const [partition, messages] of queues)
-      await deps.producer.send(waitingTopic, partition, messages, { deadline })
+    for (const [partition, queue] of queues) await deps.producer.send(waitingTopic, partition, queue, { deadline })
     failAt('after-waiting-told')
     await markTold(pool, untold)
     return untold.length === mostTold ? 'some' : 'all'
@@ -121,17 +124,14 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   }
 }
 
-/** As many of those that wait for it as there is room for; `last` is undefined where that was all of them. */
-const takeArrived = (arrived: Arrived, take: (wait: Arrived['waits'][number]) => boolean): Arrived => {
+/** As many of those that wait for it as there is room for; undefined where there is none for any: the next turn begins with it. */
+const takeArrived = (arrived: Arrived, take: (wait: DueWait) => boolean): Arrived | undefined => {
   const left = arrived.waits.findIndex((wait) => !take(wait))
-  if (left >= 0) {
-    // Where nothing of it was taken its place stays where it was: the next turn begins with it.
-    const waits = arrived.waits.slice(0, left)
-    return { ...arrived, waits, last: waits.at(-1) ?? beforeAll }
-  }
-  return arrived
+  if (left < 0) return arrived
+  const waits = arrived.waits.slice(0, left)
+  const last = waits.at(-1)
+  return last && { ...arrived, waits, last }
 }
-const beforeAll: WaitPlace = { batchId: '00000000-0000-0000-0000-000000000000', place: -1 }
 
 const createSendToLanes = ({ bytesOf, producer, failAt, log }: RelayDeps, now: () => number) => {
   /** Records of one organisation and lane; those that this version cannot read are left out, and said. */
@@ -154,8 +154,7 @@ const createSendToLanes = ({ bytesOf, producer, failAt, log }: RelayDeps, now: (
 
   /** Appends these to their lanes. Resolves to the names of those that could not be. */
   return async (waits: readonly SentWait[]): Promise<Set<string>> => {
-    const lanes = new Map<string, SentWait[]>()
-    for (const wait of waits) lanes.set(placeOf(wait), [...(lanes.get(placeOf(wait)) ?? []), wait])
+    const lanes = groupBy(waits, placeOf)
     const unsent = new Set<string>()
     if (lanes.size > 0) failAt('before-resume-sent')
     const send = async (lane: readonly SentWait[]): Promise<void> => {
@@ -200,3 +199,13 @@ const cut = (lane: readonly SentWait[]): SentWait[][] => {
 }
 
 const nameOf = ({ batchId, place }: WaitPlace): string => `${batchId}/${place}`
+
+const groupBy = <Key, One>(all: readonly One[], keyOf: (one: One) => Key): Map<Key, One[]> => {
+  const groups = new Map<Key, One[]>()
+  for (const one of all) {
+    const group = groups.get(keyOf(one))
+    if (group) group.push(one)
+    else groups.set(keyOf(one), [one])
+  }
+  return groups
+}

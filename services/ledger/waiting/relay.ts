@@ -6,8 +6,8 @@ import type { WaitPlace } from './waits.js'
 // What integrity's relay reads of integrity.waiting and notes in it. One relay works at a time. It changes nothing of what was
 // decided: a record that is sent to its lane once too often is passed over there.
 
-/** A waiting record that is to be decided anew, and how large it is. */
-export type DueWait = WaitPlace & { size: number }
+/** A waiting record that is to be decided anew, in which lane, and how large it is. */
+export type DueWait = WaitPlace & { topic: string; partition: number; size: number }
 
 /** A record that was waited for and is there: the next of those that wait for it, and how far that goes. */
 export type Arrived = {
@@ -21,11 +21,12 @@ export type Arrived = {
 
 /** At most `most` records that were waited for and are there, each with at most `mostWaits` of those that wait for it. */
 export const findArrived = async (pool: Pool, most: number, mostWaits: number): Promise<Arrived[]> => {
-  type Row = { orgId: string; type: string; id: string; batchId: string | null; place: number; size: number | null }
+  type Row = { orgId: string; type: string; id: string } & (DueWait | { [name in keyof DueWait]: null })
   const { rows } = await pool.query<Row>({
     name: 'find-arrived',
     text: `
-      select a.org_id as "orgId", a.type, a.id, f.batch_id as "batchId", f.place, octet_length(w.message) as size
+      select a.org_id as "orgId", a.type, a.id, f.batch_id as "batchId", f.place, w.topic, w.partition,
+        octet_length(w.message) as size
       from (select * from integrity.waiting_arrived order by arrived_at limit $1) a
       left join lateral (
         select f.batch_id, f.place
@@ -42,14 +43,14 @@ export const findArrived = async (pool: Pool, most: number, mostWaits: number): 
     values: [most, mostWaits],
   })
   const found = new Map<string, Arrived & { looked: number }>()
-  for (const { orgId, type, id, batchId, place, size } of rows) {
+  for (const { orgId, type, id, batchId, place, topic, partition, size } of rows) {
     const name = `${orgId}/${type}/${id}`
     const arrived = found.get(name) ?? { orgId, type, id, waits: [], last: undefined, looked: 0 }
     found.set(name, arrived)
     if (batchId === null) continue
     if (++arrived.looked === mostWaits) arrived.last = { batchId, place }
     // Those that were sent a moment ago for another reason are decided with what is there now.
-    if (size !== null) arrived.waits.push({ batchId, place, size })
+    if (size !== null) arrived.waits.push({ batchId, place, topic, partition, size })
   }
   return [...found.values()]
 }
@@ -91,7 +92,7 @@ export const findDue = async (pool: Pool, now: number, most: number): Promise<Du
     name: 'find-due',
     text: `
       (
-        select batch_id as "batchId", place, octet_length(message) as size
+        select batch_id as "batchId", place, topic, partition, octet_length(message) as size
         from integrity.waiting
         where state = 'waiting' and due_at is null and until <= $1
         order by until
@@ -99,7 +100,7 @@ export const findDue = async (pool: Pool, now: number, most: number): Promise<Du
       )
       union all
       (
-        select batch_id, place, octet_length(message)
+        select batch_id, place, topic, partition, octet_length(message)
         from integrity.waiting
         where state = 'waiting' and due_at <= $1
         order by due_at

@@ -58,6 +58,7 @@ const newSystem = ({ room = 100 } = {}) => {
   const cursors = new Map<string, number>()
   const told: WaitingEvent[] = []
   const roomToWait = createRoomToWait(room)
+  const dies: { at: string | undefined } = { at: undefined }
   const index = createEntityIndex(1000)
   const laneOf = (topic: string) => lanes.get(topic) ?? (lanes.set(topic, []).get(topic) as Buffer[])
   const turn = createRelayTurn({
@@ -74,7 +75,11 @@ const newSystem = ({ room = 100 } = {}) => {
       return Buffer.alloc(0)
     },
     waitingPartitions: 1,
-    failAt: () => {},
+    failAt: (point) => {
+      if (point !== dies.at) return
+      dies.at = undefined
+      throw new Error(`died ${point}`)
+    },
     log: pino({ level: 'silent' }),
     now: () => clock.now,
   })
@@ -105,6 +110,7 @@ const newSystem = ({ room = 100 } = {}) => {
   return {
     org,
     clock,
+    dies,
     told,
     turn,
     takeIn,
@@ -321,6 +327,24 @@ it('sends the same once more only when its lane has not come to it for long', as
   const verdicts = (await decide(branch)).map(({ verdict }) => verdict)
   expect(verdicts).toMatchObject([{ accepted: 1 }, { accepted: 0, gone: [0] }])
 })
+
+it.each(['before-resume-sent', 'after-resume-sent', 'before-waiting-told', 'after-waiting-told'])(
+  'is released once, and told, by a relay that follows one that died %s',
+  async (point) => {
+    const { upload, relay, decide, turn, dies, told, until, stateOf } = newSystem()
+    const given = sampleOf(branch)
+    const { batch } = await upload(branch, [given], { wait_until: until })
+    await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+    dies.at = point
+    await expect(turn()).rejects.toThrow(`died ${point}`)
+    await relay()
+    const verdicts = (await decide(branch)).map(({ verdict }) => verdict)
+    expect(verdicts.map(({ accepted }) => accepted)).toEqual(point === 'after-resume-sent' ? [1, 0] : [1])
+    await relay()
+    expect(await stateOf(batch)).toEqual(['accepted'])
+    expect(new Set(told.map(({ state }) => state))).toEqual(new Set(['waiting', 'accepted']))
+  },
+)
 
 it('sends all that wait for one record, however many they are', async () => {
   const { upload, relay, decide, until, org, stateOf } = newSystem({ room: 1000 })
