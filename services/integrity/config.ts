@@ -20,6 +20,12 @@ export const configSchema = {
     PRUNE_EVERY_SECONDS,
     INTEGRITY_HOST: { type: 'string', default: '127.0.0.1', description: 'address of its health and metrics pages' },
     INTEGRITY_PORT: { type: 'integer', default: 8082, description: 'port of its health and metrics pages' },
+    MAX_WAITING: {
+      type: 'integer',
+      minimum: 0,
+      default: 1_000_000,
+      description: 'how many records of one organisation may wait for what they refer to',
+    },
     KNOWN_IDS: {
       type: 'integer',
       minimum: 1,

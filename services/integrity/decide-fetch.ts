@@ -112,3 +112,11 @@ export const keyedOf = (type: RecordType, fresh: readonly Submitted[]): Keyed[] 
       .filter((record) => record.keyed_sha256)
       .map((record) => ({ orgId: batch.org_id, id: String(record[type.id]) })),
   )
+
+/** The ids that these batches are about, also those of records that the edge refused. */
+export function* idsOf(type: RecordType, fresh: readonly Submitted[]): Iterable<{ orgId: string; id: string }> {
+  for (const { batch } of fresh) {
+    for (const record of batch.records) yield { orgId: batch.org_id, id: String(record[type.id]) }
+    for (const { id } of batch.refusals) if (id !== null) yield { orgId: batch.org_id, id: id.toLowerCase() }
+  }
+}

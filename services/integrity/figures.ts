@@ -1,4 +1,5 @@
 import type { Decided } from '#ledger/fence.js'
+import type { WaitChanges } from '#ledger/waiting/waits.js'
 import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 import { createLagGauge, type LagGauge } from '#platform/kafka/lag-gauge.js'
@@ -9,6 +10,10 @@ export type IntegrityFigures = {
   fetched: (fetch: Fetch) => void
   published: (fetch: Fetch, outcomes: readonly Decided[]) => void
   forgotten: (topic: string, batches: number) => void
+  /** What has changed among the records that wait. */
+  waited: (changes: WaitChanges) => void
+  /** How many records wait; undefined where another process tells. */
+  waiting: (count: { waiting: number; oldest: Date | null } | undefined) => void
 }
 
 export const createIntegrityFigures = (metrics: Metrics): IntegrityFigures => {
@@ -26,6 +31,15 @@ export const createIntegrityFigures = (metrics: Metrics): IntegrityFigures => {
     latencyBuckets,
     ['type'],
   )
+  const waiting = metrics.gauge('waiting_records', 'Records that wait for what they refer to, of all organisations.')
+  const oldest = metrics.gauge('waiting_oldest_seconds', 'How long the oldest of them has waited.')
+  const ended = {
+    accepted: metrics.counter('waiting_released_total', 'Records that waited and were accepted.', ['type']),
+    refused: metrics.counter('waiting_expired_total', 'Records that waited until their time was over.', ['type']),
+    superseded: metrics.counter('waiting_superseded_total', 'Records that waited and were replaced by a newer one.', [
+      'type',
+    ]),
+  }
   return {
     assigned: lag.keepOnly,
     fetched: ({ topic, partition, highWatermark, messages }) =>
@@ -37,9 +51,18 @@ export const createIntegrityFigures = (metrics: Metrics): IntegrityFigures => {
         if (!isTheOneDecided) continue
         records.inc({ type: verdict.type, outcome: 'accepted' }, verdict.accepted)
         records.inc({ type: verdict.type, outcome: 'refused' }, verdict.refused.length)
+        if (verdict.waiting) records.inc({ type: verdict.type, outcome: 'waiting' }, verdict.waiting.length)
         latency.observe({ type: verdict.type }, (Date.now() - batch.submitted_at) / 1000)
       }
     },
     forgotten: (topic, batches) => forgotten.inc({ topic }, batches),
+    waited: (changes) => {
+      for (const { type, state } of changes.ended) ended[state].inc({ type })
+      for (const { type, state } of changes.begun) if (state === 'superseded') ended.superseded.inc({ type })
+    },
+    waiting: (count) => {
+      waiting.set(count?.waiting ?? 0)
+      oldest.set(count?.oldest ? (Date.now() - count.oldest.getTime()) / 1000 : 0)
+    },
   }
 }

@@ -15,12 +15,16 @@ import type { IntegrityFigures } from './figures.js'
 import type { PublishDecisions } from './publisher.js'
 import type { ReadBatch, Scanned } from './read-batch.js'
 import { takeDecisions } from './take-decisions.js'
+import type { ResumeBytes } from './waiting/resume.js'
+import type { RoomToWait } from './waiting/room.js'
 
 /** What it takes to decide on the batches of one type: how they are read, and how the outcome is published. */
 export type TypeTools = {
   type: RecordType
   read: ReadBatch
   publish: PublishDecisions
+  /** A record as it is kept while it waits. */
+  keep: ResumeBytes['keep']
 }
 
 /**
@@ -37,7 +41,10 @@ export const createFetchHandler = (deps: {
   logStart: (topic: string, partition: number) => Promise<number>
   index: EntityIndex
   setAside: SetAside
-  figures: Omit<IntegrityFigures, 'assigned'>
+  room: RoomToWait
+  /** Told when something has come that others wait for. */
+  onArrived: () => void
+  figures: Omit<IntegrityFigures, 'assigned' | 'waiting'>
   failAt: FailAt
   log: Log
   now?: () => number
@@ -69,8 +76,12 @@ export const createFetchHandler = (deps: {
       next,
       before: fetch.before && (await readBefore(tools.read, fetch.before)),
     }
-    const { outcomes, entities, forgotten } = await inTransaction(deps.pool, async (connection) => {
-      const taken = await takeDecisions(connection, deps.index, at, submitted, now())
+    const waitTools = {
+      room: deps.room,
+      keep: ({ batch }: Scanned, index: number) => tools.keep(batch, index),
+    }
+    const { outcomes, entities, forgotten, waits, arrived } = await inTransaction(deps.pool, async (connection) => {
+      const taken = await takeDecisions(connection, deps.index, at, submitted, now(), waitTools)
       deps.failAt('before-postgres-commit')
       return taken
     }).catch(async (error: unknown) => {
@@ -78,6 +89,12 @@ export const createFetchHandler = (deps: {
     })
     deps.failAt('after-postgres-commit')
     deps.index.remember(entities)
+    for (const { orgId } of waits.begun) deps.room.taken(orgId, 1)
+    deps.figures.waited(waits)
+    if (arrived > 0 || waits.begun.length > 0) {
+      deps.failAt('after-waiting-marked')
+      if (arrived > 0) deps.onArrived()
+    }
     if (forgotten.length > 0) {
       deps.figures.forgotten(topic, forgotten.length)
       const [first] = forgotten

@@ -15,10 +15,10 @@ import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { rejectedSchema } from '#schemas/derive/avro.js'
-import { rejectedTopic, subjectOf } from '#schemas/derive/names.js'
+import { rejectedSchema, waitingSchema } from '#schemas/derive/avro.js'
+import { rejectedTopic, subjectOf, waitingTopic } from '#schemas/derive/names.js'
 import { groupsOf, partitionsOf, topicsOf } from '#schemas/derive/topics.js'
-import type { RejectedEvent } from '#schemas/events.js'
+import type { RejectedEvent, WaitingEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createSetAsideMessage } from '#schemas/set-aside.js'
 import { configSchema } from './config.js'
@@ -28,6 +28,10 @@ import { createFetchHandler, type TypeTools } from './handle-fetch.js'
 import { createPublisher } from './publisher.js'
 import { createReadBatch } from './read-batch.js'
 import { startRetention } from './retention.js'
+import { createRelayTurn } from './waiting/relay.js'
+import { createResumeBytes, type ResumeBytes } from './waiting/resume.js'
+import { createRoomToWait } from './waiting/room.js'
+import { startRelay } from './waiting/start-relay.js'
 
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres']))
@@ -77,10 +81,11 @@ await runService(log, async (onStop, crash) => {
   const layout = await untilProvisioned(pool, patience, config)
   const topics = topicsOf(catalogue).map(({ name }) => name)
   await untilPartitioned(kafka, patience, layout, topics)
-  const toolsFor = async (type: RecordType): Promise<TypeTools> => {
+  const toolsFor = async (type: RecordType): Promise<TypeTools & ResumeBytes> => {
     const read = await createReadBatch(type, registry)
     const publish = await createPublisher({ catalogue, type, producer, registry, layout, failAt })
-    return { type, read, publish }
+    const { keep, resume } = await createResumeBytes(type, registry, read)
+    return { type, read, publish, keep, resume }
   }
   const types = [...catalogue.all.values()]
   const tools = await patience.until('registry', () => Promise.all(types.map(toolsFor)))
@@ -95,6 +100,22 @@ await runService(log, async (onStop, crash) => {
   })
 
   const figures = createIntegrityFigures(metrics)
+  const encodeWaiting = await registry.encoder<WaitingEvent>(subjectOf(waitingTopic), waitingSchema())
+  const turn = createRelayTurn({
+    pool,
+    bytesOf: (type) => {
+      const found = tools.find((each) => each.type.type === type)
+      if (!found) throw new Error(`nothing is called ${type}`)
+      return found
+    },
+    producer,
+    encodeWaiting,
+    waitingPartitions: partitionsOf(layout, waitingTopic),
+    failAt,
+    log,
+  })
+  const relay = startRelay({ pool, turn, counted: figures.waiting, log })
+  onStop('waiting records', relay.stop)
   const handleFetch = createFetchHandler({
     catalogue,
     tools,
@@ -105,6 +126,8 @@ await runService(log, async (onStop, crash) => {
       return Number(offsets.find((each) => each.partition === partition)?.low ?? 0)
     },
     index: createEntityIndex(config.KNOWN_IDS),
+    room: createRoomToWait(config.MAX_WAITING),
+    onArrived: relay.wake,
     setAside,
     figures,
     failAt,

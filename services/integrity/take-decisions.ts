@@ -20,16 +20,46 @@ import {
   insertVerdicts,
   touchVerdicts,
 } from '#ledger/verdicts.js'
+import {
+  type BegunWait,
+  findWhetherWaiting,
+  holdWaits,
+  noteArrived,
+  storeWaits,
+  type WaitChanges,
+} from '#ledger/waiting/waits.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { mayBeKeyed } from '#schemas/uuid.js'
-import { decideFetch, keyedOf, wantedOf } from './decide-fetch.js'
+import { decideFetch, idsOf, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
+import type { RoomToWait } from './waiting/room.js'
 
 /**
  * `forgotten` are batches that were decided so long ago that their verdicts are gone, or that lie where an operator has accepted
  * a loss: nothing is published of them.
  */
-export type Decisions<One extends Submitted> = { outcomes: Decided<One>[]; entities: Entity[]; forgotten: One[] }
+export type Decisions<One extends Submitted> = {
+  outcomes: Decided<One>[]
+  entities: Entity[]
+  forgotten: One[]
+  waits: WaitChanges
+  /** How many of the entities were waited for. */
+  arrived: number
+}
+
+/** What it takes to let records wait: how many may, and how one is kept meanwhile. */
+export type WaitTools<One extends Submitted> = {
+  room: Pick<RoomToWait, 'of'>
+  keep: (one: One, index: number) => Buffer
+}
+
+// Where nothing is said about waiting, nothing waits.
+const nothingWaits: WaitTools<Submitted> = {
+  room: { of: async () => 0 },
+  keep: () => {
+    throw new Error('nobody said how a record is kept')
+  },
+}
 
 /** Everything that one fetch of a partition reads and changes in Postgres. The caller's commit is the decision. */
 export const takeDecisions = async <One extends Submitted>(
@@ -38,6 +68,7 @@ export const takeDecisions = async <One extends Submitted>(
   at: Span,
   submitted: readonly One[],
   now: number,
+  waitTools: WaitTools<One> = nothingWaits,
 ): Promise<Decisions<One>> => {
   const cursor = await lockCursor(connection, at.topic, at.partition)
   const lossesOf = ({ topic, partition }: Span) => findAcceptedLosses(connection, topic, partition)
@@ -56,13 +87,26 @@ export const takeDecisions = async <One extends Submitted>(
   const isKnown = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
   const bodies = await findBodies(connection, at, fresh)
-  const taken = decideFetch(at, fresh, { isKnown, takenBefore, bodies, waiting: new Map(), roomToWait: () => 0 }, now)
+  const whether = fresh.length > 0 ? await findWhether(connection, at, fresh) : { inLane: false, forThese: false }
+  const mayChange = whether.inLane || fresh.some(({ batch }) => batch.wait_until || batch.resumed?.length)
+  const waiting = mayChange ? await holdWaits(connection, at.type.type, idsOf(at.type, fresh)) : new Map()
+  const rooms = await findRooms(connection, fresh, waitTools.room)
+  const world = { isKnown, takenBefore, bodies, waiting, roomToWait: (orgId: string) => rooms.get(orgId) ?? 0 }
+  const taken = decideFetch(at, fresh, world, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
 
   if (at.isReferenced) await index.add(connection, taken.entities)
   await insertKeyedInteractions(connection, taken.keyed)
   await insertVerdicts(connection, taken.verdicts)
   await insertKeyedRequests(connection, taken.requests)
+  const oneOf = new Map(fresh.map((one) => [one.batch.batch_id, one]))
+  const messageOf = ({ batchId, place }: BegunWait): Buffer => {
+    const one = oneOf.get(batchId)
+    if (!one) throw new Error(`the batch ${batchId} is not in this fetch`)
+    return waitTools.keep(one, place)
+  }
+  await storeWaits(connection, taken.waits, messageOf, now)
+  const arrived = whether.forThese ? await noteArrived(connection, taken.entities, now) : 0
   if (at.next > (cursor ?? 0)) await moveCursor(connection, at.topic, at.partition, at.next)
 
   const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))
@@ -80,7 +124,28 @@ export const takeDecisions = async <One extends Submitted>(
     repeats.map(({ batch }) => batch.batch_id),
     now,
   )
-  return { outcomes, entities: taken.entities, forgotten }
+  return { outcomes, entities: taken.entities, forgotten, waits: taken.waits, arrived }
+}
+
+/**
+ * The one question that every fetch asks about waiting. After the cursor is locked, so that what the decision before this one let
+ * wait is seen, and this transaction has its number: see checkWaits.
+ */
+const findWhether = (connection: Connection, at: Span, fresh: readonly Submitted[]) => {
+  const orgIds = at.isReferenced ? [...new Set(fresh.map(({ batch }) => batch.org_id))] : []
+  return findWhetherWaiting(connection, at, { type: at.type.type, orgIds })
+}
+
+/** How many more records may wait, of each organisation that wants some to. */
+const findRooms = async (
+  connection: Connection,
+  fresh: readonly Submitted[],
+  room: Pick<RoomToWait, 'of'>,
+): Promise<Map<string, number>> => {
+  const orgIds = new Set(fresh.filter(({ batch }) => batch.wait_until).map(({ batch }) => batch.org_id))
+  const rooms = new Map<string, number>()
+  for (const orgId of orgIds) rooms.set(orgId, await room.of(connection, orgId))
+  return rooms
 }
 
 /** The bodies that the requests of new batches were first decided with; those of new requests too, where there are several lanes. */

@@ -98,11 +98,11 @@ export const isAcceptedLoss = ({ offset }: { offset: number }, losses: readonly 
   losses.some(({ from, until }) => offset >= from && offset < until)
 
 /** The messages at or beyond the cursor whose batch has no verdict yet, each batch once. */
-export const freshOnes = (
-  submitted: readonly Submitted[],
+export const freshOnes = <One extends Submitted>(
+  submitted: readonly One[],
   cursor: number,
   verdicts: ReadonlyMap<string, StoredVerdict>,
-): Submitted[] => {
+): One[] => {
   const seen = new Set<string>()
   return submitted.filter(({ offset, batch: { batch_id } }) => {
     const isNew = offset >= cursor && !verdicts.has(batch_id) && !seen.has(batch_id)

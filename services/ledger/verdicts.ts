@@ -1,7 +1,7 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
-import type { VerdictEvent } from '#schemas/events.js'
+import type { VerdictEvent, Waiting } from '#schemas/events.js'
 
 // integrity.verdicts: the decision on each batch. It is written once and never changed; pruning removes old ones.
 
@@ -26,7 +26,7 @@ export const findVerdicts = async (
   const { rows } = await connection.query<Row<StoredVerdict>>({
     name: 'find-verdicts',
     text: `
-      select ${verdictColumns}, repeated, topic, partition, submitted_offset
+      select ${verdictColumns}, repeated, gone, topic, partition, submitted_offset
       from integrity.verdicts
       where batch_id = any ($1::uuid[])`,
     values: [batchIds],
@@ -176,14 +176,14 @@ export const insertVerdicts = async (connection: Connection, verdicts: readonly 
     name: 'insert-verdicts',
     text: `
       insert into integrity.verdicts (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
-        accepted, refused, repeated, decided_at, topic, partition, submitted_offset)
+        accepted, refused, repeated, decided_at, topic, partition, submitted_offset, waiting, gone)
       select batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
-        accepted, refused, repeated::integer[], decided_at, topic, partition, submitted_offset
+        accepted, refused, repeated::integer[], decided_at, topic, partition, submitted_offset, waiting, gone::integer[]
       from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::integer[], $6::integer[], $7::integer[],
         $8::bytea[], $9::integer[], $10::json[], $11::text[], $12::timestamptz[], $13::text[], $14::integer[],
-        $15::bigint[])
+        $15::bigint[], $16::json[], $17::text[])
         as v (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
-          accepted, refused, repeated, decided_at, topic, partition, submitted_offset)`,
+          accepted, refused, repeated, decided_at, topic, partition, submitted_offset, waiting, gone)`,
     values: [
       column((v) => v.batch_id),
       column((v) => v.org_id),
@@ -201,6 +201,8 @@ export const insertVerdicts = async (connection: Connection, verdicts: readonly 
       column((v) => v.topic),
       column((v) => v.partition),
       column((v) => v.submitted_offset),
+      column((v) => (v.waiting ? JSON.stringify(v.waiting) : null)),
+      column((v) => `{${v.gone?.join(',') ?? ''}}`),
     ],
   })
 }
@@ -291,11 +293,20 @@ export const countPrunableVerdicts = async (
 
 /** What a verdict event carries, in the names of the columns. */
 export const verdictColumns = `batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
-        decided_at, accepted, refused`
+        decided_at, accepted, refused, waiting`
 
 /** A verdict as Postgres gives it out. */
 export type VerdictRow = Row<VerdictEvent>
-type Row<Verdict extends VerdictEvent> = Omit<Verdict, 'decided_at'> & { decided_at: Date }
+type Row<Verdict extends VerdictEvent> = Omit<Verdict, 'decided_at' | 'waiting'> & {
+  decided_at: Date
+  waiting: Waiting[] | null
+  gone?: number[]
+}
 
-export const fromRow = <Verdict extends VerdictEvent>(row: Row<Verdict>): Verdict =>
-  ({ ...row, decided_at: row.decided_at.getTime() }) as unknown as Verdict
+export const fromRow = <Verdict extends VerdictEvent>({ waiting, gone, ...row }: Row<Verdict>): Verdict =>
+  ({
+    ...row,
+    decided_at: row.decided_at.getTime(),
+    ...(waiting && { waiting }),
+    ...(gone && gone.length > 0 && { gone }),
+  }) as unknown as Verdict

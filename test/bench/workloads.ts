@@ -48,10 +48,25 @@ const mixed: Workload = {
   ],
 }
 
+/** A tenth of the records come before the shops that they refer to, wait for them, and are released. */
+const waiting: Workload = {
+  name: '500 transactions, 50 wait',
+  streams: [
+    {
+      path: '/v1/data/transactions?missing_references=wait&wait_for=1h',
+      type: 'transactions',
+      recordsPerRequest: 500,
+      connections: connectionsFor[500] ?? 1,
+      waits: 50,
+    },
+  ],
+}
+
 export const workloads: readonly Workload[] = [
   ...['shops', 'transactions'].flatMap((type) => sizes.map((size) => upload(type, size))),
   ...[1, 64, 256].map(interactions),
   mixed,
+  waiting,
 ]
 
 /**

@@ -14,7 +14,7 @@ export const partitions = 2
 
 /** A record as the history draws it: few ids, so that they meet. `refers` is the shop that it names. */
 export type Drawn = { id: number; refers: number; isDeleted: boolean; isInvalid: boolean; key: number | undefined }
-export type Upload = { org: string; type: string; key: number | undefined; records: Drawn[] }
+export type Upload = { org: string; type: string; key: number | undefined; wait: number | undefined; records: Drawn[] }
 
 /**
  * Every edge at once: they share nothing but the log. An edge can append a batch; append the same batch again at any time later
@@ -22,7 +22,7 @@ export type Upload = { org: string; type: string; key: number | undefined; recor
  */
 export const createEdge = (
   log: Log<SubmittedBatch>,
-  { lanes, laneOf }: { lanes: number } & Pick<Rules, 'laneOf'>,
+  { lanes, laneOf, now }: { lanes: number; now: () => number } & Pick<Rules, 'laneOf'>,
   note: (line: string) => void,
 ) => {
   const sent: { topic: string; partition: number; batch: SubmittedBatch }[] = []
@@ -33,17 +33,18 @@ export const createEdge = (
     note(`edge appends ${batch.batch_id} at ${topic}/${partition}@${offset}: ${contentOf(batch)}`)
   }
   return {
-    submit: ({ org, type, key, records }: Upload): void => {
+    submit: ({ org, type, key, wait, records }: Upload): void => {
+      const time = now()
       const topic = submittedTopic(type)
       const body = requests++
       const request = `${org}/${type}/${key === undefined ? `request-${body}` : `request-of-key-${key}`}`
       const entries = records.map((drawn, place): Sent => {
-        if (drawn.isInvalid) return { place, refusal: refusalOf(place) }
+        if (drawn.isInvalid) return { place, refusal: refusalOf(place, refusedIdOf(type, drawn)) }
         return { place, record: recordOf(type, drawn, place, body) }
       })
       // Of interactions only those with keys of their own have to meet: the others go anywhere together.
-      const partitionFor = ({ record }: Sent): number => {
-        const id = record ? String(record[types.get(type)?.id ?? '']) : null
+      const partitionFor = ({ record, refusal }: Sent): number => {
+        const id = record ? String(record[types.get(type)?.id ?? '']) : (refusal?.id ?? null)
         if (type !== 'interactions') return partitionOfLane(org, laneOf(id, lanes, body), partitions)
         return partitionOf(record?.keyed_sha256 && id ? id : request, partitions)
       }
@@ -63,10 +64,11 @@ export const createEdge = (
           batch: n + 1,
           batches: groups.size,
           first_index: first,
-          submitted_at: body,
+          submitted_at: time,
           body_sha256: Buffer.from([body]),
           records: group.flatMap(({ place, record }) => (record ? [{ ...record, index: place - first }] : [])),
           refusals: group.flatMap(({ place, refusal }) => (refusal ? [{ ...refusal, index: place - first }] : [])),
+          wait_until: wait === undefined ? null : time + wait,
         }
         before += group.length
         sent.push({ topic, partition, batch })
@@ -111,16 +113,21 @@ const recordOf = (type: string, drawn: Drawn, index: number, body: number): Subm
   }
 }
 
-const refusalOf = (index: number): SubmittedBatch['refusals'][number] => ({
+/** What the edge refuses mostly has an id, and that is then of a newer version of the record. */
+const refusedIdOf = (type: string, { id, isDeleted }: Drawn): string | null =>
+  isDeleted || type === 'interactions' ? null : `${type === 'shops' ? 's' : 'b'}${id}`
+
+const refusalOf = (index: number, id: string | null): SubmittedBatch['refusals'][number] => ({
   index,
-  id: null,
+  id,
   problems: [{ field: 'name', code: 'missing_field', message: 'name is required' }],
   record: '{}',
   truncated: false,
 })
 
-const contentOf = ({ records, refusals }: SubmittedBatch): string =>
+const contentOf = ({ records, refusals, wait_until }: SubmittedBatch): string =>
   [
+    ...(wait_until ? [`until ${wait_until}`] : []),
     ...records.map((r) => {
       const id = String(r.shop_id && r.branch_id ? r.branch_id : (r.interaction_id ?? r.shop_id))
       const to = r.item_id ?? (r.branch_id ? r.shop_id : undefined)

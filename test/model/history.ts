@@ -6,7 +6,7 @@ import type { Drawn } from './edge.js'
  * run.
  */
 export type Command =
-  | { do: 'submit'; org: string; type: string; key: number | undefined; records: Drawn[] }
+  | { do: 'submit'; org: string; type: string; key: number | undefined; wait: number | undefined; records: Drawn[] }
   | { do: 'submit again'; pick: number }
   | { do: 'fetch'; pick: number; most: number }
   | { do: 'step'; pick: number; choice: number; notices: boolean; twice: boolean }
@@ -16,6 +16,9 @@ export type Command =
   | { do: 'rebalance'; owners: (number | undefined)[] }
   | { do: 'pause' | 'wake'; instance: number }
   | { do: 'jump'; pick: number; to: number }
+  | { do: 'relay looks' | 'relay crash' }
+  | { do: 'relay sends'; forgets: boolean }
+  | { do: 'cancel'; pick: number }
   | { do: 'sink fetch'; pick: number; most: number }
   | { do: 'sink step'; pick: number }
   | { do: 'sink crash' | 'sink rebalance' }
@@ -45,6 +48,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       org: fc.constantFrom(...orgs),
       type: fc.constantFrom('shops', 'shops', 'branches', 'interactions'),
       key: maybe(fc.nat({ max: 1 })),
+      // As long as a few steps take, or to the end of the history.
+      wait: fc.oneof(fc.constant(undefined), fc.integer({ min: 1, max: 40 }), fc.constant(100_000)),
       records: fc.array(drawn, { minLength: 1, maxLength: 3 }),
     }),
   },
@@ -80,6 +85,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('pause' as const, 'wake' as const), instance }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('jump' as const), pick, to: fc.nat({ max: 4 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('relay looks' as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('relay sends' as const), forgets: seldom }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('relay crash' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('sink fetch' as const), pick, most }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('sink step' as const), pick }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('sink crash' as const, 'sink rebalance' as const) }) },

@@ -1,12 +1,13 @@
 import { entityName } from '#ledger/entities.js'
 import type { Span, Submitted } from '#ledger/fence.js'
-import { placeOf } from '#platform/kafka/partitions.js'
+import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import { catalogue } from '#schemas/catalogue.js'
-import type { SubmittedBatch } from '#schemas/events.js'
+import { acceptedTopic, entityKey } from '#schemas/derive/names.js'
+import type { AcceptedEvent, SubmittedBatch } from '#schemas/events.js'
 import { createConsumerGroup } from './consumer-group.js'
-import { types } from './edge.js'
+import { partitions, types } from './edge.js'
 import type { Log, TopicPartition } from './log.js'
-import type { Postgres, Transaction } from './postgres.js'
+import type { Postgres, Transaction, WaitingRow } from './postgres.js'
 import { describePublished, type Published, type Queue, roundsOf } from './publishing.js'
 import type { Rules, Stage } from './rules.js'
 import type { Witness } from './witness.js'
@@ -141,6 +142,19 @@ export const createIntegrity = (deps: {
   return {
     places: group.places,
     committed: group.committed,
+    /** What a relay would do that does not leave the decision to the lane: it publishes, with the version of the first place. */
+    release: (row: WaitingRow): void => {
+      const type = types.get(row.type)
+      if (!type) return
+      const { index: _, keyed_sha256: __, ...values } = row.record
+      const key = entityKey(row.orgId, row.id)
+      const ids = { org_id: row.orgId, request_id: row.requestId, batch_id: row.batchId }
+      const value = { ...ids, accepted_at: now(), version: row.version, ...values } as unknown as AcceptedEvent
+      const message = { topic: acceptedTopic(row.type), key, value }
+      witness.published(message, type)
+      published.append(message.topic, partitionOf(key, partitions), message)
+      row.state = 'accepted'
+    },
     /** The works of all instances that are awake. */
     works: (): Work[] => instances.filter(({ isPaused }) => !isPaused).flatMap(({ works }) => works),
     isHeld,

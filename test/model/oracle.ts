@@ -1,4 +1,4 @@
-import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
+import type { SubmittedBatch, SubmittedRecord, WaitState } from '#schemas/events.js'
 
 /** What must come of one batch. */
 export type Judged = {
@@ -7,7 +7,15 @@ export type Judged = {
   accepted: SubmittedRecord[]
   refused: Map<number, string>
   repeated: number[]
+  waiting: number[]
+  gone: number[]
+  /** What became later of those that waited. */
+  released: SubmittedRecord[]
+  expired: number[]
 }
+
+/** A record that waits or waited, by the place where it was first submitted. */
+export type JudgedWait = { batchId: string; place: number; until: number; record: SubmittedRecord; state: WaitState }
 
 /**
  * A naive system: it takes each partition of the submitted log in order, each batch once, and shares no code with the real one.
@@ -19,35 +27,111 @@ export const createOracle = () => {
   const knownSince = new Map<string, number>()
   const taken = new Map<string, Buffer>()
   const bodies = new Map<string, Buffer>()
+  const waits: JudgedWait[] = []
 
-  const verdictOn = (type: string, org: string, record: SubmittedRecord, lookedAt: number): string | undefined => {
+  const nameOf = (type: string, org: string, record: SubmittedRecord): string =>
+    `${org}/${type}/${record.interaction_id ?? record.branch_id ?? record.shop_id}`
+  const waitsNow = new Map<string, JudgedWait>()
+
+  const end = (name: string, state: WaitState): void => {
+    const wait = waitsNow.get(name)
+    if (wait) wait.state = state
+    waitsNow.delete(name)
+  }
+
+  const isUnknown = (type: string, org: string, record: SubmittedRecord, lookedAt: number): boolean => {
+    const refersTo = type === 'branches' ? record.shop_id : type === 'interactions' ? record.item_id : undefined
+    const since = refersTo === undefined ? -1 : knownSince.get(`${org}/${refersTo}`)
+    return since === undefined || since >= lookedAt
+  }
+
+  const verdictOn = (type: string, batch: SubmittedBatch, record: SubmittedRecord, lookedAt: number): string => {
+    const org = batch.org_id
     if (record.keyed_sha256) {
       const before = taken.get(`${org}/${record.interaction_id}`)
       if (before) return before.equals(record.keyed_sha256) ? 'repeated' : 'idempotency_conflict'
+      const waiting = waitsNow.get(nameOf(type, org, record))?.record.keyed_sha256
+      if (waiting) return waiting.equals(record.keyed_sha256) ? 'waits already' : 'idempotency_conflict'
     }
-    const refersTo = type === 'branches' ? record.shop_id : type === 'interactions' ? record.item_id : undefined
-    const since = refersTo === undefined ? -1 : knownSince.get(`${org}/${refersTo}`)
-    return since !== undefined && since < lookedAt ? undefined : 'unknown_reference'
+    if (!isUnknown(type, org, record, lookedAt)) return 'accepted'
+    return (batch.wait_until ?? 0) > lookedAt ? 'waiting' : 'unknown_reference'
+  }
+
+  /** A record that waited comes to its lane again. */
+  const takeAnew = (one: Judged, record: SubmittedRecord, lookedAt: number): void => {
+    const { type, batch } = one
+    const from = batch.resumed?.[0]
+    const name = nameOf(type, batch.org_id, record)
+    const wait = waitsNow.get(name)
+    const first = judged.get(from?.batch_id ?? '')
+    if (!wait || !first || wait.batchId !== from?.batch_id || wait.place !== from.place) {
+      one.gone.push(record.index)
+    } else if (!isUnknown(type, batch.org_id, record, lookedAt)) {
+      one.accepted.push(record)
+      first.released.push(record)
+      if (record.keyed_sha256) taken.set(`${batch.org_id}/${record.interaction_id}`, record.keyed_sha256)
+      end(name, 'accepted')
+    } else if (wait.until > lookedAt && wait.until > batch.submitted_at) {
+      one.waiting.push(record.index)
+    } else {
+      one.refused.set(record.index, 'unknown_reference')
+      first.expired.push(wait.place)
+      end(name, 'refused')
+    }
   }
 
   return {
     judged,
+    waits,
+    cancel: (batchId: string, place: number): void => {
+      for (const [name, wait] of waitsNow) if (wait.batchId === batchId && wait.place === place) end(name, 'cancelled')
+    },
     take: (type: string, batch: SubmittedBatch, lookedAt: number, committedAt: number): void => {
       if (judged.has(batch.batch_id)) return
-      const one: Judged = { type, batch, accepted: [], refused: new Map(), repeated: [] }
-      for (const { index, problems } of batch.refusals) one.refused.set(index, problems[0]?.code ?? '')
+      const one: Judged = {
+        type,
+        batch,
+        accepted: [],
+        refused: new Map(),
+        repeated: [],
+        waiting: [],
+        gone: [],
+        released: [],
+        expired: [],
+      }
       const body = bodies.get(batch.request_id) ?? batch.body_sha256
       bodies.set(batch.request_id, body)
-      for (const record of batch.records) {
-        const verdict = body.equals(batch.body_sha256)
-          ? verdictOn(type, batch.org_id, record, lookedAt)
-          : 'idempotency_conflict'
-        if (verdict === 'repeated') one.repeated.push(record.index)
-        else if (verdict) one.refused.set(record.index, verdict)
-        else {
+      const isOwnBody = body.equals(batch.body_sha256)
+      const all = [
+        ...batch.records.map((record) => ({ index: record.index, record })),
+        ...batch.refusals.map((refusal) => ({ index: refusal.index, refusal })),
+      ].sort((a, b) => a.index - b.index)
+      for (const each of all) {
+        if ('refusal' in each) {
+          one.refused.set(each.index, each.refusal.problems[0]?.code ?? '')
+          if (isOwnBody && each.refusal.id !== null) end(`${batch.org_id}/${type}/${each.refusal.id}`, 'superseded')
+          continue
+        }
+        const { index, record } = each
+        if (batch.resumed?.length) {
+          takeAnew(one, record, lookedAt)
+          continue
+        }
+        const verdict = isOwnBody ? verdictOn(type, batch, record, lookedAt) : 'idempotency_conflict'
+        const name = nameOf(type, batch.org_id, record)
+        if (type !== 'interactions' && isOwnBody) end(name, 'superseded')
+        if (verdict === 'repeated') one.repeated.push(index)
+        else if (verdict === 'waits already') one.waiting.push(index)
+        else if (verdict === 'waiting') {
+          one.waiting.push(index)
+          const until = batch.wait_until ?? 0
+          const wait: JudgedWait = { batchId: batch.batch_id, place: index, until, record, state: 'waiting' }
+          waits.push(wait)
+          waitsNow.set(name, wait)
+        } else if (verdict === 'accepted') {
           one.accepted.push(record)
           if (record.keyed_sha256) taken.set(`${batch.org_id}/${record.interaction_id}`, record.keyed_sha256)
-        }
+        } else one.refused.set(index, verdict)
       }
       judged.set(batch.batch_id, one)
       if (type !== 'shops') return

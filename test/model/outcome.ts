@@ -28,6 +28,10 @@ export const checkOutcome = (system: {
   }
   same('stored verdicts', [...postgres.verdicts.keys()].sort(), [...oracle.judged.keys()].sort())
 
+  const nameOfWait = ({ batchId, place, state }: { batchId: string; place: number; state: string }) =>
+    `${batchId} #${place} ${state}`
+  same('records that waited', postgres.rows().map(nameOfWait).sort(), oracle.waits.map(nameOfWait).sort())
+
   const all = published.places().flatMap(({ topic, partition }) => published.read(topic, partition, 0))
   const verdicts = new Set(all.filter(({ topic }) => topic === verdictsTopic).map(({ key }) => key))
   same('published verdicts', [...verdicts].sort(), [...oracle.judged.keys()].sort())
@@ -44,13 +48,23 @@ export const checkOutcome = (system: {
       currentOf(judged, type.id),
     )
   }
-  const refused = [...oracle.judged.values()].flatMap(({ batch, refused: of }) =>
-    [...of].map(([index, code]) => `${batch.batch_id} #${batch.first_index + index} ${code}`),
-  )
+  const refused = [...oracle.judged.values()].flatMap(({ batch, refused: of, expired }) => {
+    // One that waited is rejected as the record of the batch that it came in.
+    const own = batch.resumed?.length ? [] : [...of]
+    const late = expired.map((index): [number, string] => [index, 'unknown_reference'])
+    return [...own, ...late].map(([index, code]) => `${batch.batch_id} #${batch.first_index + index} ${code}`)
+  })
   const nameOf = (e: RejectedEvent) => `${e.batch_id} #${e.index} ${e.problems[0]?.code}`
   const rejected = all.filter(({ topic }) => topic === rejectedTopic).map(({ value }) => value as RejectedEvent)
   same('published rejections', [...new Set(rejected.map(nameOf))].sort(), refused.sort())
   same('shown rejections', (sink.rows(rejectedTopic) as RejectedEvent[]).map(nameOf).sort(), refused)
+}
+
+/** At rest, before anything's time is over: nothing waits for what is there. */
+export const checkNoneOverlooked = (postgres: Postgres): void => {
+  for (const row of postgres.rows())
+    if (row.state === 'waiting' && postgres.isThere(row))
+      throw new Violation(`${row.name} waits, though what it waits for is there`)
 }
 
 const same = (what: string, found: string[], expected: string[]): void => {

@@ -1,8 +1,10 @@
 import { type Entity, entityName } from '#ledger/entities.js'
 import { type Decided, type Span, type Submitted, toDecided } from '#ledger/fence.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
+import type { BegunWait } from '#ledger/waiting/waits.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { entityKey } from '#schemas/derive/names.js'
+import type { SubmittedRecord, WaitState } from '#schemas/events.js'
 import { decideFetch, keyedOf, type Taken, wantedOf } from '../../services/integrity/decide-fetch.js'
 import { type Rules, Violation } from './rules.js'
 
@@ -10,7 +12,27 @@ import { type Rules, Violation } from './rules.js'
 export type Postgres = ReturnType<typeof createPostgres>
 
 /** What a transaction has read and decided. Others see it only after its commit. */
-export type Transaction = { at: Span; cursor: number; readAt: number; taken: Taken; outcomes: Decided[] }
+export type Transaction = {
+  at: Span
+  cursor: number
+  readAt: number
+  taken: Taken
+  outcomes: Decided[]
+  /** The records that others wait for and that it adds. */
+  arrived: string[]
+  records: Map<BegunWait, SubmittedRecord>
+}
+
+/** A row of integrity.waiting. */
+export type WaitingRow = Omit<BegunWait, 'state'> & {
+  name: string
+  record: SubmittedRecord
+  state: WaitState
+  isDue: boolean
+  isSent: boolean
+  isChecked: boolean
+  change: number
+}
 
 export const createPostgres = (rules: Rules, lanes: number) => {
   const cursors = new Map<string, number>()
@@ -22,6 +44,38 @@ export const createPostgres = (rules: Rules, lanes: number) => {
   const claims = new Map<string, Buffer>()
   const openClaims = new Map<string, string>()
   const claimsBodies = lanes > 1 && rules.claimsBodies
+  const waiting = new Map<string, WaitingRow>()
+  const arrived = new Set<string>()
+  const underWay = new Set<Transaction>()
+  let changes = 0
+
+  const namesOf = ({ orgId, missing }: WaitingRow): string[] =>
+    missing.map(({ type, id }) => entityName({ orgId, type, id }))
+  const isWaiting = ({ state }: WaitingRow): boolean => state === 'waiting'
+  const waitingById = (type: string): Map<string, WaitingRow> =>
+    new Map(
+      [...waiting.values()].filter((r) => isWaiting(r) && r.type === type).map((r) => [entityKey(r.orgId, r.id), r]),
+    )
+
+  const keepWaits = ({ taken, records }: Transaction): void => {
+    const { begun, ended, prolonged } = taken.waits
+    for (const { batchId, place, missing } of prolonged) {
+      const row = waiting.get(`${batchId}#${place}`)
+      if (row) Object.assign(row, { missing, isDue: false, isSent: false, isChecked: false, change: ++changes })
+    }
+    for (const { batchId, place, state } of ended) {
+      const row = waiting.get(`${batchId}#${place}`)
+      if (state === 'superseded' && !rules.supersedes) continue
+      if (row) Object.assign(row, { state, change: ++changes })
+    }
+    for (const one of begun) {
+      const name = `${one.batchId}#${one.place}`
+      const record = records.get(one)
+      if (!record) throw new Error(`nobody knows the record of ${name}`)
+      const flags = { isDue: false, isSent: false, isChecked: false, change: ++changes }
+      waiting.set(name, { ...one, name, record, ...flags })
+    }
+  }
 
   const claim = (at: Span, fresh: readonly Submitted[]): Map<string, Buffer> => {
     const bodies = new Map<string, Buffer>()
@@ -31,7 +85,9 @@ export const createPostgres = (rules: Rules, lanes: number) => {
     }
     return bodies
   }
-  const release = (at: Span): void => {
+  const release = (transaction: Transaction): void => {
+    const { at } = transaction
+    underWay.delete(transaction)
     locks.delete(placeOf(at))
     for (const [requestId, place] of openClaims) if (place === placeOf(at)) openClaims.delete(requestId)
   }
@@ -40,6 +96,19 @@ export const createPostgres = (rules: Rules, lanes: number) => {
     cursors,
     verdicts,
     entities,
+    rows: (): WaitingRow[] => [...waiting.values()],
+    underWay: (): ReadonlySet<object> => new Set(underWay),
+    /** Whether something that it waits for is among the entities. */
+    isThere: (row: WaitingRow): boolean => namesOf(row).some((name) => entities.has(name)),
+    /** Whether something that it waits for was noted as there. */
+    hasArrived: (row: WaitingRow): boolean => namesOf(row).some((name) => arrived.has(name)),
+    forgetArrived: (): void => arrived.clear(),
+    /** Ends the waiting of a record; not while its lane decides. */
+    cancel: (row: WaitingRow): boolean => {
+      if (!isWaiting(row) || locks.has(placeOf(row))) return false
+      Object.assign(row, { state: 'cancelled', change: ++changes })
+      return true
+    },
     isLocked: (at: Span, submitted: readonly Submitted[]) =>
       (rules.locksCursor && locks.has(placeOf(at))) ||
       (claimsBodies &&
@@ -61,18 +130,36 @@ export const createPostgres = (rules: Rules, lanes: number) => {
           keyedOf(at.type, fresh).map(({ orgId, id }) => entityKey(orgId, id)),
         ),
         bodies: claimsBodies ? claim(at, fresh) : firstBodies([...verdicts.values()]),
-        waiting: new Map(),
-        roomToWait: () => 0,
+        waiting: waitingById(at.type.type),
+        roomToWait: () => 1000,
       }
       const taken = decideFetch(at, fresh, world, now)
       for (const verdict of taken.verdicts) found.set(verdict.batch_id, verdict)
       const outcomes = submitted.map((one) => toDecided(at, one, found))
       locks.add(placeOf(at))
-      return { at, cursor: cursor ?? 0, readAt: now, taken, outcomes }
+      const waitedFor = new Set([...waiting.values()].filter(isWaiting).flatMap(namesOf))
+      const transaction: Transaction = {
+        at,
+        cursor: cursor ?? 0,
+        readAt: now,
+        taken,
+        outcomes,
+        arrived: taken.entities.map(entityName).filter((name) => waitedFor.has(name)),
+        records: recordsOf(taken, fresh),
+      }
+      underWay.add(transaction)
+      if (rules.releasesBeforeCommit) {
+        for (const name of transaction.arrived) {
+          arrived.add(name)
+          entities.add(name)
+        }
+      }
+      return transaction
     },
 
     /** All of a transaction; without this call, nothing of it. */
-    commit: ({ at, taken }: Transaction, cache: ReadonlySet<string>): void => {
+    commit: (transaction: Transaction, cache: ReadonlySet<string>): void => {
+      const { at, taken } = transaction
       for (const verdict of taken.verdicts) {
         if (verdicts.has(verdict.batch_id) && !rules.overwritesVerdicts)
           throw new Violation(`a second verdict on ${verdict.batch_id} is stored`)
@@ -85,11 +172,24 @@ export const createPostgres = (rules: Rules, lanes: number) => {
       if (at.next > before) cursors.set(placeOf(at), at.next)
       for (const { request_id, body_sha256 } of taken.verdicts)
         if (!claims.has(request_id)) claims.set(request_id, body_sha256)
-      release(at)
+      keepWaits(transaction)
+      for (const name of transaction.arrived) arrived.add(name)
+      release(transaction)
     },
 
-    rollBack: ({ at }: Transaction): void => release(at),
+    rollBack: release,
   }
+}
+
+/** The records that begin to wait. */
+const recordsOf = ({ waits }: Taken, fresh: readonly Submitted[]): Map<BegunWait, SubmittedRecord> => {
+  const batches = new Map(fresh.map(({ batch }) => [batch.batch_id, batch]))
+  const records = new Map<BegunWait, SubmittedRecord>()
+  for (const begun of waits.begun) {
+    const record = batches.get(begun.batchId)?.records.find(({ index }) => index === begun.place)
+    if (record) records.set(begun, record)
+  }
+  return records
 }
 
 /** SHA-256 of the body that each request was first decided with. */

@@ -17,6 +17,14 @@ export type Rules = {
   /** Whether a request with several lanes belongs to the body whose transaction comes first. */
   claimsBodies: boolean
   overwritesVerdicts: boolean
+  /** Whether a newer record of an id ends the waiting of an older one. */
+  supersedes: boolean
+  /** Whether what waited comes to its lane again to be decided, and is not accepted beside it. */
+  releasesInLane: boolean
+  /** Whether what is waited for counts as there before it is committed. */
+  releasesBeforeCommit: boolean
+  /** Whether new rows are looked at once what was under way beside them has ended. */
+  checksNew: boolean
   /** A version in place of the real one. */
   versionOf: (event: AcceptedEvent, published: number) => number
   replaces: (inserted: { version: number }, there: { version: number }) => boolean
@@ -31,6 +39,10 @@ export const rules: Rules = {
   locksCursor: true,
   claimsBodies: true,
   overwritesVerdicts: false,
+  supersedes: true,
+  releasesInLane: true,
+  releasesBeforeCommit: false,
+  checksNew: true,
   versionOf: (event) => event.version,
   // ReplacingMergeTree: the highest version stays, of equal ones the last.
   replaces: (inserted, there) => inserted.version >= there.version,
@@ -42,8 +54,18 @@ const step = { do: 'step' as const, choice: 0, notices: false, twice: false }
 
 /** Drawn too seldom: two bodies under one key, of ids in two lanes, and both are read before either is committed. */
 const twoBodies: Command[] = [
-  { do: 'submit', org: 'acme', type: 'shops', key: 0, records: [shopOf(0)] },
-  { do: 'submit', org: 'acme', type: 'shops', key: 0, records: [shopOf(1), shopOf(1)] },
+  { do: 'submit', org: 'acme', type: 'shops', key: 0, wait: undefined, records: [shopOf(0)] },
+  { do: 'submit', org: 'acme', type: 'shops', key: 0, wait: undefined, records: [shopOf(1), shopOf(1)] },
+  { do: 'fetch', pick: 0, most: 4 },
+  { do: 'fetch', pick: 0, most: 4 },
+  { ...step, pick: 0 },
+  { ...step, pick: 1 },
+]
+
+/** Drawn too seldom: a branch that waits for a shop, and both are read before either is committed. */
+const atOnce: Command[] = [
+  { do: 'submit', org: 'acme', type: 'shops', key: undefined, wait: undefined, records: [shopOf(0)] },
+  { do: 'submit', org: 'acme', type: 'branches', key: undefined, wait: 1000, records: [shopOf(0)] },
   { do: 'fetch', pick: 0, most: 4 },
   { do: 'fetch', pick: 0, most: 4 },
   { ...step, pick: 0 },
@@ -97,6 +119,23 @@ export const brokenRules: Record<string, BrokenRule> = {
   'takes the moment of the decision as version': {
     broken: { versionOf: (event) => event.accepted_at },
     shows: /is published in two ways/,
+  },
+  'accepts what waited beside its lane': {
+    broken: { releasesInLane: false },
+    shows: /is published, but was not accepted/,
+  },
+  'forgets that a newer record takes the place of one that waits': {
+    broken: { supersedes: false },
+    shows: /^the verdict on resume.* it should be/,
+  },
+  'releases what waited before that is committed which it waited for': {
+    broken: { releasesBeforeCommit: true },
+    shows: /^the verdict on .* it should be/,
+  },
+  'does not look whether something came while a record began to wait for it': {
+    broken: { checksNew: false },
+    shows: /waits, though what it waits for is there/,
+    example: atOnce,
   },
   'lets the last insert win in ClickHouse': { broken: { replaces: () => true }, shows: /^the view of/ },
   'commits what the sink has not inserted': {

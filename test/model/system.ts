@@ -3,18 +3,19 @@ import { createEdge, type Edge } from './edge.js'
 import { type Command, instances } from './history.js'
 import { createIntegrity, type Integrity, type Work } from './integrity.js'
 import { createLog } from './log.js'
-import { createOracle } from './oracle.js'
-import { checkOutcome } from './outcome.js'
-import { createPostgres } from './postgres.js'
+import { createOracle, type Oracle } from './oracle.js'
+import { checkNoneOverlooked, checkOutcome } from './outcome.js'
+import { createPostgres, type Postgres } from './postgres.js'
 import type { Published } from './publishing.js'
+import { createRelay, type Relay } from './relay.js'
 import { type Rules, rules as realRules, Violation } from './rules.js'
 import { createSink, type Sink } from './sink.js'
 import { createWitness } from './witness.js'
 
 // The whole system in memory. Real is the code that decides: schemas/decide.ts, services/integrity/decide-fetch.ts,
-// services/ledger/fence.ts, isTheOneDecided in services/ledger/verdicts.ts, schemas/derive/decided-events.ts and the
+// services/integrity/waiting/wait-changes.ts, services/ledger/fence.ts, isTheOneDecided in services/ledger/verdicts.ts, schemas/derive/decided-events.ts and the
 // choice of partitions. Modelled is what surrounds it: Kafka, Postgres, ClickHouse, consumer groups, and the order in
-// which take-decisions.ts, publisher.ts and the sink work.
+// which take-decisions.ts, publisher.ts, the relay of waiting records and the sink work.
 //
 // What it does not cover: SQL, and isolation beyond "a commit is atomic, the cursor's row is locked" (the int tests do);
 // Avro; messages that cannot be decoded; requests of more than one batch in a lane; the edge's answers and its 409; pruned
@@ -35,15 +36,21 @@ export const runHistory = (commands: readonly Command[], broken: Partial<Rules> 
   const oracle = createOracle()
   const witness = createWitness(submitted, oracle)
   const postgres = createPostgres(rules, lanes)
-  const edge = createEdge(submitted, { lanes, laneOf: rules.laneOf }, note)
+  const edge = createEdge(submitted, { lanes, laneOf: rules.laneOf, now }, note)
   const integrity = createIntegrity({ instances, submitted, published, postgres, witness, rules, now, note })
   const sink = createSink(published, rules, note)
+  const relay = createRelay({ submitted, postgres, rules, release: integrity.release, now, note })
 
   try {
     integrity.rebalance([0, 1])
-    for (const command of commands) act(command, { edge, integrity, sink })
+    const parts = { edge, integrity, sink, relay, postgres, oracle, note }
+    for (const command of commands) act(command, parts)
     note('everything is let run to its end')
-    settle(integrity, sink)
+    settle(parts)
+    checkNoneOverlooked(postgres)
+    note('the time of everything that waits is over')
+    time += 1_000_000
+    settle(parts)
     checkOutcome({ submitted, published, oracle, postgres, integrity, sink })
   } catch (error) {
     const what = error instanceof Violation ? error.message : ((error as Error).stack ?? String(error))
@@ -51,8 +58,18 @@ export const runHistory = (commands: readonly Command[], broken: Partial<Rules> 
   }
 }
 
+type Parts = {
+  edge: Edge
+  integrity: Integrity
+  sink: Sink
+  relay: Relay
+  postgres: Postgres
+  oracle: Oracle
+  note: (line: string) => void
+}
+
 /** All instances wake. One takes over all partitions; the others finish their old works after it. */
-const settle = (integrity: Integrity, sink: Sink): void => {
+const settle = ({ integrity, sink, relay }: Parts): void => {
   const how = { choice: 0, notices: false, twice: false }
   /** Takes every step that can be taken; returns whether there was any. */
   const drain = (works: () => Work[]): boolean => {
@@ -65,8 +82,16 @@ const settle = (integrity: Integrity, sink: Sink): void => {
   }
   for (let i = 0; i < instances; i++) integrity.pause(i, false)
   integrity.rebalance([0])
-  do while (integrity.fetch(0, 3)) drain(() => integrity.works().filter(integrity.isHeld))
-  while (drain(integrity.works))
+  /** Whether something that waited is sent to its lane. */
+  const relays = (): boolean => {
+    // Notes the moment and looks, twice: what it noted before may be from the middle of the history.
+    for (let n = 0; n < 4; n++) relay.look()
+    return relay.send(false)
+  }
+  do {
+    do while (integrity.fetch(0, 3)) drain(() => integrity.works().filter(integrity.isHeld))
+    while (drain(integrity.works))
+  } while (relays())
 
   sink.rebalance()
   do for (const work of [...sink.works()]) while (work.left.length > 0) sink.advance(work)
@@ -74,7 +99,8 @@ const settle = (integrity: Integrity, sink: Sink): void => {
 }
 
 /** Carries out one command; does nothing where there is nothing to pick from. An instance that is asleep does nothing. */
-const act = (command: Command, { edge, integrity, sink }: { edge: Edge; integrity: Integrity; sink: Sink }): void => {
+const act = (command: Command, parts: Parts): void => {
+  const { edge, integrity, sink, relay, postgres, oracle, note } = parts
   switch (command.do) {
     case 'submit':
       edge.submit(command)
@@ -114,6 +140,23 @@ const act = (command: Command, { edge, integrity, sink }: { edge: Edge; integrit
     case 'jump':
       integrity.jump(command.pick, command.to)
       break
+    case 'relay looks':
+      relay.look()
+      break
+    case 'relay sends':
+      relay.send(command.forgets)
+      break
+    case 'relay crash':
+      relay.crash()
+      break
+    case 'cancel': {
+      const waiting = postgres.rows().filter(({ state }) => state === 'waiting')
+      const row = pickFrom(waiting, command.pick)
+      if (!row || !postgres.cancel(row)) break
+      note(`${row.name} is cancelled`)
+      oracle.cancel(row.batchId, row.place)
+      break
+    }
     case 'sink fetch':
       sink.fetch(command.pick, command.most)
       break

@@ -1,4 +1,5 @@
 import { placeOf } from '#platform/kafka/partitions.js'
+import type { Decision } from '#schemas/decide.js'
 import { acceptedTopic, entityKey, rejectedTopic, verdictsTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
@@ -31,23 +32,27 @@ export const createWitness = (submitted: Log<SubmittedBatch>, oracle: Oracle) =>
     const found = verdict.refused.map(({ index, problems }) => `#${index} ${problems[0]?.code}`)
     const refused = [...judged.refused].sort(([a], [b]) => a - b).map(([index, code]) => `#${index} ${code}`)
     const accepted = judged.accepted.length + judged.repeated.length
-    if (String(found) === String(refused) && verdict.accepted === accepted) return
-    throw new Violation(
-      `the verdict on ${verdict.batch_id} is ${verdict.accepted} accepted, refused [${found}]; ` +
-        `it should be ${accepted} accepted, refused [${refused}]`,
-    )
+    const waiting = (verdict.waiting ?? []).map(({ index }) => index)
+    const gone = (verdict as Decision).gone ?? []
+    const say = (count: number, codes: string[], waits: number[], passed: number[]): string =>
+      `${count} accepted, refused [${codes}], waiting [${waits}], gone [${passed}]`
+    const is = say(verdict.accepted, found, waiting, gone)
+    const shouldBe = say(accepted, refused, judged.waiting, judged.gone)
+    if (is !== shouldBe) throw new Violation(`the verdict on ${verdict.batch_id} is ${is}; it should be ${shouldBe}`)
   }
 
   const rejectionPublished = (key: string, event: RejectedEvent): void => {
     sameAsBefore(`the rejection ${key} #${event.index}`, event)
-    const { batch, refused } = judgedOf(event.batch_id)
-    if (!refused.has(event.index - batch.first_index))
+    const { batch, refused, expired } = judgedOf(event.batch_id)
+    const place = event.index - batch.first_index
+    if (!refused.has(place) && !expired.includes(place))
       throw new Violation(`record ${event.index} of ${event.batch_id} is rejected, but was not refused`)
   }
 
   const eventPublished = (topic: string, key: string, event: AcceptedEvent, { type, id }: RecordType): void => {
     sameAsBefore(`${topic} ${key} version ${event.version}`, event)
-    const isMeant = judgedOf(event.batch_id).accepted.some((r) => r[id] === event[id] && r.name === event.name)
+    const { accepted, released } = judgedOf(event.batch_id)
+    const isMeant = [...accepted, ...released].some((r) => r[id] === event[id] && r.name === event.name)
     if (isMeant && topic === acceptedTopic(type) && key === entityKey(event.org_id, String(event[id]))) return
     throw new Violation(`${topic} ${key} version ${event.version} is published, but was not accepted`)
   }

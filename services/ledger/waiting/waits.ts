@@ -1,7 +1,15 @@
+import type { Connection } from '#platform/postgres/postgres.js'
+import type { StillWaiting } from '#schemas/decide.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'
+import { isUuid } from '#schemas/uuid.js'
+import type { Entity } from '../entities.js'
 
-// integrity.waiting as integrity keeps it: records that wait, and how their waiting ends. What people see of it is in look-up.ts.
+// integrity.waiting as the decisions on a fetch read and change it, all in their transaction. What is sent on from there is in
+// relay.ts, what people see of it in look-up.ts.
+//
+// The rows of a lane are changed by that lane's decisions; besides, they are cancelled, and the relay notes what it has done with
+// them. Each of these locks rows in the order of their keys, or passes over rows that are locked: so none waits in a circle.
 
 /** Where a waiting record was first submitted: the key of its row. */
 export type WaitPlace = { batchId: string; place: number }
@@ -36,3 +44,231 @@ export type ProlongedWait = WaitPlace & { missing: Reference[] }
 
 /** What decisions change among the records that wait. */
 export type WaitChanges = { begun: BegunWait[]; ended: EndedWait[]; prolonged: ProlongedWait[] }
+
+/** Whether records wait in this lane, and whether any wait for records of this type in these organisations. */
+export const findWhetherWaiting = async (
+  connection: Connection,
+  lane: { topic: string; partition: number },
+  { type, orgIds }: { type: string; orgIds: readonly string[] },
+): Promise<{ inLane: boolean; forThese: boolean }> => {
+  const { rows } = await connection.query<{ inLane: boolean; forThese: boolean }>({
+    name: 'find-whether-waiting',
+    text: `
+      select
+        exists (select from integrity.waiting where topic = $1 and partition = $2 and state = 'waiting') as "inLane",
+        exists (select from integrity.waiting_for where org_id = any ($3::text[]) and type = $4) as "forThese"`,
+    values: [lane.topic, lane.partition, orgIds, type],
+  })
+  return rows[0] ?? { inLane: false, forThese: false }
+}
+
+/**
+ * The records of these ids that wait, by `org/id`, held until the transaction ends: one that is cancelled at this moment is
+ * either gone already, or can no longer be cancelled.
+ */
+export const holdWaits = async (
+  connection: Connection,
+  type: string,
+  wanted: Iterable<{ orgId: string; id: string }>,
+): Promise<Map<string, StillWaiting>> => {
+  // Ids that the edge refused may be anything.
+  const ids = [...wanted].filter(({ id }) => isUuid(id))
+  if (ids.length === 0) return new Map()
+  const { rows } = await connection.query<Omit<StillWaiting, 'until'> & { orgId: string; id: string; until: Date }>({
+    name: 'hold-waits',
+    text: `
+      select w.org_id as "orgId", w.id, w.batch_id as "batchId", w.place, w.version, w.keyed_sha256 as "keyedSha256",
+        w.missing, w.until
+      from (select distinct * from unnest($1::text[], $2::uuid[]) as given (org_id, id)) wanted
+      join integrity.waiting w on w.org_id = wanted.org_id and w.type = $3 and w.id = wanted.id and w.state = 'waiting'
+      order by w.batch_id, w.place
+      for update of w`,
+    values: [ids.map(({ orgId }) => orgId), ids.map(({ id }) => id), type],
+  })
+  return new Map(rows.map(({ orgId, id, until, ...row }) => [`${orgId}/${id}`, { ...row, until: until.getTime() }]))
+}
+
+/** Stores what decisions change among the records that wait. `messageOf` gives a record as it is kept, to be sent to its lane again. */
+export const storeWaits = async (
+  connection: Connection,
+  { begun, ended, prolonged }: WaitChanges,
+  messageOf: (begun: BegunWait) => Buffer,
+  now: number,
+): Promise<void> => {
+  // In this order: one that goes on may be replaced by a newer one in the same fetch, and of one id only one may wait at a time.
+  await prolongWaits(connection, prolonged, now)
+  await endWaits(connection, ended, now)
+  await insertWaits(connection, begun, messageOf, now)
+}
+
+const keysOf = (places: readonly WaitPlace[]): [string[], number[]] => [
+  places.map(({ batchId }) => batchId),
+  places.map(({ place }) => place),
+]
+
+const prolongWaits = async (
+  connection: Connection,
+  prolonged: readonly ProlongedWait[],
+  now: number,
+): Promise<void> => {
+  if (prolonged.length === 0) return
+  await connection.query({
+    name: 'prolong-waits',
+    text: `
+      update integrity.waiting w
+      set missing = p.missing, due_at = null, sent_at = null, is_checked = false, check_after = pg_current_xact_id(),
+        changed_at = $4, change = nextval('integrity.waiting_changes'), is_told = false
+      from unnest($1::uuid[], $2::integer[], $3::json[]) as p (batch_id, place, missing)
+      where w.batch_id = p.batch_id and w.place = p.place and w.state = 'waiting'`,
+    values: [...keysOf(prolonged), prolonged.map(({ missing }) => JSON.stringify(missing)), new Date(now)],
+  })
+  await forgetMissing(connection, prolonged)
+  await insertMissing(connection, prolonged)
+}
+
+const endWaits = async (connection: Connection, ended: readonly EndedWait[], now: number): Promise<void> => {
+  if (ended.length === 0) return
+  await connection.query({
+    name: 'end-waits',
+    text: `
+      update integrity.waiting w
+      set state = e.state, problems = e.problems, accepted_version = e.accepted_version, message = null, due_at = null,
+        changed_at = $6, change = nextval('integrity.waiting_changes'), is_told = false
+      from unnest($1::uuid[], $2::integer[], $3::text[], $4::json[], $5::bigint[])
+        as e (batch_id, place, state, problems, accepted_version)
+      where w.batch_id = e.batch_id and w.place = e.place and w.state = 'waiting'`,
+    values: [
+      ...keysOf(ended),
+      ended.map(({ state }) => state),
+      ended.map(({ problems }) => problems && JSON.stringify(problems)),
+      ended.map(({ acceptedVersion }) => acceptedVersion),
+      new Date(now),
+    ],
+  })
+  await forgetMissing(connection, ended)
+  const refused = ended.filter(({ state }) => state === 'refused')
+  if (refused.length === 0) return
+  // Until then one that waits counts as accepted, so that a look-up by its key finds it.
+  await connection.query({
+    name: 'refuse-keyed-requests',
+    text: `
+      update integrity.keyed_requests k
+      set is_accepted = false
+      from unnest($1::uuid[], $2::integer[]) as e (batch_id, place)
+      join integrity.waiting w using (batch_id, place)
+      where w.keyed_sha256 is not null
+        and k.request_id = w.request_id and k.batch_id = w.batch_id and k.place = w.place`,
+    values: keysOf(refused),
+  })
+}
+
+// The id of a batch may be derived from an Idempotency-Key, and come again once its verdict is forgotten: then what is left of the
+// older row gives way.
+const insertWaits = async (
+  connection: Connection,
+  begun: readonly BegunWait[],
+  messageOf: (begun: BegunWait) => Buffer,
+  now: number,
+): Promise<void> => {
+  if (begun.length === 0) return
+  const column = <T>(value: (one: BegunWait) => T): T[] => begun.map(value)
+  await connection.query({
+    name: 'insert-waits',
+    text: `
+      insert into integrity.waiting as older (batch_id, place, org_id, type, id, request_id, request_index, version, topic,
+        partition, message, keyed_sha256, missing, since, until, state, check_after, changed_at)
+      select batch_id, place, org_id, type, id, request_id, request_index, version, topic,
+        partition, message, keyed_sha256, missing, since, until, state, pg_current_xact_id(), $17
+      from unnest($1::uuid[], $2::integer[], $3::text[], $4::text[], $5::uuid[], $6::uuid[], $7::integer[], $8::bigint[],
+        $9::text[], $10::integer[], $11::bytea[], $12::bytea[], $13::json[], $14::timestamptz[], $15::timestamptz[],
+        $16::text[])
+        as w (batch_id, place, org_id, type, id, request_id, request_index, version, topic, partition, message,
+          keyed_sha256, missing, since, until, state)
+      on conflict (batch_id, place) do update set
+        org_id = excluded.org_id, type = excluded.type, id = excluded.id, request_id = excluded.request_id,
+        request_index = excluded.request_index, version = excluded.version, topic = excluded.topic,
+        partition = excluded.partition, message = excluded.message, keyed_sha256 = excluded.keyed_sha256,
+        missing = excluded.missing, since = excluded.since, until = excluded.until, state = excluded.state,
+        changed_at = excluded.changed_at, problems = null, accepted_version = null, due_at = null, sent_at = null,
+        is_checked = false, check_after = excluded.check_after, change = excluded.change, is_told = false
+      where older.state <> 'waiting'`,
+    values: [
+      ...keysOf(begun),
+      column((b) => b.orgId),
+      column((b) => b.type),
+      column((b) => b.id),
+      column((b) => b.requestId),
+      column((b) => b.requestIndex),
+      column((b) => b.version),
+      column((b) => b.topic),
+      column((b) => b.partition),
+      column((b) => (b.state === 'waiting' ? messageOf(b) : null)),
+      column((b) => b.keyedSha256),
+      column((b) => JSON.stringify(b.missing)),
+      column((b) => new Date(b.since)),
+      column((b) => new Date(b.until)),
+      column((b) => b.state),
+      new Date(now),
+    ],
+  })
+  const waiting = begun.filter(({ state }) => state === 'waiting')
+  await insertMissing(connection, waiting)
+}
+
+const insertMissing = async (
+  connection: Connection,
+  waits: readonly (WaitPlace & { missing: readonly Reference[] })[],
+): Promise<void> => {
+  const rows = waits.flatMap(({ batchId, place, missing }) =>
+    missing.map(({ type, id }) => ({ batchId, place, type, id })),
+  )
+  if (rows.length === 0) return
+  await connection.query({
+    name: 'insert-missing',
+    // A record may refer to another one by two of its fields.
+    text: `
+      insert into integrity.waiting_for (org_id, type, id, batch_id, place)
+      select distinct w.org_id, m.type, m.id, m.batch_id, m.place
+      from unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[]) as m (batch_id, place, type, id)
+      join integrity.waiting w using (batch_id, place)`,
+    values: [...keysOf(rows), rows.map(({ type }) => type), rows.map(({ id }) => id)],
+  })
+}
+
+const forgetMissing = async (connection: Connection, places: readonly WaitPlace[]): Promise<void> => {
+  await connection.query({
+    name: 'forget-missing',
+    text: `
+      delete from integrity.waiting_for f
+      using unnest($1::uuid[], $2::integer[]) as e (batch_id, place)
+      where f.batch_id = e.batch_id and f.place = e.place`,
+    values: keysOf(places),
+  })
+}
+
+/**
+ * Notes those of these entities that records wait for: the relay has the records decided anew once this is committed. Not row by
+ * row here: a million records may wait for one, and the decision on that one must not take longer for it. Resolves to how many
+ * were noted.
+ */
+export const noteArrived = async (
+  connection: Connection,
+  entities: readonly Entity[],
+  now: number,
+): Promise<number> => {
+  if (entities.length === 0) return 0
+  const { rowCount } = await connection.query({
+    name: 'note-arrived',
+    text: `
+      insert into integrity.waiting_arrived (org_id, type, id, arrived_at)
+      select distinct org_id, type, id, $4::timestamptz
+      from unnest($1::text[], $2::text[], $3::uuid[]) as given (org_id, type, id)
+      where exists (
+        select from integrity.waiting_for f
+        where f.org_id = given.org_id and f.type = given.type and f.id = given.id
+      )
+      on conflict do nothing`,
+    values: [entities.map((e) => e.orgId), entities.map((e) => e.type), entities.map((e) => e.id), new Date(now)],
+  })
+  return rowCount ?? 0
+}

@@ -10,6 +10,11 @@ const failPoints = [
   'after-postgres-commit',
   'after-partial-publish',
   'after-publish',
+  'after-waiting-marked',
+  'before-resume-sent',
+  'after-resume-sent',
+  'before-waiting-told',
+  'after-waiting-told',
   'after-clickhouse-insert',
 ] as const
 

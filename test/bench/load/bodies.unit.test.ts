@@ -2,7 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { createReferencesOf } from '#schemas/record.js'
-import { createBody, createInteractionBody, idLength, type Known, lastIdOf, newIds, renew, writeIds } from './bodies.js'
+import {
+  createBody,
+  createInteractionBody,
+  idLength,
+  type Known,
+  lastIdOf,
+  laterIdsOf,
+  newIds,
+  renew,
+  writeIds,
+} from './bodies.js'
 
 const known: Known = new Map([...catalogue.uploads.keys()].map((type) => [type, newIds(50)]))
 const isKnown = (type: string, id: string): boolean => (known.get(type)?.indexOf(id) ?? -1) % idLength === 0
@@ -37,6 +47,21 @@ describe.each([...catalogue.uploads.values()])('a body of $type', (type) => {
     expect(refused).toHaveLength(2)
     expect(body.refused).toBe(2)
   })
+})
+
+it('has some records refer to shops that come later, others each time', () => {
+  const transaction = catalogue.uploads.get('transactions')
+  if (!transaction) throw new Error('there are no transactions')
+  const body = createBody(transaction, 100, 0, 10)
+  const laterOf = () => {
+    renew(body, known)
+    const ids = laterIdsOf(body).toString('latin1')
+    return Array.from({ length: 10 }, (_, n) => ids.slice(n * idLength, (n + 1) * idLength))
+  }
+  const first = laterOf()
+  const unknown = recordsIn(body.bytes).filter(({ shop_id }) => !isKnown('shops', String(shop_id)))
+  expect(unknown.map(({ shop_id }) => shop_id)).toEqual(first)
+  expect(new Set([...first, ...laterOf()]).size).toBe(20)
 })
 
 it('writes given ids into the records', () => {

@@ -4,7 +4,17 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { catalogue } from '#schemas/catalogue.js'
 import type { RecordType } from '#schemas/record.js'
 import { latenciesOf } from '../measure/figures.js'
-import { type Body, createBody, createInteractionBody, idLength, lastIdOf, newIds, renew, writeIds } from './bodies.js'
+import {
+  type Body,
+  createBody,
+  createInteractionBody,
+  idLength,
+  lastIdOf,
+  laterIdsOf,
+  newIds,
+  renew,
+  writeIds,
+} from './bodies.js'
 import { openConnection } from './connection.js'
 import type { FromGenerator, LoadPlan, LoadResult, Stream, ToGenerator } from './plan.js'
 
@@ -82,7 +92,7 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
     return due
   }
 
-  const work = async ({ stream, body, heads, connection, remember }: Prepared): Promise<void> => {
+  const work = async ({ stream, body, heads, connection, remember, shops, shopHeads }: Prepared): Promise<void> => {
     while (!isOver()) {
       const due = nextDue(body.records)
       renew(body, known)
@@ -90,10 +100,8 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
       if (isOver() && due > 0) break
       // From the moment it was due, not from when it could be sent: a server that stalls delays those that follow, too.
       const from = due || performance.now()
-      const { status, body: answer } = await connection.send(
-        heads[Math.floor(Math.random() * heads.length)] as Buffer,
-        body.bytes,
-      )
+      const key = Math.floor(Math.random() * heads.length)
+      const { status, body: answer } = await connection.send(heads[key] as Buffer, body.bytes)
       const now = performance.now()
       tally.requests++
       statuses[status] = (statuses[status] ?? 0) + 1
@@ -107,6 +115,13 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
       tally.refused += body.refused
       accepted[stream.type] = (accepted[stream.type] ?? 0) + body.records - body.refused
       remember(body)
+      if (shops) {
+        writeIds(shops, laterIdsOf(body), 0)
+        const sent = await connection.send(shopHeads[key] as Buffer, shops.bytes)
+        if (sent.status !== 200)
+          problem ??= `/v1/data/shops answered ${sent.status}: ${String(sent.body).slice(0, 300)}`
+        else accepted.shops = (accepted.shops ?? 0) + shops.records
+      }
       // Of several organisations none is looked for: finding a record of any of them would cost ClickHouse too much.
       if (now - sampledAt < sampleEveryMs || plan.keys.length > 1) continue
       sampledAt = now
@@ -139,12 +154,15 @@ const prepare = ({ connections, ...stream }: Stream, { url, keys }: LoadPlan) =>
   const body =
     stream.type === catalogue.interaction.type
       ? createInteractionBody(catalogue.interaction)
-      : createBody(typeOf(stream.type), stream.recordsPerRequest, stream.wrong)
+      : createBody(typeOf(stream.type), stream.recordsPerRequest, stream.wrong, stream.waits)
+  const shops = stream.waits ? createBody(typeOf('shops'), body.later.length) : undefined
   const heads = keys.map((key) => headOf(stream.path, key, body.bytes.length))
   return Array.from({ length: connections }, async () => ({
     stream,
     heads,
     body: { ...body, bytes: Buffer.from(body.bytes) },
+    shops: shops && { ...shops, bytes: Buffer.from(shops.bytes) },
+    shopHeads: shops ? keys.map((key) => headOf('/v1/data/shops', key, shops.bytes.length)) : [],
     connection: await openConnection(url),
     remember: stream.remember === undefined ? () => {} : rememberOneIn(stream.remember, stream.type),
   }))

@@ -10,6 +10,11 @@ export type Stream = {
   connections: number
   /** How many records of each body are to be refused. */
   wrong?: number
+  /**
+   * How many records of each body wait for shops, which are uploaded once the body is answered. They count as accepted: they are in
+   * ClickHouse soon after.
+   */
+  waits?: number
   /** Keep one id in so many, for others to refer to. */
   remember?: number
 }

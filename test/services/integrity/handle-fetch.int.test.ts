@@ -7,6 +7,7 @@ import { tag } from '#schemas/records/tag.js'
 import { createEntityIndex } from '../../../services/integrity/entity-index.js'
 import { createFetchHandler } from '../../../services/integrity/handle-fetch.js'
 import type { ReadBatch } from '../../../services/integrity/read-batch.js'
+import { createRoomToWait } from '../../../services/integrity/waiting/room.js'
 import { batchOf, scannedBatch } from '../../support/batch.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 import { sampleOf } from '../../support/sample.js'
@@ -31,6 +32,7 @@ const openHandler = (partition: number, logStart = 0) => {
         type: tag,
         read,
         publish: async (outcomes) => void published.push(outcomes.map(({ batch }) => batch.batch_id)),
+        keep: ({ message }) => message,
       },
     ],
     pool,
@@ -38,7 +40,9 @@ const openHandler = (partition: number, logStart = 0) => {
     logStart: async () => logStart,
     index: createEntityIndex(100),
     setAside: async ({ offset }) => void setAside.push(offset),
-    figures: { fetched: () => {}, published: () => {}, forgotten: () => {} },
+    room: createRoomToWait(10),
+    onArrived: () => {},
+    figures: { fetched: () => {}, published: () => {}, forgotten: () => {}, waited: () => {} },
     failAt: () => {},
     log: pino({ level: 'silent' }),
   })

@@ -35,8 +35,8 @@ create table integrity.waiting (
 create unique index waiting_record on integrity.waiting (org_id, type, id) where state = 'waiting';
 create index waiting_lane on integrity.waiting (topic, partition) where state = 'waiting';
 create index waiting_due on integrity.waiting (due_at) where state = 'waiting' and due_at is not null;
-create index waiting_until on integrity.waiting (until) where state = 'waiting';
-create index waiting_unchecked on integrity.waiting (since) where state = 'waiting' and not is_checked;
+create index waiting_until on integrity.waiting (until) where state = 'waiting' and due_at is null;
+create index waiting_unchecked on integrity.waiting (since) where state = 'waiting' and not is_checked and due_at is null;
 create index waiting_untold on integrity.waiting (change) where not is_told;
 create index waiting_ended on integrity.waiting (changed_at) where state <> 'waiting';
 
@@ -50,6 +50,17 @@ create table integrity.waiting_for (
 );
 create index waiting_for_waiting on integrity.waiting_for (batch_id, place);
 
+create table integrity.waiting_arrived (
+  org_id text not null,
+  type text not null,
+  id uuid not null,
+  arrived_at timestamptz(3) not null,
+  done_batch_id uuid,
+  done_place integer,
+  primary key (org_id, type, id)
+);
+create index waiting_arrived_at on integrity.waiting_arrived (arrived_at);
+
 alter table integrity.verdicts add column waiting json;
 alter table integrity.verdicts add column gone integer[] not null default '{}';
 
@@ -58,12 +69,13 @@ comment on column integrity.waiting.place is 'Its place in that batch; request_i
 comment on column integrity.waiting.version is 'The version of the place where it was first submitted.';
 comment on column integrity.waiting.message is 'The record as a submitted batch of its own, in the wire format of its topic. Null once it no longer waits.';
 comment on column integrity.waiting.missing is 'What it waits for: [{field, type, id}]. Of one that has ended, what it waited for last.';
-comment on column integrity.waiting.due_at is 'When something that it waits for was accepted: its lane is to decide it anew.';
+comment on column integrity.waiting.due_at is 'From when on it is to be appended to its lane, to be decided anew. Of one that was appended it lies ahead: it is appended once more if its lane has not come to it by then.';
 comment on column integrity.waiting.sent_at is 'When it was last appended to its lane to be decided anew.';
 comment on column integrity.waiting.is_checked is 'Whether it is certain that no transaction that did not see this row has indexed what it waits for: until then the relay looks itself.';
-comment on column integrity.waiting.check_after is 'Once no transaction older than this one is under way, the next look is the last one that is needed.';
+comment on column integrity.waiting.check_after is 'The transaction that wrote this row last as one to be looked at; null where that is not known. Once all that were under way beside it have ended, one look is enough.';
 comment on column integrity.waiting.change is 'Grows with every change of state: the version of its event on weir.waiting.';
 comment on column integrity.waiting.is_told is 'Whether that event is published.';
 comment on table integrity.waiting_for is 'The records that waiting records wait for: what is looked at when a record is indexed.';
+comment on table integrity.waiting_arrived is 'Records that were waited for and have been accepted. Those that wait for them are appended to their lanes, in the order of batch_id and place; done_batch_id and done_place say how far that has come.';
 comment on column integrity.verdicts.waiting is 'Records of the batch that began to wait; what became of them is in integrity.waiting.';
 comment on column integrity.verdicts.gone is 'Places of records that were to be decided anew and no longer waited: nothing happened to them.';

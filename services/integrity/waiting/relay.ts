@@ -1,0 +1,211 @@
+import {
+  type Arrived,
+  checkWaits,
+  type DueWait,
+  findArrived,
+  findDue,
+  findMoment,
+  findUntold,
+  findWaitsToSend,
+  type LookMoment,
+  markSent,
+  markTold,
+  moveArrived,
+  type SentWait,
+} from '#ledger/waiting/relay.js'
+import type { WaitPlace } from '#ledger/waiting/waits.js'
+import type { Log } from '#platform/health/log.js'
+import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
+import type { Message, Producer } from '#platform/kafka/producer.js'
+import type { Pool } from '#platform/postgres/postgres.js'
+import type { FailAt } from '#platform/process/fail-point.js'
+import { entityKey, waitingTopic } from '#schemas/derive/names.js'
+import type { WaitingEvent } from '#schemas/events.js'
+import type { ResumeBytes } from './resume.js'
+
+export type RelayDeps = {
+  pool: Pool
+  /** How the records of each type come to their lanes again. */
+  bytesOf: (type: string) => ResumeBytes
+  producer: Pick<Producer, 'send'>
+  encodeWaiting: (event: WaitingEvent) => Buffer
+  waitingPartitions: number
+  failAt: FailAt
+  log: Log
+  now?: () => number
+}
+
+/** One round of all that is to be done for waiting records. Resolves to what was done, and whether there is more to do at once. */
+export type RelayTurn = () => Promise<Done>
+type Done = 'nothing' | 'all' | 'some'
+
+// As the edge cuts uploads: a lane decides on records that waited as it does on others, and on no more of them at a time.
+const mostInBatch = 500
+const mostBytesInBatch = 512 * 1024
+// Of one turn. One record that a million wait for does not hold up others: of each that has arrived some are sent in a turn. A lane
+// is given no more than it can decide until the next turn, beside what is uploaded.
+const mostArrived = 100
+const mostOfEach = 100
+const mostDue = 1_000
+const mostOfLane = 2_000
+const mostBytes = 16 * 1024 * 1024
+const mostChecked = 2_000
+const mostTold = 1_000
+const sendWithin = 10_000
+
+/**
+ * Has records that wait decided anew in their lanes: once something that they wait for is there, or their time is over. It sends,
+ * and then notes that it has sent; so what it sent may be sent again. The lanes decide, and pass over what no longer waits.
+ */
+export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
+  const { pool, failAt } = deps
+  const now = deps.now ?? Date.now
+  const sendToLanes = createSendToLanes(deps, now)
+  let moment: LookMoment | undefined
+
+  const resume = async (): Promise<Done> => {
+    const arrived = await findArrived(pool, mostArrived, mostOfEach)
+    const due = await findDue(pool, now(), mostDue)
+    const chosen = new Map<string, WaitPlace>()
+    const ofLane = new Map<string, number>()
+    let bytes = 0
+    const take = (wait: DueWait): boolean => {
+      const lane = placeOf(wait)
+      const before = ofLane.get(lane) ?? 0
+      // One that is larger than all that fits is sent alone.
+      if (before === mostOfLane || (chosen.size > 0 && bytes + wait.size > mostBytes)) return false
+      bytes += wait.size
+      ofLane.set(lane, before + 1)
+      chosen.set(nameOf(wait), wait)
+      return true
+    }
+    for (const wait of due) take(wait)
+    const reached = arrived.flatMap((each) => takeArrived(each, take) ?? [])
+    if (chosen.size === 0 && reached.length === 0) return 'nothing'
+    const unsent = await sendToLanes(await findWaitsToSend(pool, [...chosen.values()]))
+    if (chosen.size > 0) failAt('after-resume-sent')
+    const sent = [...chosen.values()].filter((wait) => !unsent.has(nameOf(wait)))
+    await markSent(pool, sent, now())
+    await moveArrived(
+      pool,
+      reached.filter(({ waits }) => waits.every((wait) => !unsent.has(nameOf(wait)))),
+    )
+    return 'all'
+  }
+
+  /** Looks whether what new ones wait for is there by now; see checkWaits. */
+  const check = async (): Promise<Done> => {
+    moment ??= await findMoment(pool)
+    if (!moment) return 'nothing'
+    const checked = await checkWaits(pool, moment, now(), mostChecked)
+    if (checked === mostChecked) return 'some'
+    if (checked !== undefined) moment = undefined
+    return 'all'
+  }
+
+  const tell = async (): Promise<Done> => {
+    const untold = await findUntold(pool, mostTold)
+    if (untold.length === 0) return 'nothing'
+    failAt('before-waiting-told')
+    const messages = untold.map(({ event }): Message => {
+      return { key: entityKey(event.org_id, event.id), value: deps.encodeWaiting(event) }
+    })
+    const queues = groupBy(messages, ({ key }) => partitionOf(key, deps.waitingPartitions))
+    const deadline = performance.now() + sendWithin
+    for (const [partition, queue] of queues) await deps.producer.send(waitingTopic, partition, queue, { deadline })
+    failAt('after-waiting-told')
+    await markTold(pool, untold)
+    return untold.length === mostTold ? 'some' : 'all'
+  }
+
+  return async () => {
+    const done = [await check(), await resume(), await tell()]
+    return done.find((each) => each === 'some') ?? done.find((each) => each === 'all') ?? 'nothing'
+  }
+}
+
+/** As many of those that wait for it as there is room for; undefined where there is none for any: the next turn begins with it. */
+const takeArrived = (arrived: Arrived, take: (wait: DueWait) => boolean): Arrived | undefined => {
+  const left = arrived.waits.findIndex((wait) => !take(wait))
+  if (left < 0) return arrived
+  const waits = arrived.waits.slice(0, left)
+  const last = waits.at(-1)
+  return last && { ...arrived, waits, last }
+}
+
+const createSendToLanes = ({ bytesOf, producer, failAt, log }: RelayDeps, now: () => number) => {
+  /** Records of one organisation and lane; those that this version cannot read are left out, and said. */
+  const toMessages = async (waits: readonly SentWait[]): Promise<Message[]> => {
+    const [first] = waits
+    if (!first) return []
+    try {
+      return [{ key: first.orgId, value: await bytesOf(first.type).resume(waits, now()) }]
+    } catch (error) {
+      if (waits.length > 1) {
+        const alone: Message[] = []
+        for (const wait of waits) alone.push(...(await toMessages([wait])))
+        return alone
+      }
+      const { batchId, place, type } = first
+      log.error({ err: error, type, batch_id: batchId, place }, 'a waiting record cannot be read, and is left waiting')
+      return []
+    }
+  }
+
+  /** Appends these to their lanes. Resolves to the names of those that could not be. */
+  return async (waits: readonly SentWait[]): Promise<Set<string>> => {
+    const lanes = groupBy(waits, placeOf)
+    const unsent = new Set<string>()
+    if (lanes.size > 0) failAt('before-resume-sent')
+    const send = async (lane: readonly SentWait[]): Promise<void> => {
+      const [first] = lane
+      if (!first) return
+      const deadline = performance.now() + sendWithin
+      try {
+        for (const batch of cut(lane)) {
+          const messages = await toMessages(batch)
+          if (messages.length > 0) await producer.send(first.topic, first.partition, messages, { deadline })
+        }
+      } catch (error) {
+        // Another lane's records go on all the same; these are sent in the next turn, some of them maybe again.
+        for (const wait of lane) unsent.add(nameOf(wait))
+        log.warn(
+          { err: error, topic: first.topic, partition: first.partition },
+          'waiting records not sent to their lane',
+        )
+      }
+    }
+    await Promise.all([...lanes.values()].map(send))
+    return unsent
+  }
+}
+
+/** Records of one lane in batches, each of one organisation. */
+const cut = (lane: readonly SentWait[]): SentWait[][] => {
+  const batches: SentWait[][] = []
+  let bytes = 0
+  for (const wait of lane) {
+    const batch = batches.at(-1)
+    const isSame = batch?.[0]?.orgId === wait.orgId
+    const fits = batch && batch.length < mostInBatch && bytes + wait.message.length <= mostBytesInBatch
+    if (batch && isSame && fits) batch.push(wait)
+    else {
+      batches.push([wait])
+      bytes = 0
+    }
+    bytes += wait.message.length
+  }
+  return batches
+}
+
+const nameOf = ({ batchId, place }: WaitPlace): string => `${batchId}/${place}`
+
+const groupBy = <Key, One>(all: readonly One[], keyOf: (one: One) => Key): Map<Key, One[]> => {
+  const groups = new Map<Key, One[]>()
+  for (const one of all) {
+    const group = groups.get(keyOf(one))
+    if (group) group.push(one)
+    else groups.set(keyOf(one), [one])
+  }
+  return groups
+}

@@ -1,0 +1,39 @@
+import { countWaiting } from '#ledger/waiting/look-up.js'
+import type { Connection } from '#platform/postgres/postgres.js'
+
+/** How many more records of an organisation may wait. */
+export type RoomToWait = {
+  of: (connection: Connection, orgId: string) => Promise<number>
+  /** Notes that so many have begun to, once that is committed. */
+  taken: (orgId: string, begun: number) => void
+}
+
+type Counted = { waiting: number; at: number; took: number }
+
+const countEvery = 1_000
+// Counting a million takes a tenth of a second: at the most a fiftieth of the time goes into it.
+const restFor = 50
+const mostOrgs = 10_000
+
+/**
+ * Keeps a count for each organisation that has records wait, and counts anew once a second. Several processes may each let some wait
+ * before they see each other's: the limit is there to keep a mistake small, and need not be exact.
+ */
+export const createRoomToWait = (most: number, now = () => performance.now()): RoomToWait => {
+  const counts = new Map<string, Counted>()
+  return {
+    of: async (connection, orgId) => {
+      const known = counts.get(orgId)
+      if (known && now() - known.at < Math.max(countEvery, restFor * known.took)) return most - known.waiting
+      const begin = now()
+      const { waiting } = await countWaiting(connection, orgId)
+      if (counts.size >= mostOrgs) counts.clear()
+      counts.set(orgId, { waiting, at: now(), took: now() - begin })
+      return most - waiting
+    },
+    taken: (orgId, begun) => {
+      const known = counts.get(orgId)
+      if (known) known.waiting += begun
+    },
+  }
+}

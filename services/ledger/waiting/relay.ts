@@ -1,0 +1,290 @@
+import type { Pool } from '#platform/postgres/postgres.js'
+import type { WaitingEvent } from '#schemas/events.js'
+import type { Reference } from '#schemas/record.js'
+import type { WaitPlace } from './waits.js'
+
+// What integrity's relay reads of integrity.waiting and notes in it. One relay works at a time. It changes nothing of what was
+// decided: a record that is sent to its lane once too often is passed over there.
+
+/** A waiting record that is to be decided anew, in which lane, and how large it is. */
+export type DueWait = WaitPlace & { topic: string; partition: number; size: number }
+
+/** A record that was waited for and is there: the next of those that wait for it, and how far that goes. */
+export type Arrived = {
+  orgId: string
+  type: string
+  id: string
+  waits: DueWait[]
+  /** Where to go on after these; undefined where no others are left. */
+  last: WaitPlace | undefined
+}
+
+/** At most `most` records that were waited for and are there, each with at most `mostWaits` of those that wait for it. */
+export const findArrived = async (pool: Pool, most: number, mostWaits: number): Promise<Arrived[]> => {
+  type Row = { orgId: string; type: string; id: string } & (DueWait | { [name in keyof DueWait]: null })
+  const { rows } = await pool.query<Row>({
+    name: 'find-arrived',
+    text: `
+      select a.org_id as "orgId", a.type, a.id, f.batch_id as "batchId", f.place, w.topic, w.partition,
+        octet_length(w.message) as size
+      from (select * from integrity.waiting_arrived order by arrived_at limit $1) a
+      left join lateral (
+        select f.batch_id, f.place
+        from integrity.waiting_for f
+        where f.org_id = a.org_id and f.type = a.type and f.id = a.id
+          and (f.batch_id, f.place) >
+            (coalesce(a.done_batch_id, '00000000-0000-0000-0000-000000000000'), coalesce(a.done_place, -1))
+        order by f.batch_id, f.place
+        limit $2
+      ) f on true
+      left join integrity.waiting w
+        on w.batch_id = f.batch_id and w.place = f.place and w.state = 'waiting' and w.due_at is null
+      order by a.arrived_at, a.org_id, a.type, a.id, f.batch_id, f.place`,
+    values: [most, mostWaits],
+  })
+  const found = new Map<string, Arrived & { looked: number }>()
+  for (const { orgId, type, id, batchId, place, topic, partition, size } of rows) {
+    const name = `${orgId}/${type}/${id}`
+    const arrived = found.get(name) ?? { orgId, type, id, waits: [], last: undefined, looked: 0 }
+    found.set(name, arrived)
+    if (batchId === null) continue
+    if (++arrived.looked === mostWaits) arrived.last = { batchId, place }
+    // Those that were sent a moment ago for another reason are decided with what is there now.
+    if (size !== null) arrived.waits.push({ batchId, place, topic, partition, size })
+  }
+  return [...found.values()]
+}
+
+/** Notes how far the records that wait for these were sent; where none is left, that they need not be looked at again. */
+export const moveArrived = async (pool: Pool, arrived: readonly Arrived[]): Promise<void> => {
+  const values = (some: readonly Arrived[]) => [
+    some.map((a) => a.orgId),
+    some.map((a) => a.type),
+    some.map((a) => a.id),
+  ]
+  const done = arrived.filter(({ last }) => !last)
+  const under = arrived.filter(({ last }) => last)
+  if (done.length > 0) {
+    await pool.query({
+      name: 'forget-arrived',
+      text: `
+        delete from integrity.waiting_arrived
+        where (org_id, type, id) in (select * from unnest($1::text[], $2::text[], $3::uuid[]))`,
+      values: values(done),
+    })
+  }
+  if (under.length > 0) {
+    await pool.query({
+      name: 'move-arrived',
+      text: `
+        update integrity.waiting_arrived a
+        set done_batch_id = m.batch_id, done_place = m.place
+        from unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[], $5::integer[]) as m (org_id, type, id, batch_id, place)
+        where a.org_id = m.org_id and a.type = m.type and a.id = m.id`,
+      values: [...values(under), under.map(({ last }) => last?.batchId), under.map(({ last }) => last?.place)],
+    })
+  }
+}
+
+/** Records whose time is over, and those that are due; each at most `most`. */
+export const findDue = async (pool: Pool, now: number, most: number): Promise<DueWait[]> => {
+  const { rows } = await pool.query<DueWait>({
+    name: 'find-due',
+    text: `
+      (
+        select batch_id as "batchId", place, topic, partition, octet_length(message) as size
+        from integrity.waiting
+        where state = 'waiting' and due_at is null and until <= $1
+        order by until
+        limit $2
+      )
+      union all
+      (
+        select batch_id, place, topic, partition, octet_length(message)
+        from integrity.waiting
+        where state = 'waiting' and due_at <= $1
+        order by due_at
+        limit $2
+      )`,
+    values: [new Date(now), most],
+  })
+  return rows
+}
+
+/** A waiting record as its lane gets it. */
+export type SentWait = WaitPlace & {
+  orgId: string
+  type: string
+  requestId: string
+  requestIndex: number
+  version: number
+  topic: string
+  partition: number
+  message: Buffer
+  since: number
+  until: number
+}
+
+/** Those of these records that still wait. */
+export const findWaitsToSend = async (pool: Pool, places: readonly WaitPlace[]): Promise<SentWait[]> => {
+  if (places.length === 0) return []
+  const { rows } = await pool.query<Omit<SentWait, 'since' | 'until'> & { since: Date; until: Date }>({
+    name: 'find-waits-to-send',
+    text: `
+      select batch_id as "batchId", place, org_id as "orgId", type, request_id as "requestId",
+        request_index as "requestIndex", version, topic, partition, message, since, until
+      from unnest($1::uuid[], $2::integer[]) as sent (batch_id, place)
+      join integrity.waiting using (batch_id, place)
+      where state = 'waiting'
+      order by topic, partition, org_id, version`,
+    values: keysOf(places),
+  })
+  return rows.map((row) => ({ ...row, since: row.since.getTime(), until: row.until.getTime() }))
+}
+
+/**
+ * Notes that these were sent to their lanes. They are sent once more where a lane has not come to them in time: after 30 s, and then
+ * after twice as long each time, so that a lane that has much to do is not given ever more. One that its lane decides at this
+ * moment is left as it is.
+ */
+export const markSent = async (pool: Pool, places: readonly WaitPlace[], now: number): Promise<void> => {
+  if (places.length === 0) return
+  await pool.query({
+    name: 'mark-waits-sent',
+    text: `
+      with sent as (
+        select w.batch_id, w.place
+        from unnest($1::uuid[], $2::integer[]) as sent (batch_id, place)
+        join integrity.waiting w using (batch_id, place)
+        where w.state = 'waiting'
+        order by w.batch_id, w.place
+        for update of w skip locked
+      )
+      update integrity.waiting w
+      set sent_at = $3::timestamptz,
+        due_at = $3::timestamptz + least(
+          interval '1 hour',
+          greatest(interval '30 seconds', 2 * ($3::timestamptz - coalesce(w.sent_at, $3::timestamptz)))
+        )
+      from sent
+      where w.batch_id = sent.batch_id and w.place = sent.place`,
+    values: [...keysOf(places), new Date(now)],
+  })
+}
+
+/**
+ * A moment that has come: what was committed before it, and a transaction that is newer than all that were under way then. (Its
+ * snapshot's own bound would not do: a transaction under way may lie beyond it while nothing newer has ended.)
+ */
+export type LookMoment = { snapshot: string; transaction: string }
+
+/** This moment, where there are records that have to be looked at. */
+export const findMoment = async (pool: Pool): Promise<LookMoment | undefined> => {
+  const { rows } = await pool.query<LookMoment>({
+    name: 'find-moment',
+    text: `
+      select pg_current_snapshot()::text as snapshot, pg_current_xact_id()::text as transaction
+      where exists (select from integrity.waiting where state = 'waiting' and not is_checked and due_at is null)`,
+  })
+  return rows[0]
+}
+
+/**
+ * Looks whether what records wait for is there, of those that were written before a moment; does nothing while a transaction from
+ * before that moment is under way. A decision that added what a record waits for, and did not see the record, was under way
+ * beside the decision to let it wait: by now it has ended, and what it added is seen. Whoever adds something from now on sees the
+ * record. Resolves to how many were looked at, undefined where it is too early.
+ */
+export const checkWaits = async (
+  pool: Pool,
+  { snapshot, transaction }: LookMoment,
+  now: number,
+  most: number,
+): Promise<number | undefined> => {
+  const { rows } = await pool.query<{ isEarly: boolean; count: number }>({
+    name: 'check-waits',
+    text: `
+      with looked as (
+        select w.batch_id, w.place, exists (
+          select
+          from integrity.waiting_for f
+          join integrity.entities e using (org_id, type, id)
+          where f.batch_id = w.batch_id and f.place = w.place
+        ) as is_there
+        from integrity.waiting w
+        where w.state = 'waiting' and not w.is_checked and w.due_at is null
+          and pg_snapshot_xmin(pg_current_snapshot()) >= $2::xid8
+          and (w.check_after is null or pg_visible_in_snapshot(w.check_after, $1::pg_snapshot))
+        order by w.since
+        limit $4
+        for update skip locked
+      ),
+      checked as (
+        update integrity.waiting w
+        set is_checked = true, due_at = case when looked.is_there then $3::timestamptz end
+        from looked
+        where w.batch_id = looked.batch_id and w.place = looked.place
+        returning 1
+      )
+      select pg_snapshot_xmin(pg_current_snapshot()) < $2::xid8 as "isEarly", (select count(*) from checked) as count`,
+    values: [snapshot, transaction, new Date(now), most],
+  })
+  const [row] = rows
+  return !row || row.isEarly ? undefined : row.count
+}
+
+/** What became of a waiting record, as an event, and the key of its row. */
+export type UntoldWait = WaitPlace & { event: WaitingEvent }
+
+/** At most `most` changes that were not published yet, the oldest first. */
+export const findUntold = async (pool: Pool, most: number): Promise<UntoldWait[]> => {
+  type Row = Omit<WaitingEvent, 'since' | 'until' | 'changed_at'> & {
+    place: number
+    missing: Reference[]
+    since: Date
+    until: Date
+    changed_at: Date
+  }
+  const { rows } = await pool.query<Row>({
+    name: 'find-untold',
+    text: `
+      select org_id, request_id, batch_id, change as version, type, request_index as index, id, state, missing, since, until,
+        changed_at, place
+      from integrity.waiting
+      where not is_told
+      order by change
+      limit $1`,
+    values: [most],
+  })
+  return rows.map(({ place, since, until, changed_at, ...row }) => ({
+    batchId: row.batch_id,
+    place,
+    event: { ...row, since: since.getTime(), until: until.getTime(), changed_at: changed_at.getTime() },
+  }))
+}
+
+/** Notes that these were published, where nothing has changed since. */
+export const markTold = async (pool: Pool, told: readonly UntoldWait[]): Promise<void> => {
+  if (told.length === 0) return
+  await pool.query({
+    name: 'mark-waits-told',
+    text: `
+      with told as (
+        select w.batch_id, w.place
+        from unnest($1::uuid[], $2::integer[], $3::bigint[]) as told (batch_id, place, change)
+        join integrity.waiting w using (batch_id, place, change)
+        order by w.batch_id, w.place
+        for update of w skip locked
+      )
+      update integrity.waiting w
+      set is_told = true
+      from told
+      where w.batch_id = told.batch_id and w.place = told.place`,
+    values: [...keysOf(told), told.map(({ event }) => event.version)],
+  })
+}
+
+const keysOf = (places: readonly WaitPlace[]): [string[], number[]] => [
+  places.map(({ batchId }) => batchId),
+  places.map(({ place }) => place),
+]

@@ -1,0 +1,382 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import { cancelWaits, findWaitsOfBatches } from '#ledger/waiting/look-up.js'
+import { checkWaits, findMoment } from '#ledger/waiting/relay.js'
+import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import type { Registry } from '#platform/registry.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { createEventsOf } from '#schemas/derive/decided-events.js'
+import { submittedTopic } from '#schemas/derive/names.js'
+import type { SubmittedBatch, WaitingEvent } from '#schemas/events.js'
+import type { RecordType } from '#schemas/record.js'
+import { branch } from '#schemas/records/branch.js'
+import { interaction } from '#schemas/records/interaction.js'
+import { offer } from '#schemas/records/offer.js'
+import { shop } from '#schemas/records/shop.js'
+import { createEntityIndex } from '../../../../services/integrity/entity-index.js'
+import { createReadBatch, type ReadBatch, type Scanned } from '../../../../services/integrity/read-batch.js'
+import { takeDecisions } from '../../../../services/integrity/take-decisions.js'
+import { createRelayTurn } from '../../../../services/integrity/waiting/relay.js'
+import { createResumeBytes, type ResumeBytes } from '../../../../services/integrity/waiting/resume.js'
+import { createRoomToWait } from '../../../../services/integrity/waiting/room.js'
+import { batchOf, refusalOf, submittedMessage } from '../../../support/batch.js'
+import { eventually } from '../../../support/eventually.js'
+import { openMigratedDatabase } from '../../../support/migrated-database.js'
+import { sampleOf } from '../../../support/sample.js'
+
+// Everything but Kafka: lanes in memory, which the relay appends to and which are decided in a real Postgres.
+
+const { pool } = await openMigratedDatabase()
+const schemaId = 7
+const types = [shop, branch, offer, interaction]
+/** All messages are of this version, so that nothing else is asked of a registry. */
+const registryOf = (type: RecordType) =>
+  ({
+    prepare: async () => schemaId,
+    encoder: async () => (batch: SubmittedBatch) => submittedMessage(type, batch, schemaId),
+    decoder: () => async () => {
+      throw new Error('a message of another version')
+    },
+  }) as unknown as Registry
+const readers = new Map<string, ReadBatch>()
+for (const type of types) readers.set(type.type, await createReadBatch(type, registryOf(type)))
+const bytes = new Map<string, ResumeBytes>()
+for (const type of types) {
+  const read = readers.get(type.type)
+  if (read) bytes.set(type.type, await createResumeBytes(type, registryOf(type), read))
+}
+
+let systems = 0
+/** A system of its own: an organisation, lanes, and a clock. */
+const newSystem = ({ room = 100 } = {}) => {
+  const org = `org-${systems}`
+  const partition = systems++
+  const start = Date.UTC(2026, 5, 1)
+  const clock = { now: start }
+  const lanes = new Map<string, Buffer[]>()
+  const cursors = new Map<string, number>()
+  const told: WaitingEvent[] = []
+  const roomToWait = createRoomToWait(room)
+  const dies: { at: string | undefined } = { at: undefined }
+  const index = createEntityIndex(1000)
+  const laneOf = (topic: string) => lanes.get(topic) ?? (lanes.set(topic, []).get(topic) as Buffer[])
+  const turn = createRelayTurn({
+    pool: pool as Pool,
+    bytesOf: (type) => bytes.get(type) as ResumeBytes,
+    producer: {
+      send: async (topic, to, messages) => {
+        // Other tests of this file may have left something to be sent.
+        if (to === partition && topic !== 'weir.waiting') laneOf(topic).push(...messages.map(({ value }) => value))
+      },
+    },
+    encodeWaiting: (event) => {
+      if (event.org_id === org) told.push(event)
+      return Buffer.alloc(0)
+    },
+    waitingPartitions: 1,
+    failAt: (point) => {
+      if (point !== dies.at) return
+      dies.at = undefined
+      throw new Error(`died ${point}`)
+    },
+    log: pino({ level: 'silent' }),
+    now: () => clock.now,
+  })
+
+  /** Decides what has come to a lane since the last time, in a transaction of the caller's or in one of its own. */
+  const takeIn = async (connection: Connection, type: RecordType) => {
+    const topic = submittedTopic(type.type)
+    const first = cursors.get(topic) ?? 0
+    const messages = laneOf(topic).slice(first)
+    const read = readers.get(type.type)
+    const submitted: Scanned[] = []
+    for (const [n, message] of messages.entries()) {
+      if (read) submitted.push({ offset: first + n, timestamp: clock.now, batch: await read(message) })
+    }
+    const at = { topic, partition, type, isReferenced: catalogue.referenced.has(type.type) }
+    const span = { ...at, first, next: first + messages.length }
+    const keep = ({ batch }: Scanned, place: number) => (bytes.get(type.type) as ResumeBytes).keep(batch, place)
+    const taken = await takeDecisions(connection, index, span, submitted, clock.now, { room: roomToWait, keep })
+    return { ...taken, next: span.next }
+  }
+  const decide = async (type: RecordType) => {
+    const { outcomes, entities, next, waits } = await inTransaction(pool, (c) => takeIn(c, type))
+    index.remember(entities)
+    cursors.set(submittedTopic(type.type), next)
+    for (const { orgId } of waits.begun) roomToWait.taken(orgId, 1)
+    return outcomes
+  }
+  return {
+    org,
+    clock,
+    dies,
+    told,
+    turn,
+    takeIn,
+    decide,
+    until: start + 60_000,
+    /** Turns until nothing is left to do: transactions of other tests may have to end first. */
+    relay: async () => {
+      await eventually(async () => expect(await turn()).toBe('nothing'))
+    },
+    append: (type: RecordType, ...batches: SubmittedBatch[]) =>
+      laneOf(submittedTopic(type.type)).push(...batches.map((batch) => submittedMessage(type, batch, schemaId))),
+    upload: async (type: RecordType, records: Record<string, unknown>[], over: Partial<SubmittedBatch> = {}) => {
+      const batch = batchOf(type, records, { org_id: org, submitted_at: clock.now, ...over })
+      laneOf(submittedTopic(type.type)).push(submittedMessage(type, batch, schemaId))
+      return { batch, verdict: (await decide(type))[0]?.verdict }
+    },
+    stateOf: async (batch: SubmittedBatch) =>
+      (await findWaitsOfBatches(pool, [batch.batch_id])).map(({ state }) => state),
+    pending: (type: RecordType) =>
+      laneOf(submittedTopic(type.type)).length - (cursors.get(submittedTopic(type.type)) ?? 0),
+  }
+}
+
+it('accepts a record that waited when what it refers to comes, as the record of its request', async () => {
+  const { org, upload, relay, decide, stateOf, told, until, pending } = newSystem()
+  const given = sampleOf(branch)
+  const { batch, verdict } = await upload(branch, [sampleOf(branch), given], { wait_until: until, first_index: 500 })
+  expect(verdict).toMatchObject({ accepted: 0, refused: [], waiting: [{ index: 0 }, { index: 1 }] })
+  await relay()
+  expect(pending(branch)).toBe(0)
+  expect(told.map(({ state }) => state)).toEqual(['waiting', 'waiting'])
+
+  await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+  await relay()
+  expect(pending(branch)).toBe(1)
+  const [resumed] = await decide(branch)
+  if (!resumed) throw new Error('nothing was decided')
+  expect(resumed.verdict).toMatchObject({ accepted: 1, refused: [], repeated: [] })
+  const [event] = createEventsOf(branch).accepted(resumed.batch, resumed.verdict)
+  expect(event).toMatchObject({ org_id: org, request_id: batch.request_id, batch_id: batch.batch_id })
+  expect(event?.version).toBe(8192)
+  expect(await stateOf(batch)).toEqual(['waiting', 'accepted'])
+  await relay()
+  expect(told.map(({ state, index }) => [state, index]).slice(2)).toEqual([['accepted', 501]])
+  // Nothing is left of it, and nothing is sent again.
+  expect(pending(branch)).toBe(0)
+  expect(await countOf('integrity.waiting_arrived', org)).toBe(0)
+  expect(await countOf('integrity.waiting_for', org)).toBe(1)
+})
+
+const countOf = async (table: string, org: string) =>
+  (await pool.query<{ count: number }>(`select count(*) as count from ${table} where org_id = $1`, [org])).rows[0]
+    ?.count
+
+it('goes down a chain: what was released releases what waited for it', async () => {
+  const { upload, relay, decide, stateOf, until } = newSystem()
+  const [shops, offers] = [sampleOf(shop), sampleOf(offer)]
+  offers.shop_id = shops.shop_id
+  const ofOffer = sampleOf(interaction, { student_id: null, item_type: 'OFFER', item_id: offers.offer_id })
+  const first = await upload(interaction, [ofOffer], { wait_until: until })
+  const second = await upload(offer, [offers], { wait_until: until })
+  await upload(shop, [shops])
+  await relay()
+  await decide(offer)
+  await relay()
+  await decide(interaction)
+  expect(await stateOf(second.batch)).toEqual(['accepted'])
+  expect(await stateOf(first.batch)).toEqual(['accepted'])
+})
+
+it('goes on waiting for what is still missing, and is refused when its time is over', async () => {
+  const { upload, relay, decide, stateOf, clock, until } = newSystem()
+  const given = sampleOf(interaction, { item_type: 'SHOP' })
+  const { batch, verdict } = await upload(interaction, [given], { wait_until: until })
+  const missing = verdict?.waiting?.[0]?.for.map(({ type }) => type) ?? []
+  expect(missing).toContain('shops')
+  expect(missing.length).toBeGreaterThan(1)
+  await upload(shop, [sampleOf(shop, { shop_id: given.item_id })])
+  await relay()
+  const [first] = await decide(interaction)
+  expect(first?.verdict.waiting?.[0]?.for.map(({ type }) => type)).toEqual(missing.filter((type) => type !== 'shops'))
+  expect(await stateOf(batch)).toEqual(['waiting'])
+
+  clock.now = until
+  await relay()
+  const [last] = await decide(interaction)
+  if (!last) throw new Error('nothing was decided')
+  expect(last.verdict).toMatchObject({ accepted: 0 })
+  expect(last.verdict.waiting).toBeUndefined()
+  const [rejection] = createEventsOf(interaction).rejected(last.batch, last.verdict)
+  expect(rejection).toMatchObject({ batch_id: batch.batch_id, index: 0, problems: [{ code: 'unknown_reference' }] })
+  expect(rejection?.problems[0]?.message).toContain('waited 60 seconds for it')
+  expect(await stateOf(batch)).toEqual(['refused'])
+})
+
+it('gives way to a newer record of its id, whatever becomes of that one, and is passed over', async () => {
+  const { upload, append, decide, relay, stateOf, until, org } = newSystem()
+  const given = sampleOf(branch)
+  const first = await upload(branch, [given], { wait_until: until })
+  await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+  await relay()
+  // The resume lies in the lane already; a newer version with an unknown shop comes behind it, and one that is refused before.
+  const [resumed] = await decide(branch)
+  expect(resumed?.verdict.accepted).toBe(1)
+  expect(await stateOf(first.batch)).toEqual(['accepted'])
+
+  const other = { ...sampleOf(branch) }
+  const waits = await upload(branch, [other], { wait_until: until })
+  append(branch, batchOf(branch, [], { org_id: org, refusals: [refusalOf(0, String(other.branch_id).toUpperCase())] }))
+  await upload(shop, [sampleOf(shop, { shop_id: other.shop_id })])
+  await relay()
+  const outcomes = await decide(branch)
+  expect(outcomes.at(-1)?.verdict).toMatchObject({ accepted: 0, refused: [], gone: [0] })
+  expect(await stateOf(waits.batch)).toEqual(['superseded'])
+})
+
+it('keeps of several versions in one fetch what became of each', async () => {
+  const { append, decide, stateOf, until, org } = newSystem()
+  const given = sampleOf(branch)
+  const batches = [1, 2, 3].map(() => batchOf(branch, [given], { org_id: org, wait_until: until }))
+  append(branch, ...batches)
+  await decide(branch)
+  expect(await Promise.all(batches.map(stateOf))).toEqual([['superseded'], ['superseded'], ['waiting']])
+})
+
+it('lets no more wait than may', async () => {
+  const { upload, until } = newSystem({ room: 2 })
+  const records = [sampleOf(branch), sampleOf(branch), sampleOf(branch)]
+  const { verdict } = await upload(branch, records, { wait_until: until })
+  expect(verdict).toMatchObject({
+    waiting: [{ index: 0 }, { index: 1 }],
+    refused: [{ index: 2, problems: [{ code: 'too_many_waiting' }, { code: 'unknown_reference' }] }],
+  })
+  const more = await upload(branch, [sampleOf(branch), records[0] ?? {}], { wait_until: until })
+  expect(more.verdict).toMatchObject({ refused: [{ index: 0 }], waiting: [{ index: 1 }] })
+})
+
+it('passes over what was cancelled, and decides what it is deciding', async () => {
+  const { upload, relay, decide, stateOf, until, org } = newSystem()
+  const given = sampleOf(branch)
+  const { batch } = await upload(branch, [given], { wait_until: until })
+  await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+  await relay()
+  expect(await cancelWaits(pool, { orgId: org }, 10)).toBe(1)
+  const [passed] = await decide(branch)
+  expect(passed?.verdict).toMatchObject({ accepted: 0, gone: [0] })
+  expect(await stateOf(batch)).toEqual(['cancelled'])
+})
+
+it('cannot be cancelled while its lane decides it', async () => {
+  const { upload, relay, takeIn, stateOf, until, org } = newSystem()
+  const given = sampleOf(branch)
+  const { batch } = await upload(branch, [given], { wait_until: until })
+  await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+  await relay()
+  await inTransaction(pool, async (connection) => {
+    await takeIn(connection, branch)
+    expect(await cancelWaits(pool, { orgId: org }, 10)).toBe(0)
+  })
+  expect(await stateOf(batch)).toEqual(['accepted'])
+})
+
+it('takes a keyed interaction once: it waits, comes again, and is accepted', async () => {
+  const { upload, relay, decide, append, until, org } = newSystem()
+  const given = sampleOf(interaction, { student_id: null, item_type: 'SHOP' })
+  const [id, requestId] = [randomUUID(), randomUUID()]
+  const keyed = (fill: number) => {
+    const over = {
+      org_id: org,
+      wait_until: until,
+      gathered: true,
+      keyed_requests: [{ index: 0, request_id: requestId }],
+    }
+    const batch = batchOf(interaction, [given], over)
+    Object.assign(batch.records[0] ?? {}, { interaction_id: id, keyed_sha256: Buffer.alloc(32, fill) })
+    return batch
+  }
+  const first = keyed(1)
+  append(interaction, first, keyed(1), keyed(2))
+  const verdicts = (await decide(interaction)).map(({ verdict }) => verdict)
+  expect(verdicts).toMatchObject([
+    { waiting: [{ index: 0 }], repeated: [] },
+    { waiting: [{ index: 0 }], repeated: [0] },
+    { refused: [{ problems: [{ code: 'idempotency_conflict' }] }] },
+  ])
+  await upload(shop, [sampleOf(shop, { shop_id: given.item_id })])
+  await relay()
+  append(interaction, keyed(1))
+  const [resumed, again] = await decide(interaction)
+  expect(resumed?.verdict).toMatchObject({ accepted: 1, repeated: [] })
+  expect(again?.verdict).toMatchObject({ accepted: 1, repeated: [0] })
+  expect(again?.verdict.waiting).toBeUndefined()
+  const { rows } = await pool.query(
+    'select batch_id, is_accepted from integrity.keyed_requests where request_id = $1 order by is_accepted desc',
+    [requestId],
+  )
+  expect(rows[0]).toEqual({ batch_id: first.batch_id, is_accepted: true })
+})
+
+it('sends the same once more only when its lane has not come to it for long', async () => {
+  const { upload, relay, clock, pending, decide, until } = newSystem()
+  const given = sampleOf(branch)
+  await upload(branch, [given], { wait_until: until })
+  await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+  await relay()
+  await relay()
+  expect(pending(branch)).toBe(1)
+  clock.now += 31_000
+  await relay()
+  expect(pending(branch)).toBe(2)
+  clock.now += 31_000
+  await relay()
+  expect(pending(branch)).toBe(2)
+  const verdicts = (await decide(branch)).map(({ verdict }) => verdict)
+  expect(verdicts).toMatchObject([{ accepted: 1 }, { accepted: 0, gone: [0] }])
+})
+
+it.each(['before-resume-sent', 'after-resume-sent', 'before-waiting-told', 'after-waiting-told'])(
+  'is released once, and told, by a relay that follows one that died %s',
+  async (point) => {
+    const { upload, relay, decide, turn, dies, told, until, stateOf } = newSystem()
+    const given = sampleOf(branch)
+    const { batch } = await upload(branch, [given], { wait_until: until })
+    await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+    dies.at = point
+    await expect(turn()).rejects.toThrow(`died ${point}`)
+    await relay()
+    const verdicts = (await decide(branch)).map(({ verdict }) => verdict)
+    expect(verdicts.map(({ accepted }) => accepted)).toEqual(point === 'after-resume-sent' ? [1, 0] : [1])
+    await relay()
+    expect(await stateOf(batch)).toEqual(['accepted'])
+    expect(new Set(told.map(({ state }) => state))).toEqual(new Set(['waiting', 'accepted']))
+  },
+)
+
+it('sends all that wait for one record, however many they are', async () => {
+  const { upload, relay, decide, until, org, stateOf } = newSystem({ room: 1000 })
+  const shopId = randomUUID()
+  const records = Array.from({ length: 350 }, () => sampleOf(branch, { shop_id: shopId }))
+  const { batch } = await upload(branch, records, { wait_until: until })
+  await upload(shop, [sampleOf(shop, { shop_id: shopId })])
+  await relay()
+  const accepted = (await decide(branch)).reduce((sum, { verdict }) => sum + verdict.accepted, 0)
+  expect(accepted).toBe(350)
+  expect(new Set(await stateOf(batch))).toEqual(new Set(['accepted']))
+  expect(await countOf('integrity.waiting_arrived', org)).toBe(0)
+})
+
+it('finds what came at the same moment: neither decision saw the other', async () => {
+  const { upload, takeIn, decide, relay, append, pending, until, org } = newSystem()
+  const given = sampleOf(branch)
+  append(shop, batchOf(shop, [sampleOf(shop, { shop_id: given.shop_id })], { org_id: org }))
+  await inTransaction(pool, async (connection) => {
+    // The shop is decided, and not committed; its transaction is the newest of all, so no snapshot's bound lies beyond it.
+    expect((await takeIn(connection, shop)).arrived).toBe(0)
+    await upload(branch, [given], { wait_until: until })
+    for (let n = 0; n < 3; n++) await relayTurns()
+    expect(pending(branch)).toBe(0)
+  })
+  await relay()
+  expect(pending(branch)).toBe(1)
+  expect((await decide(branch))[0]?.verdict.accepted).toBe(1)
+
+  async function relayTurns() {
+    const moment = await findMoment(pool)
+    // Too early: the shop's transaction is under way.
+    if (moment) expect(await checkWaits(pool, moment, Date.now(), 100)).toBeUndefined()
+  }
+})
