@@ -104,7 +104,7 @@ describe('GET /v1/rejections', () => {
   })
 
   it('asks whoever waited for too long to come back', async () => {
-    const { send, rejections } = createEdge({ reads: createReads({ patience: 20 }) })
+    const { send, rejections } = createEdge({ reads: createReads(20) })
     const opened = gate()
     rejections.before = () => opened.promise
     const running = [1, 2, 3, 4].map(() => send('GET', '/v1/rejections'))
