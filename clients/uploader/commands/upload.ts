@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { catalogue } from '../../../schemas/catalogue.js'
 import { createInFlight, createWeir } from '../../typescript/src/index.js'
 import { UsageError } from '../read/row.js'
-import { chooseFiles } from '../records/files.js'
+import { type Chosen, chooseFiles } from '../records/files.js'
 import { createBudget, type MostErrors, readMostErrors } from '../send/budget.js'
 import { createReport, type FileReport } from '../send/tally.js'
 import { findTarget } from '../send/target.js'
@@ -40,7 +40,7 @@ export const addUpload = (program: Command, desk: Desk): void => {
     )
     .option(
       '--wait <time>',
-      'let records wait so long for what they refer to, such as 24h, and send all files at once, in any order',
+      'let records wait so long for what they refer to, such as 24h, and send files of all types at once',
       readWait,
     )
     .option(
@@ -77,18 +77,19 @@ const upload = async (paths: string[], options: UploadOptions, desk: Desk): Prom
 
   const reports = files.map(({ file, type }): FileReport => createReport(file, type.type))
   let failure: unknown
-  let next = 0
+  // One after another, since what a file refers to is in those before it. Where records wait for that, only files of one type are:
+  // of two records with one id, that in the later file wins.
+  const queues = options.wait === undefined ? [files] : [...byType(files).values()]
   const uploadSome = async (): Promise<void> => {
-    for (let i = next++; i < files.length; i = next++) {
-      const chosen = files[i] as (typeof files)[number]
-      if (failure !== undefined || desk.signal.aborted || deps.budget.isSpent()) return
-      const done: FileUpload = await (isTrying ? tryFile(chosen, deps, options.trial) : uploadFile(chosen, deps))
-      reports[i] = done.report
-      failure ??= done.failure
-    }
+    for (let queue = queues.shift(); queue; queue = queues.shift())
+      for (const chosen of queue) {
+        if (failure !== undefined || desk.signal.aborted || deps.budget.isSpent()) return
+        const done: FileUpload = await (isTrying ? tryFile(chosen, deps, options.trial) : uploadFile(chosen, deps))
+        reports[files.indexOf(chosen)] = done.report
+        failure ??= done.failure
+      }
   }
-  // One after another: what a file refers to is in those before it. Where records wait for that, nothing has to wait for its turn.
-  await Promise.all(Array.from({ length: options.wait === undefined ? 1 : filesAtOnce }, uploadSome))
+  await Promise.all(Array.from({ length: typesAtOnce }, uploadSome))
   const isSpent = deps.budget.isSpent(true)
   const seconds = Math.round((performance.now() - begunAt) / 10) / 100
   const summary = summaryOf(reports, seconds)
@@ -133,13 +134,19 @@ const tellEnd = ({ failure, isSpent, reports, paths, isTrying, url, wait, desk }
   const waiting = reports.reduce((sum, report) => sum + report.waiting, 0)
   if (waiting > 0 && !isTrying)
     say(
-      `${waiting} records waited for what they refer to; what is still missing: curl -s ${url}/v1/waiting -H "Authorization: Bearer $WEIR_KEY"`,
+      `${waiting} ${waiting === 1 ? 'record' : 'records'} waited for what they refer to; what is still missing: curl -s ${url}/v1/waiting -H "Authorization: Bearer $WEIR_KEY"`,
     )
   return refused > 0 ? exitCodes.refused : exitCodes.accepted
 }
 
 // As many as there are requests under way. More would only be open, and hold memory.
-const filesAtOnce = 8
+const typesAtOnce = 8
+
+const byType = (files: readonly Chosen[]): Map<string, Chosen[]> => {
+  const found = new Map<string, Chosen[]>()
+  for (const chosen of files) found.set(chosen.type.type, [...(found.get(chosen.type.type) ?? []), chosen])
+  return found
+}
 
 const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 

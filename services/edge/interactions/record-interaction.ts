@@ -39,6 +39,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const query = readQuery(request.query, deps.shortestWait)
     if ('error' in query) return sendError(reply, query.error)
+    if (query.wait !== undefined && callerOf(request).keyId === null) return sendError(reply, keyless)
     const body = bodyOf(request)
     if ('error' in body) return sendError(reply, body.error)
     request.recordCount = 1
@@ -118,6 +119,9 @@ const readQuery = (given: unknown, shortestWait: number): ReturnType<typeof read
   const hint = close ? `did you mean ${close}?` : `known are ${waitNames.join(', ')}`
   return { error: requestError(400, `there is no query parameter ${JSON.stringify(shorten(name))} here; ${hint}`) }
 }
+
+// What waits is stored for up to a week: strangers could fill what an organisation may have of it.
+const keyless = requestError(400, 'missing_references=wait needs an API key: send Authorization: Bearer <key>')
 
 const unknown: RequestError = {
   ...requestError(500, 'outcome unknown; retrying with the same Idempotency-Key is safe'),

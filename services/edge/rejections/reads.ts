@@ -5,26 +5,15 @@ import { createTurns } from '../limits/turns.js'
 /** Reads for an organisation when its turn comes; what is wrong with the question is a value. */
 export type Reads = <T>(orgId: string, read: () => Promise<T>) => Promise<T | { error: RequestError }>
 
+// Of all and of one organisation: whoever asks in an endless loop slows down only itself. Uploads read nothing here.
+const usual = { atOnce: 8, ofOne: 4 }
 const mostWaiting = 100
 
-/**
- * How many questions are read at once, of all and of one organisation: whoever asks in an endless loop slows down only itself. Uploads
- * read nothing here. `patience` is how many milliseconds a question waits for its turn, `about` what is asked for.
- */
-export const createReads = ({
-  patience = 10_000,
-  mostAtOnce = 8,
-  mostOfOne = 4,
-  about = 'rejections',
-}: {
-  patience?: number
-  mostAtOnce?: number
-  mostOfOne?: number
-  about?: string
-} = {}): Reads => {
+/** `patience` is how many milliseconds a question waits for its turn; `what` is what it is about, for the answer. */
+export const createReads = (patience = 10_000, what = 'rejections', most = usual): Reads => {
   const running = createTally()
   const waiting = createTally()
-  const mayBegin = (orgId: string): boolean => running.all() < mostAtOnce && running.of(orgId) < mostOfOne
+  const mayBegin = (orgId: string): boolean => running.all() < most.atOnce && running.of(orgId) < most.ofOne
   const turns = createTurns(mayBegin, patience)
 
   /** Whether its turn came: from then on it counts as running. */
@@ -40,12 +29,12 @@ export const createReads = ({
   }
 
   return async (orgId, read) => {
-    if (!(await begin(orgId))) throw new Unavailable(`too much is asked about ${about} at this moment`)
+    if (!(await begin(orgId))) throw new Unavailable(`too much is asked about ${what} at this moment`)
     try {
       return await read()
     } catch (cause) {
       if (isTooMuch(cause)) return { error: tooMuch }
-      throw new Unavailable(`${about} cannot be read at the moment`, { cause })
+      throw new Unavailable(`${what} cannot be read at the moment`, { cause })
     } finally {
       running.add(orgId, -1)
       turns.wake()

@@ -59,7 +59,7 @@ export const openWaiting = (
   onStop('postgres for waiting records', () => endPool(pool))
   return {
     waiting: createWaitingDesk(pool),
-    waitingReads: createReads({ about: 'waiting records', mostAtOnce: 3, mostOfOne: 1, patience: 20_000 }),
+    waitingReads: createReads(20_000, 'waiting records', { atOnce: 3, ofOne: 1 }),
     abandonAfter: (ms) => abandonAfter(ms, pool),
   }
 }

@@ -144,6 +144,22 @@ describe('--wait', () => {
     expect(requests).toHaveLength(3)
   })
 
+  it('sends files of one type one after another: the later record of an id wins', async () => {
+    write('shops-1.csv', shops)
+    write('shops-2.csv', shops.replace(',a,', ',newer,'))
+    write('tags.csv', 'tag_id,name\n5,t\n')
+    const order: string[] = []
+    const { url } = await serve(async (request, before) => {
+      const name = String(request.records[0]?.name)
+      // Long enough for another file of the type to overtake it.
+      if (name === 'a') await vi.waitFor(() => expect(before.map(({ path }) => path).join()).toContain('tags'), 20_000)
+      order.push(name)
+      return waits(request)
+    })
+    expect((await run(url, folder, '--wait', '24h', '--json')).code).toBe(exitCodes.accepted)
+    expect(order.filter((name) => name !== 't')).toEqual(['a', 'newer'])
+  })
+
   it('is a part of the Idempotency-Key, and an upload goes on as it was begun', async () => {
     const file = write('offers.csv', offers)
     const denied = { status: 401, body: { message: 'the key is not valid' } }

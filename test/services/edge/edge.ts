@@ -60,7 +60,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     rejections,
     reads: createReads(),
     waiting,
-    waitingReads: createReads({ about: 'waiting records' }),
+    waitingReads: createReads(10_000, 'waiting records'),
     shortestWait: config.MIN_WAIT_SECONDS * 1000,
     layout: () => usualLayout,
     batchLimits: { records: 500, bytes: 524_288 },

@@ -104,7 +104,7 @@ describe('GET /v1/rejections', () => {
   })
 
   it('asks whoever waited for too long to come back', async () => {
-    const { send, rejections } = createEdge({ reads: createReads({ patience: 1_000 }) })
+    const { send, rejections } = createEdge({ reads: createReads(1_000) })
     const opened = gate()
     let asked = 0
     rejections.before = () => {

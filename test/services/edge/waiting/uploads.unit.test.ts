@@ -305,6 +305,13 @@ describe('an interaction that waits', () => {
     expect(await look()).toMatchObject({ status: 207, data: { message: '0 of 1 record accepted, 1 cancelled' } })
   })
 
+  it('needs a key, also where recording needs none', async () => {
+    const { app, submit } = createEdge({ openOrg: 'open' })
+    const answer = await app.inject({ method: 'POST', url: address, payload: sampleOf(interaction) })
+    expect([answer.statusCode, answer.json().message]).toEqual([400, expect.stringContaining('needs an API key')])
+    expect(submit.submitted).toEqual([])
+  })
+
   it('travels only with those that wait as long, and each hears of itself', async () => {
     const { send, submit, store } = createEdge()
     submit.outcome = (batch) => waitingAt('interactions', ...(batch.wait_until === null ? [] : [1]))(batch)
