@@ -1,9 +1,9 @@
 import type { CallOptions, RetryNotice } from './call.js'
-import { createIdGate } from './id-gate.js'
-import { createInFlight, type InFlightPlace } from './in-flight.js'
-import { createBatchSource, type RecordBatch } from './record-batches.js'
 import type { RefusedRecord, WaitingForOthers } from './requests.js'
 import type { SendableType, SendResult, SendTexts } from './send.js'
+import { createIdGate } from './under-way/id-gate.js'
+import { createInFlight, type InFlightPlace } from './under-way/in-flight.js'
+import { createBatchSource, type RecordBatch } from './under-way/record-batches.js'
 import type { WaitOptions } from './waiting.js'
 import { type UploadProgress, WeirError } from './weir-error.js'
 

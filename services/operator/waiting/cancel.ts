@@ -4,9 +4,9 @@ import { canAsk, confirm } from '../desk/confirm.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { createProgress } from '../desk/progress.js'
 import { examples, type Session } from '../desk/session.js'
-import { addWaitOptions, readWaitFilter, type WaitOptions } from './filter.js'
+import { addWaitOptions, readWaitFilter, type WaitWords } from './filter.js'
 
-type Options = WaitOptions & { all?: boolean; dryRun?: boolean; yes?: boolean; json?: boolean }
+type Options = WaitWords & { all?: boolean; dryRun?: boolean; yes?: boolean; json?: boolean }
 
 export const addWaitingCancel = (waiting: Command, session: Session): void => {
   addWaitOptions(waiting.command('cancel'))

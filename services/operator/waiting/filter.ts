@@ -6,7 +6,7 @@ import { readName, readOrg } from '../desk/arguments.js'
 import { OperatorError } from '../desk/operator-error.js'
 
 /** Which waiting records are meant, as an operator writes it. */
-export type WaitOptions = { org?: string; type?: string; record?: string; missing?: string }
+export type WaitWords = { org?: string; type?: string; record?: string; missing?: string }
 
 /** The options that say which records are meant, the same for show and cancel. */
 export const addWaitOptions = (command: Command): Command =>
@@ -19,7 +19,7 @@ export const addWaitOptions = (command: Command): Command =>
     .option('--org <id>', 'only those of one organisation')
     .option('--type <type>', 'only records of one type that wait, such as offers')
 
-export const readWaitFilter = (given: WaitOptions, catalogue: Catalogue): WaitFilter => {
+export const readWaitFilter = (given: WaitWords, catalogue: Catalogue): WaitFilter => {
   const types = [...catalogue.all.keys()]
   const record = given.record === undefined ? undefined : readRecord('--record', given.record, types)
   const type = given.type === undefined ? undefined : readName('type', given.type, types)

@@ -5,9 +5,9 @@ import { readCount } from '../desk/arguments.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
 import { toDistance } from '../desk/table.js'
-import { addWaitOptions, readWaitFilter, type WaitOptions } from './filter.js'
+import { addWaitOptions, readWaitFilter, type WaitWords } from './filter.js'
 
-type Options = WaitOptions & { limit: string; json?: boolean }
+type Options = WaitWords & { limit: string; json?: boolean }
 
 export const addWaitingShow = (waiting: Command, session: Session): void => {
   addWaitOptions(waiting.command('show'))

@@ -1,4 +1,4 @@
-import { WeirError } from './weir-error.js'
+import { WeirError } from '../weir-error.js'
 
 /** How many requests may be under way at once: fewer while the service is busy. */
 export type InFlight = {

@@ -1,5 +1,5 @@
-import { type SendableType, toText } from './send.js'
-import { WeirError } from './weir-error.js'
+import { type SendableType, toText } from '../send.js'
+import { WeirError } from '../weir-error.js'
 
 /** Records that go into one request. `first` is the place of the first one in the iterable. */
 export type RecordBatch<Item> = {
