@@ -4,15 +4,21 @@ import type { SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { branch } from '#schemas/records/branch.js'
 import { interaction } from '#schemas/records/interaction.js'
+import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import type { Log } from './log.js'
 import type { Rules } from './rules.js'
 
-/** A type that is referred to, one that refers to it, and the one whose records carry keys of their own. */
-export const types: ReadonlyMap<string, RecordType> = new Map([shop, branch, interaction].map((t) => [t.type, t]))
+/**
+ * A type that is referred to, two that refer to it, of which one is referred to itself, and the one whose records carry keys of
+ * their own.
+ */
+export const types: ReadonlyMap<string, RecordType> = new Map(
+  [shop, branch, offer, interaction].map((t) => [t.type, t]),
+)
 export const partitions = 2
 
-/** A record as the history draws it: few ids, so that they meet. `refers` is the shop that it names. */
+/** A record as the history draws it: few ids, so that they meet. `refers` is the shop that it names, or the offer. */
 export type Drawn = { id: number; refers: number; isDeleted: boolean; isInvalid: boolean; key: number | undefined }
 export type Upload = { org: string; type: string; key: number | undefined; wait: number | undefined; records: Drawn[] }
 
@@ -91,10 +97,11 @@ const recordOf = (type: string, drawn: Drawn, index: number, body: number): Subm
     case 'shops':
       return { index, keyed_sha256: null, shop_id: `s${id}`, name: `v${body}.${index}`, is_deleted: isDeleted }
     case 'branches':
+    case 'offers':
       return {
         index,
         keyed_sha256: null,
-        branch_id: `b${id}`,
+        ...(type === 'branches' ? { branch_id: `b${id}` } : { offer_id: `o${id}` }),
         shop_id: `s${refers}`,
         name: `v${body}.${index}`,
         is_deleted: isDeleted,
@@ -102,12 +109,12 @@ const recordOf = (type: string, drawn: Drawn, index: number, body: number): Subm
     default:
       return {
         index,
-        // The body of an interaction is what it refers to: the same key and shop is a repeat, another shop a conflict.
-        keyed_sha256: key === undefined ? null : Buffer.from([refers]),
+        // The body of an interaction is what it refers to: the same key and item is a repeat, another item a conflict.
+        keyed_sha256: key === undefined ? null : Buffer.from([refers, id]),
         interaction_id: key === undefined ? `i${body}.${index}` : `i-of-key-${key}`,
         recorded_at: body,
-        item_type: 'SHOP',
-        item_id: `s${refers}`,
+        // Of an interaction the id is its own, and the one that was drawn says what it refers to.
+        ...(id === 0 ? { item_type: 'OFFER', item_id: `o${refers}` } : { item_type: 'SHOP', item_id: `s${refers}` }),
         event_timestamp: body,
       }
   }
@@ -115,7 +122,7 @@ const recordOf = (type: string, drawn: Drawn, index: number, body: number): Subm
 
 /** What the edge refuses mostly has an id, and that is then of a newer version of the record. */
 const refusedIdOf = (type: string, { id, isDeleted }: Drawn): string | null =>
-  isDeleted || type === 'interactions' ? null : `${type === 'shops' ? 's' : 'b'}${id}`
+  isDeleted || type === 'interactions' ? null : `${type.charAt(0)}${id}`
 
 const refusalOf = (index: number, id: string | null): SubmittedBatch['refusals'][number] => ({
   index,
@@ -129,8 +136,8 @@ const contentOf = ({ records, refusals, wait_until }: SubmittedBatch): string =>
   [
     ...(wait_until ? [`until ${wait_until}`] : []),
     ...records.map((r) => {
-      const id = String(r.shop_id && r.branch_id ? r.branch_id : (r.interaction_id ?? r.shop_id))
-      const to = r.item_id ?? (r.branch_id ? r.shop_id : undefined)
+      const id = String(r.interaction_id ?? r.branch_id ?? r.offer_id ?? r.shop_id)
+      const to = r.item_id ?? (id === r.shop_id ? undefined : r.shop_id)
       return `${id}${to ? `→${to}` : ''}${r.is_deleted ? ' deleted' : ''}`
     }),
     ...refusals.map(({ index }) => `#${index} invalid`),

@@ -46,7 +46,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('submit' as const),
       org: fc.constantFrom(...orgs),
-      type: fc.constantFrom('shops', 'shops', 'branches', 'interactions'),
+      type: fc.constantFrom('shops', 'shops', 'branches', 'offers', 'interactions'),
       key: maybe(fc.nat({ max: 1 })),
       // As long as a few steps take, or to the end of the history.
       wait: fc.oneof(fc.constant(undefined), fc.integer({ min: 1, max: 40 }), fc.constant(100_000)),

@@ -30,7 +30,7 @@ export const createOracle = () => {
   const waits: JudgedWait[] = []
 
   const nameOf = (type: string, org: string, record: SubmittedRecord): string =>
-    `${org}/${type}/${record.interaction_id ?? record.branch_id ?? record.shop_id}`
+    `${org}/${type}/${record.interaction_id ?? record.branch_id ?? record.offer_id ?? record.shop_id}`
   const waitsNow = new Map<string, JudgedWait>()
 
   const end = (name: string, state: WaitState): void => {
@@ -40,7 +40,7 @@ export const createOracle = () => {
   }
 
   const isUnknown = (type: string, org: string, record: SubmittedRecord, lookedAt: number): boolean => {
-    const refersTo = type === 'branches' ? record.shop_id : type === 'interactions' ? record.item_id : undefined
+    const refersTo = type === 'shops' ? undefined : (record.item_id ?? record.shop_id)
     const since = refersTo === undefined ? -1 : knownSince.get(`${org}/${refersTo}`)
     return since === undefined || since >= lookedAt
   }
@@ -134,9 +134,9 @@ export const createOracle = () => {
         } else one.refused.set(index, verdict)
       }
       judged.set(batch.batch_id, one)
-      if (type !== 'shops') return
-      for (const { shop_id } of one.accepted) {
-        const name = `${batch.org_id}/${shop_id}`
+      if (type !== 'shops' && type !== 'offers') return
+      for (const { shop_id, offer_id } of one.accepted) {
+        const name = `${batch.org_id}/${offer_id ?? shop_id}`
         if (!knownSince.has(name)) knownSince.set(name, committedAt)
       }
     },

@@ -91,7 +91,7 @@ export const brokenRules: Record<string, BrokenRule> = {
   },
   'lets the writes of one id go to different lanes': {
     broken: { laneOf: (_, lanes, body) => body % lanes },
-    shows: /is published in two ways|in the order of the log|^the view of/,
+    shows: /is published in two ways|in the order of the log|^the view of|^records that waited/,
     lanes: 2,
   },
   'decides two bodies of one request at the same time': {
