@@ -137,6 +137,8 @@ export type Candidate = RejectionId & {
   /** How large its record is: bytes, and JSON values at the most. */
   bytes: number
   values: number
+  /** The record's id in one spelling; null where it is no UUID. */
+  id: string | null
   /** Whether a later record of the same id was accepted, be it one that deletes. */
   superseded: boolean
 }
@@ -165,18 +167,16 @@ export const findSomeCandidates = (
     `order by superseded or truncated, r.org_id, r.version limit ${Math.floor(most)}`,
   )
 
-/** Which of these rejections of one organisation have been superseded by now; by `rejectionName`. */
-export const findSuperseded = async (
+/** These rejections of one organisation, as they are by now. */
+export const findWanted = async (
   clickhouse: Reader,
   type: RecordType,
   org: string,
   wanted: readonly Wanted[],
-): Promise<Set<string>> => {
-  const found = new Set<string>()
-  for (const { since, until, ...places } of inPieces(wanted)) {
-    const some = await readCandidates(clickhouse, type, { org, since, until }, '', places)
-    for (const candidate of some) if (candidate.superseded) found.add(rejectionName(candidate))
-  }
+): Promise<Candidate[]> => {
+  const found: Candidate[] = []
+  for (const { since, until, ...places } of inPieces(wanted))
+    found.push(...(await readCandidates(clickhouse, type, { org, since, until }, '', places)))
   return found
 }
 
@@ -193,7 +193,8 @@ const readCandidates = async (
   const rejections = `${database}.${rejectionsLog} final where ${where}${places ? ` and ${atPlaces}` : ''}`
   const rows = await clickhouse.query<CandidateRow>(
     `select r.org_id as org_id, r.batch_id as batch_id, r.index as index, r.rejected_at as rejected_at,
-      r.truncated as truncated, r.bytes as bytes, r.values as values, newest.version > r.version as superseded
+      r.truncated as truncated, r.bytes as bytes, r.values as values, newest.version > r.version as superseded,
+      toString(r.uuid) as id
     from (
       select org_id, batch_id, index, rejected_at, version, truncated, toUUIDOrNull(id) as uuid,
         toUInt32(length(record)) as bytes,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { findRetries, type Retry, rejectionName, type Unanswered } from '#ledger/retries/claims.js'
 import { findAcceptedBatches, findDecidedRequests } from '#ledger/verdicts.js'
+import { findIdsThatWait } from '#ledger/waiting/look-up.js'
 import { countReleased } from '#ledger/waiting/upkeep.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -12,7 +13,7 @@ import {
   countByType,
   findCandidates,
   findSomeCandidates,
-  findSuperseded,
+  findWanted,
   type Reader,
   type Wanted,
 } from './find-rejections.js'
@@ -63,10 +64,13 @@ export const planRetries = async (
   for (const type of catalogue.all.values()) {
     const count = counts.get(type.type) ?? 0
     if (count === 0) continue
-    const candidates =
+    const candidates = await behindWaiting(
+      pool,
+      type.type,
       options.limit === undefined
         ? await findCandidates(clickhouse, type, filter)
-        : await findSomeCandidates(clickhouse, type, filter, mostLookedAt)
+        : await findSomeCandidates(clickhouse, type, filter, mostLookedAt),
+    )
     const sorted = planRetry(candidates, await findRetries(pool, candidates), options)
     const toSend = sorted.toSend.slice(0, room)
     room -= toSend.length
@@ -90,7 +94,7 @@ export const requestIdOf = ({ org, type, retryId }: Pick<Job, 'org' | 'type' | '
   keyedRequestId(org, uploadPath(type), retryId)
 
 /**
- * Which records of an unanswered request must not be sent any more, because their ids were accepted since; by `rejectionName`. None
+ * Which records of an unanswered request must not be sent any more, because their ids were accepted since, or wait; by `rejectionName`. None
  * of a request that was decided: that one is sent again only to learn its outcome.
  */
 export const findOvertaken = async (
@@ -102,7 +106,18 @@ export const findOvertaken = async (
   if (!type) return new Set()
   const requestId = requestIdOf(one)
   if ((await findDecidedRequests(pool, [requestId])).has(requestId)) return new Set()
-  return findSuperseded(clickhouse, type, one.org, one.wanted)
+  const found = await behindWaiting(pool, type.type, await findWanted(clickhouse, type, one.org, one.wanted))
+  return new Set(found.filter(({ superseded }) => superseded).map(rejectionName))
+}
+
+/**
+ * The same rejections, with those as superseded whose id belongs to a record that waits: it came later, since a refusal that
+ * comes later ends the waiting. To submit the older record now would take the place of the newer one.
+ */
+const behindWaiting = async (pool: Pool, type: string, candidates: readonly Candidate[]): Promise<Candidate[]> => {
+  const named = candidates.flatMap(({ org, id }) => (id === null ? [] : [{ orgId: org, id }]))
+  const waiting = await findIdsThatWait(pool, type, named)
+  return candidates.map((one) => (waiting.has(`${one.org}/${one.id}`) ? { ...one, superseded: true } : one))
 }
 
 // A sink that is further behind than this is an incident, which /readyz shows.
@@ -145,7 +160,7 @@ export const hasCaughtUp = async (
 
 export type Plan = {
   toSend: Candidate[]
-  /** A later record of the same id was accepted: sending these would turn the clock back. */
+  /** A later record of the same id was accepted, or waits: sending these would turn the clock back. */
   superseded: number
   /** Too large to be kept whole. */
   truncated: number

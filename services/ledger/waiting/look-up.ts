@@ -236,3 +236,20 @@ export const findWaitsOfRecord = async (
   )
   return rows
 }
+
+/** Which of these records of one type wait, by `org/id`. */
+export const findIdsThatWait = async (
+  db: Pool,
+  type: string,
+  wanted: readonly { orgId: string; id: string }[],
+): Promise<Set<string>> => {
+  if (wanted.length === 0) return new Set()
+  const { rows } = await db.query<{ name: string }>(
+    `
+    select w.org_id || '/' || w.id as name
+    from (select distinct * from unnest($1::text[], $2::uuid[]) as given (org_id, id)) wanted
+    join integrity.waiting w on w.org_id = wanted.org_id and w.type = $3 and w.id = wanted.id and w.state = 'waiting'`,
+    [wanted.map(({ orgId }) => orgId), wanted.map(({ id }) => id), type],
+  )
+  return new Set(rows.map(({ name }) => name))
+}

@@ -14,6 +14,7 @@ const candidate = (over: Partial<Candidate> = {}): Candidate => ({
   truncated: false,
   bytes: 100,
   values: 10,
+  id: randomUUID(),
   superseded: false,
   ...over,
 })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { claimRetries } from '#ledger/retries/claims.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
-import { hasCaughtUp, planRetries } from '#rejections/plan-retry.js'
+import { findOvertaken, hasCaughtUp, planRetries } from '#rejections/plan-retry.js'
 import { findQuality } from '#rejections/quality.js'
 import { findStates } from '#rejections/states.js'
 import { findGroups } from '#rejections/summary.js'
@@ -216,6 +216,24 @@ it('plans no more than is wanted, and accounts for everything that matched', asy
   // What others refer to comes first, in the order of the log.
   expect(sent).toEqual(['shops 2', 'shops 3', 'shops 4', 'shops 5', 'tags 6'])
   expect(plan).toMatchObject({ matched: 12, superseded: 1, underWay: 1, alreadyRetried: 0, overLimit: 5 })
+})
+
+it('does not submit an older record again while a newer one of its id waits', async () => {
+  const org = `org-${randomUUID()}`
+  const batch = randomUUID()
+  const [waits, free] = [randomUUID(), randomUUID()]
+  const rows = [waits, free].map((id, index) => ({
+    ...{ type: 'shops', second: 0, batch, index, version: 8192 + index, id, codes: ['bad_format'] },
+  }))
+  await insertRefused(org, rows)
+  await insertWait(pool, { org, type: 'shops', id: waits })
+  await insertWait(pool, { org, type: 'shops', id: free, state: 'cancelled' })
+  const plan = await planRetries(sources, { org }, { evenSuperseded: false })
+  expect(plan).toMatchObject({ matched: 2, superseded: 1 })
+  expect(plan.jobs.flatMap(({ wanted }) => wanted.map(({ index }) => index))).toEqual([1])
+  const wanted = [0, 1].map((index) => ({ batchId: batch, index, rejectedAt: new Date(Date.UTC(2026, 2, 1)) }))
+  const overtaken = await findOvertaken(sources, { org, type: 'shops', retryId: randomUUID(), wanted })
+  expect([...overtaken]).toEqual([`${batch}/0`])
 })
 
 it('is bounded: a question that would read too much is refused by ClickHouse itself', async () => {
