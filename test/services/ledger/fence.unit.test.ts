@@ -9,7 +9,13 @@ const at = { topic: 'weir.submitted.shops', partition: 0, type: shop, isReferenc
 const submittedAt = Date.UTC(2026, 0, 1)
 const one: Submitted = { offset: 0, timestamp: submittedAt, batch: batchOf(shop, [sampleOf(shop)]) }
 const verdictOf = ({ batch, offset }: Submitted) => {
-  const world = { isKnown: () => true, takenBefore: () => undefined, bodyOf: () => undefined, waiting: () => undefined, roomToWait: 0 }
+  const world = {
+    isKnown: () => true,
+    takenBefore: () => undefined,
+    bodyOf: () => undefined,
+    waiting: () => undefined,
+    roomToWait: 0,
+  }
   const decision = createDecide(shop)(batch, world, submittedAt + 5)
   return { ...decision, topic: at.topic, partition: at.partition, submitted_offset: offset }
 }
