@@ -17,6 +17,8 @@ const gatherFor = 25
 const idleFor = 1_000
 // How soon another process takes over where the one that relays is gone.
 const tryEvery = 3_000
+// A turn is never this long, unless the process sleeps or Kafka hangs: then another one may take over.
+const sleepWithin = 30_000
 const stopWithin = 3_000
 const countEvery = 5_000
 // Counting a million takes a tenth of a second: at the most a fiftieth of the time goes into it.
@@ -32,13 +34,26 @@ export const startRelay = (deps: {
 }): Relay => {
   const { pool, turn, counted, log } = deps
   const stopping = new AbortController()
-  let awake = new AbortController()
+  let isWoken = false
+  let goOn = (): void => {}
   let countNext = 0
   let isAnyWaiting = false
 
+  const wake = (): void => {
+    isWoken = true
+    goOn()
+  }
+  // A timer of our own: a signal that is made of two others anew five times a second is never given back by Node.
   const pause = async (ms: number): Promise<void> => {
-    await wait(ms, undefined, { signal: AbortSignal.any([stopping.signal, awake.signal]) }).catch(() => {})
-    if (awake.signal.aborted) awake = new AbortController()
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      goOn = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      if (isWoken) goOn()
+    })
+    isWoken = false
   }
 
   const count = async (): Promise<void> => {
@@ -65,7 +80,7 @@ export const startRelay = (deps: {
   const turns = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        await tryAlone(pool, 'weir waiting records', relay)
+        await tryAlone(pool, 'weir waiting records', relay, { sleepWithin })
       } catch (error) {
         if (!stopping.signal.aborted)
           log.warn({ err: error }, 'waiting records could not be looked after, which is tried again')
@@ -77,9 +92,10 @@ export const startRelay = (deps: {
   const done = turns()
 
   return {
-    wake: () => awake.abort(),
+    wake,
     stop: () => {
       stopping.abort()
+      wake()
       // Not for long: a send to a Kafka that hangs would hold up the stop. What it leaves undone is done by the next one.
       return Promise.race([done, wait(stopWithin, undefined, { ref: false })])
     },

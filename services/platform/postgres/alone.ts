@@ -5,12 +5,14 @@ export type StillAlone = () => Promise<void>
 
 /**
  * Does work that nobody else may do at the same time, under this name; undefined where somebody does. A process that dies leaves no
- * lock behind.
+ * lock behind. With `sleepWithin`, one that has not asked for so many milliseconds whether it is still alone is alone no longer: it
+ * may be asleep, or cut off, for ever.
  */
 export const tryAlone = async <T>(
   pool: Pool,
   name: string,
   work: (stillAlone: StillAlone) => Promise<T>,
+  { sleepWithin }: { sleepWithin?: number } = {},
 ): Promise<{ done: T } | undefined> => {
   const connection = await pool.connect()
   let lost: Error | undefined
@@ -25,6 +27,7 @@ export const tryAlone = async <T>(
       [name],
     )
     if (!rows[0]?.taken) return undefined
+    if (sleepWithin) await connection.query(`set idle_session_timeout = ${sleepWithin}`)
     try {
       return {
         done: await work(async () => {

@@ -1,6 +1,8 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { tryAlone } from '#platform/postgres/alone.js'
 import { createPool, inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { eventually } from '../../../support/eventually.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 import { openPostgresLink, type PostgresLink } from '../../../support/postgres-link.js'
 
@@ -58,3 +60,15 @@ it('lets go of what a sleeper holds, so that others go on', async () => {
   }
   expect(await offsetNow()).toBe(2)
 }, 60_000)
+
+it('lets another be alone where the first one sleeps, and tells the first when it wakes', async () => {
+  let wake = (): void => {}
+  const sleeps = new Promise<void>((resolve) => {
+    wake = resolve
+  })
+  const first = tryAlone(pool, 'a test', (stillAlone) => sleeps.then(stillAlone), { sleepWithin: 200 })
+  first.catch(() => {})
+  await eventually(async () => expect(await tryAlone(pool, 'a test', async () => 'second')).toEqual({ done: 'second' }))
+  wake()
+  await expect(first).rejects.toThrow()
+})
