@@ -4,6 +4,7 @@ import { catalogue } from '#schemas/catalogue.js'
 import { logTableOf } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
 import { interaction } from '#schemas/records/interaction.js'
+import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
@@ -36,6 +37,13 @@ const refused = (await owner.uploader.upload('shops', [sampleOf(shop, { region: 
 const ofShops = JSON.stringify({ filter: { type: 'shops' } })
 const retried = (await owner.uploader.send<{ request_id: string }>('POST', '/v1/rejections/retry', ofShops)).body
   .request_id
+// An offer of the owner's that waits for a shop that nobody has.
+const missingShop = randomUUID()
+const waiting = sampleOf(offer, { shop_id: missingShop })
+await owner.uploader.upload('offers?missing_references=wait', [waiting])
+const behind = (missing_id: string) => `missing_type=shops&missing_id=${missing_id}`
+const cancel = (missing_id: string) =>
+  uploader.send('POST', '/v1/waiting/cancel', JSON.stringify({ missing_type: 'shops', missing_id }))
 const quiet = await newOrganisation('quiet')
 type Days = { days: unknown[] }
 const withoutDays = ({ body, ...answer }: Answer<Days>) => ({ ...answer, body: body.days })
@@ -113,6 +121,19 @@ const walks: Record<string, Walk> = {
     // Nobody but the quiet one has sent nothing at all today: it sees as little as on a day before there was Weir.
     foreign: async () => withoutDays(await quiet.uploader.get<Days>('/v1/quality')),
     absent: async () => withoutDays(await quiet.uploader.get<Days>('/v1/quality?from=2020-01-01&to=2020-01-01')),
+  },
+  'GET /v1/waiting': {
+    // The owner waits for a shop, and for no tag.
+    foreign: () => uploader.get('/v1/waiting?type=shops'),
+    absent: () => uploader.get('/v1/waiting?type=tags'),
+  },
+  'GET /v1/waiting/records': {
+    foreign: () => uploader.get(`/v1/waiting/records?${behind(missingShop)}`),
+    absent: () => uploader.get(`/v1/waiting/records?${behind(randomUUID())}`),
+  },
+  'POST /v1/waiting/cancel': {
+    foreign: () => cancel(missingShop),
+    absent: () => cancel(randomUUID()),
   },
 }
 /** For operators, without a key: they know of no organisation at all. */

@@ -106,7 +106,7 @@ describe('records that came too early', () => {
     const { send, get, upload, look } = await open('wait-chain')
     const late = sampleOf(shop)
     const early = sampleOf(offer, { shop_id: late.shop_id })
-    const given = sampleOf(interaction, { item_type: 'OFFER', item_id: early.offer_id, source: null })
+    const given = sampleOf(interaction, { item_type: 'OFFER', item_id: early.offer_id, student_id: null, source: null })
     const key = { 'idempotency-key': randomUUID() }
     const record = () =>
       send<{ interaction_id: string; waiting?: unknown }>(
