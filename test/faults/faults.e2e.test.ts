@@ -34,8 +34,17 @@ const rows: FailPointName[][] = [
   ['after-partial-publish', 'after-publish', 'after-clickhouse-insert'],
 ]
 
+// Only the integrity instance that relays comes to these, so both are to die there.
+const waitingRows: FailPointName[] = [
+  'after-waiting-marked',
+  'before-resume-sent',
+  'after-resume-sent',
+  'before-waiting-told',
+  'after-waiting-told',
+]
+
 it('has every fail point in one of its rows', () => {
-  expect(rows.flat().sort()).toEqual(Object.keys(failPoints).sort())
+  expect([...rows.flat(), ...waitingRows].sort()).toEqual(Object.keys(failPoints).sort())
 })
 
 describe.each([1, 4])('with %i lanes', (lanes) => {
@@ -46,6 +55,14 @@ describe.each([1, 4])('with %i lanes', (lanes) => {
     (_, points, name) => expectAllWell(failPointScenario(points, name)),
     within,
   )
+
+  // In several lanes: a relay sends to all of them.
+  if (lanes > 1)
+    it.each(waitingRows)(
+      'what waited is accepted once when processes die %s',
+      (point) => expectAllWell(failPointScenario([point])),
+      within,
+    )
 
   // Where the sleeper holds most: a decision that is made and not committed. `npm run faults` has the other places.
   it(

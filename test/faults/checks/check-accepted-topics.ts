@@ -2,19 +2,16 @@ import type { Observed } from '../observe/observed.js'
 import type { Seen } from '../observe/topics.js'
 import { uploadTypes } from '../workload/plan.js'
 import type { Check, Finding } from './finding.js'
-import { groupBy, keyOf, type Write, writesOf } from './writes.js'
-
-const mostRecordsInBatch = 8192
+import { acceptedOf, groupBy, keyOf, type Write } from './writes.js'
 
 /** Every accepted write is on its topic at least once, with the one version that its place gives; and nothing else is. */
 export const checkAcceptedTopics: Check = (ledger, observed) => {
-  const offsets = new Map(observed.verdicts.map((verdict) => [verdict.batch_id, verdict.submitted_offset]))
-  const writes = writesOf(ledger)
+  const writes = acceptedOf(ledger, observed)
   return uploadTypes.flatMap((type) => {
     const events = observed.topics.filter(({ topic }) => topic === `weir.accepted.${type}`)
     const found = groupBy(events, ({ value }) => `${value.batch_id} ${value.version}`)
-    const accepted = writes.filter((write) => write.type === type && write.codes === undefined)
-    const wanted = new Map(accepted.map((write) => [`${write.batchId} ${versionOf(write, offsets)}`, write]))
+    const accepted = writes.filter((write) => write.type === type)
+    const wanted = new Map(accepted.map((write) => [`${write.batchId} ${write.version}`, write]))
     return [
       ...[...wanted].flatMap(([name, write]) => compare(write, name, found.get(name) ?? [])),
       ...[...found]
@@ -27,9 +24,6 @@ export const checkAcceptedTopics: Check = (ledger, observed) => {
     ]
   })
 }
-
-const versionOf = ({ batchId, place }: Write, offsets: ReadonlyMap<string, number>): number =>
-  (offsets.get(batchId) ?? Number.NaN) * mostRecordsInBatch + place
 
 const compare = (write: Write, name: string, events: Seen[]): Finding[] => {
   const about = `${write.type} ${keyOf(write)}, ${write.record.name}, batch and version ${name}`

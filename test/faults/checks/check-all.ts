@@ -5,6 +5,7 @@ import { checkRejections } from './check-rejections.js'
 import { checkRequests } from './check-requests.js'
 import { checkVerdicts } from './check-verdicts.js'
 import { checkViews } from './check-views.js'
+import { checkWaiting } from './check-waiting.js'
 import type { Check } from './finding.js'
 
 const checks: Check[] = [
@@ -15,6 +16,7 @@ const checks: Check[] = [
   checkVerdicts,
   checkRequests,
   checkInteractions,
+  checkWaiting,
 ]
 
 /** Whether what clients were told and what the world has agree, everywhere. */

@@ -7,16 +7,15 @@ export const checkAnswers: Check = (ledger) => [
   ...[...ledger.tellings].flatMap(([batchId, told]): Finding[] =>
     told.size > 1 ? [{ name: 'told-differently', about: `batch ${batchId}: ${[...told].join(' and ')}` }] : [],
   ),
-  ...writesOf(ledger).flatMap(({ org, type, id, index, expected, codes }): Finding[] => {
-    const isRight =
-      expected === 'accepted' || expected === 'invalid'
-        ? (codes === undefined) === (expected === 'accepted')
-        : codes?.[0] === 'unknown_reference'
-    const about = `${type} ${org}/${id} at index ${index} was to be ${expected}: ${codes?.join(', ') ?? 'accepted'}`
+  ...writesOf(ledger).flatMap(({ org, type, id, index, expected, codes, waited }): Finding[] => {
+    const told = waited ? 'waits' : codes === undefined ? 'accepted' : codes[0]
+    const isRight = expected === 'invalid' ? codes !== undefined : told === expected
+    const about = `${type} ${org}/${id} at index ${index}, planned as ${expected}: ${told}`
     return isRight ? [] : [{ name: 'wrong-verdict', about }]
   }),
   ...ledger.interactions.flatMap(({ step, outcome }): Finding[] => {
-    const isRight = outcome === 'doubtful' || (outcome === 'accepted') === (step.expected === 'accepted')
+    const wanted = step.expected === 'accepted' || step.expected === 'waits' ? step.expected : 'refused'
+    const isRight = outcome === 'doubtful' || outcome === wanted
     const about = `interaction ${step.marker} was to be ${step.expected}, and was ${outcome}`
     return isRight ? [] : [{ name: 'wrong-verdict', about }]
   }),

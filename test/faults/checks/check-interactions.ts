@@ -3,7 +3,7 @@ import type { ToldInteraction } from '../workload/ledger.js'
 import type { Check, Finding } from './finding.js'
 import { groupBy } from './writes.js'
 
-/** Every acknowledged interaction is there once; a refused one is among the rejections alone. */
+/** Every acknowledged interaction is there once, also one that waited; a refused one is among the rejections alone. */
 export const checkInteractions: Check = (ledger, observed) => {
   const rows = groupBy(observed.views.interactions, ({ user_id }) => String(user_id))
   const events = groupBy(
@@ -28,7 +28,8 @@ export const checkInteractions: Check = (ledger, observed) => {
     const mayBeLost = told.step.expected === 'invalid'
     const find = (name: string, isSo: boolean, about: string): Finding[] =>
       isSo ? [{ name, about: `interaction ${marker}, ${told.outcome} after ${told.attempts} attempts: ${about}` }] : []
-    const wanted = told.outcome === 'accepted' ? 1 : told.outcome === 'refused' ? 0 : Math.min(1, onTopic.length)
+    const isTaken = told.outcome === 'accepted' || told.outcome === 'waits'
+    const wanted = isTaken ? 1 : told.outcome === 'refused' ? 0 : Math.min(1, onTopic.length)
     return [
       ...find('lost-from-view', inView.length < wanted, 'not in the view'),
       ...find('twice-in-view', inView.length > Math.max(wanted, 1), `${inView.length} times in the view`),
@@ -55,7 +56,7 @@ export const checkInteractions: Check = (ledger, observed) => {
         `the client was told ${told.requestId}, and not ${refused.map(({ request_id }) => request_id).join()}`,
       ),
       ...find('rejected-twice', refusals > told.attempts, `${refusals} times among the rejections`),
-      ...find('stranger-in-rejections', told.outcome === 'accepted' && refusals > 0, 'among the rejections too'),
+      ...find('stranger-in-rejections', isTaken && refusals > 0, 'among the rejections too'),
     ]
   }
   return [

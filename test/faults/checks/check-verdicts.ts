@@ -31,18 +31,28 @@ export const checkVerdicts: Check = (ledger, observed) => {
       .filter((batchId) => !stored.has(batchId))
       .map((batchId) => ({ name: 'verdict-not-stored', about: `batch ${batchId}` })),
     ...[...stored.values()]
-      .filter(({ batch_id, type }) => type !== 'interactions' && !told.has(batch_id))
+      .filter((verdict) => verdict.type !== 'interactions' && !told.has(verdict.batch_id) && !isResume(verdict))
       .map(({ batch_id, type }) => ({ name: 'stranger-verdict', about: `batch ${batch_id} of ${type}` })),
   ]
 }
 
-const sameAsTold = ({ places, refused }: ToldBatch, verdict: StoredVerdict): boolean =>
-  verdict.accepted === places.length - refused.length &&
+/** Of records that waited and were decided anew: nobody was told of such a batch. */
+export const isResume = ({ batch_id, request_id }: StoredVerdict): boolean => batch_id === request_id
+
+const sameAsTold = ({ places, refused, waited }: ToldBatch, verdict: StoredVerdict): boolean =>
+  verdict.accepted === places.length - refused.length - waited.length &&
+  String(waited) === String((verdict.waiting ?? []).map(({ index }) => verdict.first_index + index)) &&
   JSON.stringify(refused) === JSON.stringify(refusedOf(verdict, verdict.first_index)) &&
   verdict.first_index === places[0]
 
-const textOf = (verdict: Pick<StoredVerdict, 'accepted' | 'refused'>): string =>
-  JSON.stringify({ accepted: verdict.accepted, refused: refusedOf(verdict, 0) })
+type Decided = Pick<StoredVerdict, 'accepted' | 'refused'> & { waiting?: { index: number }[] | null }
+
+const textOf = (verdict: Decided): string =>
+  JSON.stringify({
+    accepted: verdict.accepted,
+    refused: refusedOf(verdict, 0),
+    waiting: (verdict.waiting ?? []).map(({ index }) => index),
+  })
 
 const refusedOf = ({ refused }: Pick<StoredVerdict, 'refused'>, first: number): ToldBatch['refused'] =>
   refused.map(({ index, problems }) => ({ index: first + index, codes: problems.map(({ code }) => code) }))

@@ -1,11 +1,11 @@
 import type { Row } from '../observe/observed.js'
 import { idFields, type UploadType, uploadTypes } from '../workload/plan.js'
 import type { Check, Finding } from './finding.js'
-import { groupBy, keyOf, type Write, writesOf } from './writes.js'
+import { acceptedOf, groupBy, keyOf, type Write } from './writes.js'
 
-/** Every acknowledged record is in its view exactly once, with its last value; deleted and refused ones are not. */
+/** Every record that was accepted is in its view exactly once, with its last value; deleted and refused ones are not. */
 export const checkViews: Check = (ledger, observed) => {
-  const accepted = writesOf(ledger).filter(({ codes }) => codes === undefined)
+  const accepted = acceptedOf(ledger, observed)
   return uploadTypes.flatMap((type) => {
     const last = new Map(accepted.filter((write) => write.type === type).map((write) => [keyOf(write), write]))
     const rows = groupBy(observed.views[type], (row) => `${row.org_id}/${row[idFields[type]]}`)

@@ -22,6 +22,8 @@ const again = (world: World, topic: string, change: Partial<Seen> & { value?: Re
   world.observed.topics.push({ ...last, offset: 1000, bytes: JSON.stringify(value), ...change, value })
 }
 
+const waitsAt = ({ waits }: World['observed'], n: number, change: object) => Object.assign(waits[n] ?? {}, change)
+
 const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['surprising-answer', ({ ledger }) => ledger.surprises.push('409')],
   ['told-differently', ({ ledger }) => ledger.tellings.get('b1')?.add('{"status":200}')],
@@ -88,6 +90,31 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
     'stranger-in-rejections',
     ({ observed }) => Object.assign(observed.rejections[1] ?? {}, { record: '{"user_id":"m1"}' }),
   ],
+  ['wrong-verdict', ({ ledger }) => ledger.uploads[2]?.batches[0]?.waited.pop()],
+  ['wrong-verdict', ({ ledger }) => Object.assign(ledger.interactions[0] ?? {}, { outcome: 'waits' })],
+  ['verdict-disagrees', ({ observed }) => Object.assign(observed.verdicts[3] ?? {}, { waiting: [{ index: 0 }] })],
+  ['differing-verdicts', (world) => again(world, 'weir.verdicts', { value: { waiting: [{ index: 0 }] } })],
+  // Decided anew, and nobody knows what for.
+  ['stranger-verdict', ({ observed }) => Object.assign(observed.verdicts[5] ?? {}, { request_id: 'r9' })],
+  ['request-disagrees', ({ observed }) => observed.requests.get('r5')?.batches[0]?.data.waited?.pop()],
+  ['request-disagrees', ({ observed }) => waitsAt(observed, 1, { state: 'accepted' })],
+  ['lost-waiting', ({ observed }) => observed.waits.pop()],
+  ['stranger-waiting', ({ ledger }) => ledger.uploads.splice(2, 1)],
+  ['wrong-end-of-waiting', ({ observed }) => waitsAt(observed, 0, { state: 'waiting' })],
+  ['wrong-end-of-waiting', ({ observed }) => waitsAt(observed, 0, { state: 'refused' })],
+  // Replaced by nothing.
+  ['wrong-end-of-waiting', ({ ledger }) => ledger.uploads.pop()],
+  ['lost-from-topic', (world) => without(world, ({ value }) => value.offer_id === 'x')],
+  ['lost-from-view', ({ observed }) => observed.views.offers.shift()],
+  // Released twice: with a second event, or without one.
+  ['stranger-on-topic', (world) => again(world, 'weir.accepted.offers', { value: { version: 32_768 } })],
+  ['released-wrongly', ({ observed }) => Object.assign(observed.verdicts[5] ?? {}, { accepted: 2 })],
+  // The replaced one was accepted all the same, after the newer one.
+  ['out-of-order', ({ observed }) => waitsAt(observed, 1, { state: 'accepted', accepted_version: 24_577 })],
+  ['waiting-disagrees', ({ observed }) => observed.waitingLog.pop()],
+  ['waiting-disagrees', ({ observed }) => observed.waitingLog.push({ ...observed.waitingLog[0] } as never)],
+  ['waiting-disagrees', (world) => without(world, ({ value }) => value.state === 'superseded')],
+  ['waiting-disagrees', (world) => again(world, 'weir.waiting', { value: { state: 'waiting', version: 9 } })],
   ['stranger-interaction', ({ ledger }) => ledger.interactions.pop() && ledger.interactions.shift()],
 ]
 

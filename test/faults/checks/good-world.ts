@@ -7,7 +7,8 @@ export type World = { ledger: Ledger; observed: Observed }
 
 /**
  * A small world in which all is well, for tests to spoil: two shops, one written twice and one deleted, with an
- * invalid one between them; an interaction that was taken, one that was refused, and one that nobody knows about.
+ * invalid one between them; an interaction that was taken, one that was refused, and one that nobody knows about; two offers
+ * that waited, of which one was accepted in the end, and one replaced by a newer one.
  */
 export const goodWorld = (): World => {
   const ledger = createLedger(['acme'])
@@ -18,7 +19,14 @@ export const goodWorld = (): World => {
       requestId: 'r1',
       attempts: 2,
       batches: [
-        { batchId: 'b1', batch: 1, status: 207, places: [0, 1, 2], refused: [{ index: 1, codes: ['missing_field'] }] },
+        {
+          batchId: 'b1',
+          batch: 1,
+          status: 207,
+          places: [0, 1, 2],
+          refused: [{ index: 1, codes: ['missing_field'] }],
+          waited: [],
+        },
       ],
     },
     {
@@ -26,7 +34,21 @@ export const goodWorld = (): World => {
       step: { kind: 'upload', type: 'shops', key: 'k2', records: [shop('a', 'new'), shop('b', 'gone', true)] },
       requestId: 'r2',
       attempts: 1,
-      batches: [{ batchId: 'b2', batch: 1, status: 200, places: [0, 1], refused: [] }],
+      batches: [{ batchId: 'b2', batch: 1, status: 200, places: [0, 1], refused: [], waited: [] }],
+    },
+    {
+      org: 'acme',
+      step: { kind: 'upload', type: 'offers', key: 'k5', records: [offer('x', 'waits'), offer('y', 'waits')] },
+      requestId: 'r5',
+      attempts: 1,
+      batches: [{ batchId: 'b5', batch: 1, status: 207, places: [0, 1], refused: [], waited: [0, 1] }],
+    },
+    {
+      org: 'acme',
+      step: { kind: 'upload', type: 'offers', key: 'k6', records: [offer('y', 'accepted')] },
+      requestId: 'r6',
+      attempts: 1,
+      batches: [{ batchId: 'b6', batch: 1, status: 200, places: [0], refused: [], waited: [] }],
     },
   )
   ledger.tellings.set('b1', new Set(['{"status":207}']))
@@ -78,18 +100,44 @@ export const goodWorld = (): World => {
   decide('b3', 1, [])
   write('weir.interactions', 'acme/i1', { org_id: 'acme', user_id: 'm1', interaction_id: 'i1' })
 
-  const verdict = { org_id: 'acme', type: 'shops', first_index: 0 }
-  const answer = (batch_id: string, status: number, errors: { index: number; id: null; problems: object[] }[]) => ({
+  const acceptOffer = (offer_id: string, batch_id: string, version: number) =>
+    write('weir.accepted.offers', `acme/${offer_id}`, { org_id: 'acme', batch_id, version, offer_id, name: offer_id })
+  const tellWait = (index: number, state: string, version: number) =>
+    write('weir.waiting', `acme/${index}`, { org_id: 'acme', batch_id: 'b5', index, state, version })
+  const bothWait = [{ index: 0 }, { index: 1 }]
+  write('weir.verdicts', 'b5', { org_id: 'acme', batch_id: 'b5', accepted: 0, refused: [], waiting: bothWait })
+  tellWait(0, 'waiting', 1)
+  tellWait(1, 'waiting', 2)
+  decide('b6', 1, [])
+  acceptOffer('y', 'b6', 16_384)
+  // Decided anew: a batch that no client knows, in which an event still belongs to the batch that it came in.
+  decide('b7', 1, [])
+  acceptOffer('x', 'b5', 24_576)
+  tellWait(0, 'accepted', 4)
+  tellWait(1, 'superseded', 3)
+  const waits = [
+    { org_id: 'acme', type: 'offers', batch_id: 'b5', index: 0, state: 'accepted', accepted_version: 24_576 },
+    { org_id: 'acme', type: 'offers', batch_id: 'b5', index: 1, state: 'superseded', accepted_version: null },
+  ]
+
+  const verdict = { org_id: 'acme', request_id: 'r', type: 'shops', first_index: 0, waiting: null, gone: [] }
+  const offers = { ...verdict, type: 'offers', refused: [] }
+  const answer = (
+    batch_id: string,
+    status: number,
+    errors: { index: number; id: null; problems: object[] }[],
+    waited: object[] = [],
+  ) => ({
     request_id: batch_id,
     type: 'shops',
-    batches: [{ batch: 1, status, data: { batch_id, errors } }],
+    batches: [{ batch: 1, status, data: { batch_id, errors, waited } }],
   })
   return {
     ledger,
     observed: {
       views: {
         shops: [{ org_id: 'acme', shop_id: 'a', name: 'new' }],
-        offers: [],
+        offers: ['x', 'y'].map((id) => ({ org_id: 'acme', offer_id: id, name: id })),
         branches: [],
         tags: [],
         interactions: [{ org_id: 'acme', user_id: 'm1', interaction_id: 'i1' }],
@@ -97,10 +145,14 @@ export const goodWorld = (): World => {
       versions: new Map([
         ['shops acme/a', 16_384],
         ['shops acme/b', 16_385],
+        ['offers acme/x', 24_576],
+        ['offers acme/y', 16_384],
       ]),
       histories: new Map([
         ['shops acme/a', [8192, 16_384]],
         ['shops acme/b', [8194, 16_385]],
+        ['offers acme/x', [24_576]],
+        ['offers acme/y', [16_384]],
       ]),
       rejections: [
         {
@@ -127,12 +179,19 @@ export const goodWorld = (): World => {
         { ...verdict, batch_id: 'b1', accepted: 2, refused: missing, submitted_offset: 1 },
         { ...verdict, batch_id: 'b2', accepted: 2, refused: [], submitted_offset: 2 },
         { ...verdict, batch_id: 'b3', type: 'interactions', accepted: 1, refused: [], submitted_offset: 3 },
+        { ...offers, batch_id: 'b5', accepted: 0, waiting: bothWait, submitted_offset: 1 },
+        { ...offers, batch_id: 'b6', accepted: 1, submitted_offset: 2 },
+        { ...offers, batch_id: 'b7', request_id: 'b7', accepted: 1, submitted_offset: 3 },
       ],
+      waits,
+      waitingLog: waits.map((wait) => ({ ...wait })),
       requests: new Map([
         ['r1', answer('b1', 207, [{ index: 1, id: null, problems: [{ code: 'missing_field' }] }])],
         ['r2', answer('b2', 200, [])],
         ['r3', answer('b3', 200, [])],
         ['r4', answer('b3', 400, [{ index: 0, id: null, problems: [{ code: 'unknown_reference' }] }])],
+        ['r5', answer('b5', 207, [], waits)],
+        ['r6', answer('b6', 200, [])],
       ]) as unknown as Observed['requests'],
     },
   }
@@ -142,6 +201,12 @@ const shop = (id: string, name: string, isDeleted = false): Planned => ({
   id,
   expected: 'accepted',
   record: { shop_id: id, name, ...(isDeleted && { is_deleted: true }) },
+})
+
+const offer = (id: string, expected: Planned['expected']): Planned => ({
+  id,
+  expected,
+  record: { offer_id: id, name: id },
 })
 
 const invalid: Planned = { id: 'c', expected: 'invalid', record: { shop_id: 'c' } }

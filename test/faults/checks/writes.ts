@@ -1,3 +1,4 @@
+import type { Observed, ShownWait } from '../observe/observed.js'
 import type { Ledger, ToldBatch } from '../workload/ledger.js'
 import type { Planned, UploadType } from '../workload/plan.js'
 
@@ -9,8 +10,9 @@ export type Write = Planned & {
   /** Its place in the request, and how far behind the batch's first record that is. */
   index: number
   place: number
-  /** Why it was refused; undefined where it was accepted. */
+  /** Why it was refused; undefined where it was accepted, or waited. */
   codes: string[] | undefined
+  waited: boolean
 }
 
 /** Every record that somebody was told about, each id's in the order of its writes. */
@@ -22,10 +24,31 @@ export const writesOf = ({ uploads }: Pick<Ledger, 'uploads'>): Write[] =>
         if (!planned) return []
         const place = index - (batch.places[0] ?? 0)
         const codes = codesOf(batch, index)
-        return [{ ...planned, org, type: step.type, batchId: batch.batchId, index, place, codes }]
+        const waited = batch.waited.includes(index)
+        return [{ ...planned, org, type: step.type, batchId: batch.batchId, index, place, codes, waited }]
       }),
     ),
   )
+
+export type Accepted = Write & { version: number }
+
+const mostRecordsInBatch = 8192
+
+/** Every record that is accepted, at once or after it waited, with the one version that the place of that decision gives. */
+export const acceptedOf = (ledger: Ledger, { verdicts, waits }: Observed): Accepted[] => {
+  const offsets = new Map(verdicts.map((verdict) => [verdict.batch_id, verdict.submitted_offset]))
+  const ends = new Map(waits.map((wait) => [waitName(wait), wait]))
+  return writesOf(ledger).flatMap((write): Accepted[] => {
+    if (write.codes !== undefined) return []
+    if (!write.waited)
+      return [{ ...write, version: (offsets.get(write.batchId) ?? Number.NaN) * mostRecordsInBatch + write.place }]
+    const version = ends.get(`${write.batchId} ${write.index}`)?.accepted_version ?? null
+    return version === null ? [] : [{ ...write, version }]
+  })
+}
+
+/** The name of a record that waits: its batch, and its index in the request. */
+export const waitName = ({ batch_id, index }: Pick<ShownWait, 'batch_id' | 'index'>): string => `${batch_id} ${index}`
 
 const codesOf = ({ refused }: ToldBatch, index: number): string[] | undefined =>
   refused.find((each) => each.index === index)?.codes

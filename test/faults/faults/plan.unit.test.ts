@@ -53,8 +53,24 @@ it('kills everything', () => {
   }
 })
 
+it('sends a third of its records before what they refer to, which comes before it stops', () => {
+  const steps = take(3000, planClient('client', createRandom('7')))
+  const records = steps.flatMap((step) => (step.kind === 'upload' ? step.records : []))
+  const share = records.filter(({ expected }) => expected === 'waits').length / records.length
+  expect(share).toBeGreaterThan(0.3)
+  expect(share).toBeLessThan(0.37)
+  const owed = new Set<unknown>()
+  for (const step of steps) {
+    for (const { expected, record } of step.kind === 'upload' ? step.records : [])
+      if (expected === 'waits') owed.add(record.shop_id)
+    if (step.kind === 'interaction' && step.expected === 'waits') owed.add(step.body.item_id)
+    if (step.kind === 'upload' && step.type === 'shops') for (const { id } of step.records) owed.delete(id)
+    if (!step.owes) expect(owed).toEqual(new Set())
+  }
+})
+
 it('sends records of every kind and every outcome', () => {
-  const steps = take(200, planClient('client', createRandom('7')))
+  const steps = take(400, planClient('client', createRandom('7')))
   const uploads = steps.flatMap((step) =>
     step.kind === 'upload' ? step.records.map(({ expected }) => `${step.type} ${expected}`) : [],
   )
@@ -65,13 +81,15 @@ it('sends records of every kind and every outcome', () => {
     'branches accepted',
     'branches invalid',
     'branches unknown_reference',
+    'branches waits',
     'offers accepted',
     'offers invalid',
     'offers unknown_reference',
+    'offers waits',
     'shops accepted',
     'shops invalid',
     'tags accepted',
     'tags invalid',
   ])
-  expect(new Set(interactions).size).toBe(6)
+  expect(new Set(interactions).size).toBe(8)
 })

@@ -14,9 +14,12 @@ export type Observed = {
   /** Every version in the history of each key of each type, in order: `type org/id` → versions. */
   histories: Map<string, number[]>
   rejections: Rejection[]
-  /** Everything on the accepted, rejected, interactions and verdicts topics, in the order of each partition. */
+  /** Everything on the accepted, rejected, interactions, verdicts and waiting topics, in the order of each partition. */
   topics: Seen[]
   verdicts: StoredVerdict[]
+  /** What became of records that waited: as Postgres has it, and as analysts see it. */
+  waits: StoredWait[]
+  waitingLog: ShownWait[]
   /** What GET /v1/requests/{id} says now. */
   requests: Map<string, UploadAnswer>
 }
@@ -33,12 +36,17 @@ export type Rejection = {
 export type StoredVerdict = {
   org_id: string
   batch_id: string
+  request_id: string
   type: string
   first_index: number
   accepted: number
   refused: { index: number; problems: { code: string }[] }[]
+  waiting: { index: number }[] | null
+  gone: number[]
   submitted_offset: number
 }
+export type ShownWait = { org_id: string; type: string; batch_id: string; index: number; state: string }
+export type StoredWait = ShownWait & { accepted_version: number | null }
 
 export const observe = async (deps: {
   ledger: Ledger
@@ -83,20 +91,29 @@ export const observe = async (deps: {
        from weir.rejections ${ofOrgs}`,
     ),
     topics: deps.topics.filter(({ value }) => orgs.includes(String(value.org_id))),
-    verdicts: await storedVerdicts(deps.addresses.POSTGRES_URL, orgs),
+    waitingLog: await ask<ShownWait>(
+      `select org_id, type, toString(batch_id) as batch_id, \`index\`, state from weir.waiting_log final ${ofOrgs}`,
+    ),
+    ...(await stored(deps.addresses.POSTGRES_URL, orgs)),
   }
 }
 
-const storedVerdicts = async (url: string, orgs: string[]): Promise<StoredVerdict[]> => {
+const stored = async (url: string, orgs: string[]): Promise<Pick<Observed, 'verdicts' | 'waits'>> => {
   const client = new pg.Client(url)
   await client.connect()
   try {
-    const { rows } = await client.query<StoredVerdict>(
-      `select org_id, batch_id, type, first_index, accepted, refused, submitted_offset::float8 as submitted_offset
+    const verdicts = await client.query<StoredVerdict>(
+      `select org_id, batch_id, request_id, type, first_index, accepted, refused, waiting, gone,
+         submitted_offset::float8 as submitted_offset
        from integrity.verdicts where org_id = any ($1)`,
       [orgs],
     )
-    return rows
+    const waits = await client.query<StoredWait>(
+      `select org_id, type, batch_id, request_index as index, state, accepted_version::float8 as accepted_version
+       from integrity.waiting where org_id = any ($1)`,
+      [orgs],
+    )
+    return { verdicts: verdicts.rows, waits: waits.rows }
   } finally {
     await client.end()
   }

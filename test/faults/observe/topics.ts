@@ -40,7 +40,7 @@ export const createTopicReader = ({ brokers, registryUrl }: { brokers: string; r
     await admin.connect()
     try {
       const topics = (await admin.listTopics()).filter((topic) =>
-        /^weir\.(accepted|interactions|rejected|verdicts)/.test(topic),
+        /^weir\.(accepted|interactions|rejected|verdicts|waiting)/.test(topic),
       )
       const offsets = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)))
       return topics.flatMap((topic, i) =>

@@ -14,6 +14,11 @@ export const failPoints = {
   'after-postgres-commit': 'integrity',
   'after-partial-publish': 'integrity',
   'after-publish': 'integrity',
+  'after-waiting-marked': 'integrity',
+  'before-resume-sent': 'integrity',
+  'after-resume-sent': 'integrity',
+  'before-waiting-told': 'integrity',
+  'after-waiting-told': 'integrity',
   'after-clickhouse-insert': 'sink',
 } as const satisfies Record<string, keyof typeof instances>
 export type FailPointName = keyof typeof failPoints
@@ -24,33 +29,45 @@ const instances = {
   sink: ['sink'],
 } as const satisfies Record<string, readonly ServiceName[]>
 
+/** Only one integrity instance at a time relays, and comes there: whichever it is. */
+const relayPoints: readonly FailPointName[] = [
+  'before-resume-sent',
+  'after-resume-sent',
+  'before-waiting-told',
+  'after-waiting-told',
+]
+
 const diesWithin = 90_000
 const latestPass = 8
 
 /** Processes die at these fail points under load, each at one, the supervisor starts them again, and all is well. */
 export const failPointScenario = (points: readonly FailPointName[], name = points.join(' ')): Scenario => {
   const deaths = deathsAt(points)
-  const before = { reports: 0, reached: new Map<FailPointName, number>() }
+  const armed = deaths.flatMap(({ point, services }) => services.map((service) => ({ point, service })))
+  const before = { reports: 0, reached: new Map<ServiceName, number>() }
   return {
     name,
     prepare: async ({ session: { stack, say }, random }) => {
       before.reports = stack.reports.length
-      const passes = deaths.map((death) => ({ ...death, pass: random.int(1, latestPass) }))
+      const passes = armed.map((each) => ({ ...each, pass: random.int(1, latestPass) }))
       await Promise.all(
         passes.map(({ point, service, pass }) => {
-          before.reached.set(point, timesReached(stack, service, point))
+          before.reached.set(service, timesReached(stack, service, point))
           say(`${service} dies ${point}, when it comes there for the ${pass}. time`)
           return stack.startAnew(service, { WEIR_FAILPOINT: point, WEIR_FAILPOINT_PASS: String(pass) })
         }),
       )
     },
     disturb: async ({ session: { stack } }) => {
-      const died = ({ point, service }: Death) => {
+      const timesSince = (service: ServiceName, point: FailPointName) =>
+        timesReached(stack, service, point) - (before.reached.get(service) ?? 0)
+      const died = ({ point, services }: Death) => {
         const reports = stack.reports.slice(before.reports)
-        if (!reports.includes(`${service} ended (SIGKILL); starting it again`)) throw new Error(`${service} lives on`)
+        const killed = services.filter((service) => reports.includes(`${service} ended (SIGKILL); starting it again`))
+        if (killed.length === 0) throw new Error(`${services.join(' and ')} live on, and none was ${point}`)
         // The supervisor says that the process was killed; the process itself, that it was here.
-        const times = timesReached(stack, service, point) - (before.reached.get(point) ?? 0)
-        if (times !== 1) throw new Error(`${service} was killed, but not ${point}`)
+        for (const service of killed)
+          if (timesSince(service, point) !== 1) throw new Error(`${service} was killed, but not ${point}`)
       }
       const findings: Finding[] = []
       for (const death of deaths) {
@@ -58,20 +75,24 @@ export const failPointScenario = (points: readonly FailPointName[], name = point
           findings.push({ name: 'did-not-die', about: error.message }),
         )
       }
+      // One that has not come there would die in a later run.
+      for (const { point, service } of armed) if (timesSince(service, point) === 0) await stack.startAnew(service)
       return { findings, mayOutliveSession: false }
     },
   }
 }
 
-type Death = { point: FailPointName; service: ServiceName }
+/** One of these processes dies at this point, or one after the other. */
+type Death = { point: FailPointName; services: ServiceName[] }
 
-/** Each point in a process of its own. */
+/** Each point in a process of its own, or in all that may come there. */
 const deathsAt = (points: readonly FailPointName[]): Death[] => {
   const free = new Map(Object.entries(instances).map(([service, names]) => [service, [...names] as ServiceName[]]))
   return points.map((point) => {
-    const service = free.get(failPoints[point])?.shift()
-    if (!service) throw new Error(`${point}: every ${failPoints[point]} is to die somewhere else already`)
-    return { point, service }
+    const names = free.get(failPoints[point]) ?? []
+    const wanted = relayPoints.includes(point) ? instances[failPoints[point]].length : 1
+    if (names.length < wanted) throw new Error(`${point}: every ${failPoints[point]} is to die somewhere else already`)
+    return { point, services: names.splice(0, wanted) }
   })
 }
 

@@ -54,6 +54,7 @@ export const runScenario = async (session: Session, scenario: Scenario, seed: nu
 
 const live = async (session: Session, scenario: Scenario, seed: number, random: Random) => {
   const { stack } = session
+  const began = new Date()
   await stack.untilReady()
   const orgs = await session.newOrganisations(organisationNames(`${scenario.name}-${seed}`, organisations))
   await scenario.prepare?.({ session, random: random.fork('prepare') })
@@ -80,6 +81,7 @@ const live = async (session: Session, scenario: Scenario, seed: number, random: 
   await expect('not-ready', stack.untilReady())
   await expect('clients-stuck', untilSteps(workload, workload.steps() + stepsAfterwards))
   await expect('clients-stuck', within(answeredWithin, workload.stop()))
+  await expect('waiting-stuck', session.untilNothingWaits(ledger.orgs))
   await expect('consumer-stuck', session.untilQuiet())
   // A service whose consumer heard nothing for a minute ends to be started afresh, and that minute may be over only now.
   await expect('not-ready', stack.untilReady())
@@ -91,6 +93,8 @@ const live = async (session: Session, scenario: Scenario, seed: number, random: 
   const found = checkAll(ledger, observed)
   const late = found.filter(({ name }) => name === 'late-event')
   findings.push(...(mayOutliveSession ? found.filter((each) => !late.includes(each)) : found))
+  // A late event is a difference, which `weir verify` would tell too.
+  if (!mayOutliveSession) await expect('verify-disagrees', session.verify(began))
   return { findings, lateEvents: late.length, ledger }
 }
 

@@ -1,5 +1,7 @@
 import { execa } from 'execa'
+import pg from 'pg'
 import { mainOf } from '../../../deploy/embedded/launcher/services.js'
+import { eventually } from '../../support/eventually.js'
 import { membersOf, untilQuiet } from '../../support/system/groups.js'
 import { createUploader, type UploadAnswer } from '../../support/system/uploader.js'
 import { createTopicReader } from '../observe/topics.js'
@@ -34,6 +36,28 @@ export const createSession = (stack: FaultStack, say: (line: string) => void) =>
     },
     /** How many members a consumer group has. */
     members: async (group: string): Promise<number> => (await membersOf(brokers, [group]))[0]?.length ?? 0,
+    /** Until nothing of these organisations waits, and everybody was told what came of it. */
+    untilNothingWaits: async (orgs: readonly string[]): Promise<void> => {
+      const client = new pg.Client(stack.addresses.POSTGRES_URL)
+      await client.connect()
+      try {
+        await eventually(async () => {
+          const { rows } = await client.query<{ state: string; count: string }>(
+            `select state, count(*) from integrity.waiting where org_id = any ($1) and (state = 'waiting' or not is_told) group by state`,
+            [orgs],
+          )
+          if (rows.length > 0) throw new Error(rows.map((row) => `${row.count} ${row.state} and not told`).join('; '))
+        }, quietWithin)
+      } finally {
+        await client.end()
+      }
+    },
+    /** What `weir verify` finds in all that was submitted since then; throws where something differs. */
+    verify: async (since: Date): Promise<void> => {
+      const args = [mainOf('operator'), 'verify', '--since', since.toISOString()]
+      const { exitCode, stdout, stderr } = await execa(process.execPath, args, { env: stack.addresses, reject: false })
+      if (exitCode !== 0) throw new Error(`weir verify ends with ${exitCode}: ${stdout}${stderr}`)
+    },
     untilQuiet: (): Promise<void> => untilQuiet(brokers, quietWithin),
   }
 }

@@ -31,7 +31,7 @@ export const createClient = (deps: {
     let attempts = 0
     const { body } = await untilUsable(async (edge) => {
       attempts++
-      const answer = await edge.upload(step.type, records, { 'idempotency-key': step.key })
+      const answer = await edge.upload(`${step.type}${wishOf(step)}`, records, { 'idempotency-key': step.key })
       if (!Array.isArray(answer.body?.batches)) return refuse(answer)
       const batches = answer.body.batches.map((batch) => toTold(batch, cut))
       for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
@@ -50,17 +50,21 @@ export const createClient = (deps: {
     let attempts = 0
     const ask = async (edge: Uploader) => {
       attempts++
-      const answer = await edge.interact(step.body, step.key === null ? {} : { 'idempotency-key': step.key })
-      return answer.status === 201 || answer.status === 400 ? answer : refuse(answer)
+      const answer = await edge.interact(
+        step.body,
+        step.key === null ? {} : { 'idempotency-key': step.key },
+        wishOf(step),
+      )
+      return answer.status === 400 || outcomes[answer.status] ? answer : refuse(answer)
     }
     const answer = step.key === null ? await ask(random.pick(edges)).catch(() => undefined) : await untilUsable(ask)
     ledger.interactions.push({
       org,
       step,
       attempts,
-      outcome: answer === undefined ? 'doubtful' : answer.status === 201 ? 'accepted' : 'refused',
+      outcome: answer === undefined ? 'doubtful' : (outcomes[answer.status] ?? 'refused'),
       requestId: answer?.headers.get('x-request-id') ?? null,
-      interactionId: answer?.status === 201 ? String(answer.body.interaction_id) : null,
+      interactionId: answer && outcomes[answer.status] ? String(answer.body.interaction_id) : null,
     })
   }
 
@@ -81,6 +85,10 @@ export const createClient = (deps: {
   return { take: (step: Step): Promise<void> => (step.kind === 'upload' ? upload(step) : interact(step)) }
 }
 
+const outcomes: Record<number, 'accepted' | 'waits'> = { 201: 'accepted', 202: 'waits' }
+
+const wishOf = ({ waits }: Step): string => (waits ? '?missing_references=wait&wait_for=1h' : '')
+
 /** Where the records of each batch are in the request: one lane's after the other's, a few to a batch. */
 const cutOf = (records: readonly Planned[], lanes: number): number[][] => {
   const batches: number[][] = []
@@ -97,11 +105,13 @@ const toTold = ({ batch, status, data }: BatchAnswer, cut: readonly number[][]):
   status,
   places: cut[batch - 1] ?? [],
   refused: (data.errors ?? []).map(({ index, problems }) => ({ index, codes: problems.map(({ code }) => code) })),
+  // Told later, some of them wait no more.
+  waited: [...(data.waiting ?? []), ...(data.waited ?? [])].map(({ index }) => index).sort((a, b) => a - b),
 })
 
 const isDecided = ({ status }: ToldBatch): boolean => [200, 207, 400].includes(status)
 
-const noteTelling = ({ tellings }: Ledger, { batchId, status, refused }: ToldBatch): void => {
+const noteTelling = ({ tellings }: Ledger, { batchId, status, refused, waited }: ToldBatch): void => {
   const told = tellings.get(batchId) ?? new Set()
-  tellings.set(batchId, told.add(JSON.stringify({ status, refused })))
+  tellings.set(batchId, told.add(JSON.stringify({ status, refused, waited })))
 }

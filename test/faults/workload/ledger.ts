@@ -28,6 +28,8 @@ export type ToldBatch = {
   places: number[]
   /** By index in the request. */
   refused: { index: number; codes: string[] }[]
+  /** Those that waited when the batch was decided, by index in the request. */
+  waited: number[]
 }
 
 /** Without a key an interaction whose answer was lost is left alone: it is there once or not at all. */
@@ -35,7 +37,8 @@ export type ToldInteraction = {
   org: string
   step: InteractionStep
   attempts: number
-  outcome: 'accepted' | 'refused' | 'doubtful'
+  /** One that waits is accepted in the end. */
+  outcome: 'accepted' | 'waits' | 'refused' | 'doubtful'
   /** Null where it was never answered. */
   requestId: string | null
   interactionId: string | null

@@ -2,10 +2,17 @@ import type { Random } from '../random.js'
 
 /** A record to be sent, and what a careful reader of the rules expects to become of it. */
 export type Planned = { id: string; expected: Expected; record: Record<string, unknown> }
-export type Expected = 'accepted' | 'invalid' | 'unknown_reference'
+/** `waits`: until what it refers to comes in a later step. */
+export type Expected = 'accepted' | 'invalid' | 'unknown_reference' | 'waits'
 
-export type UploadStep = { kind: 'upload'; type: UploadType; key: string; records: Planned[] }
-export type InteractionStep = {
+type Waits = {
+  /** Sent with the wish that what refers to something missing waits for it. */
+  waits?: true
+  /** What this step's records wait for comes in a later one: whoever stops goes on until then. */
+  owes?: true
+}
+export type UploadStep = Waits & { kind: 'upload'; type: UploadType; key: string; records: Planned[] }
+export type InteractionStep = Waits & {
   kind: 'interaction'
   /** Carried by the interaction as its user_id: no other has it. */
   marker: string
@@ -21,44 +28,69 @@ export const idFields = { shops: 'shop_id', offers: 'offer_id', branches: 'branc
 
 const refersToShops: readonly UploadType[] = ['offers', 'branches']
 const mostRecords = 10
+// With it a third of all records wait.
+const shareOfChildrenFirst = 0.45
 
 /**
  * What one client does, step by step, for as long as it is asked. Its ids are its own, so that the last value of each
- * is what it sent last. First come its shops: from then on offers, branches and interactions may refer to them.
+ * is what it sent last. First come its shops: from then on offers, branches and interactions may refer to them. Now and then
+ * it sends children before their shops, and sometimes newer ones of the same ids before the shops too.
  */
 export function* planClient(name: string, random: Random): Generator<Step> {
   const idsOf = (count: number) => Array.from({ length: count }, random.uuid)
   const ids: Record<UploadType, string[]> = { shops: idsOf(4), offers: idsOf(6), branches: idsOf(6), tags: idsOf(4) }
 
-  const plan = (type: UploadType, id: string, revision: number): Planned => {
-    const isUnknown = refersToShops.includes(type) && random.chance(0.12)
+  const plan = (type: UploadType, id: string, revision: number, coming: readonly string[]): Planned => {
+    const waits = coming.length > 0 && random.chance(0.85)
+    const isUnknown = coming.length === 0 && refersToShops.includes(type) && random.chance(0.12)
     const isInvalid = !isUnknown && random.chance(0.08)
     const record = {
       [idFields[type]]: id,
       name: `${name} revision ${revision}`,
       ...(type !== 'tags' && { region: random.pick(['GB', 'DE', 'FR']) }),
-      ...(refersToShops.includes(type) && { shop_id: isUnknown ? random.uuid() : random.pick(ids.shops) }),
+      ...(refersToShops.includes(type) && {
+        shop_id: isUnknown ? random.uuid() : random.pick(waits ? coming : ids.shops),
+      }),
       ...(type === 'offers' && { type: 'fixed', value: revision + 0.5 }),
       ...(type === 'branches' && { latitude: revision % 90 }),
       ...(random.chance(0.15) && { is_deleted: true }),
     }
     if (isInvalid) return { id, expected: 'invalid', record: random.pick(spoilings)(record) }
-    return { id, expected: isUnknown ? 'unknown_reference' : 'accepted', record }
+    return { id, expected: waits ? 'waits' : isUnknown ? 'unknown_reference' : 'accepted', record }
   }
-  const upload = (type: UploadType, chosen: string[], revision: number): UploadStep => ({
-    kind: 'upload',
-    type,
-    key: `${name}-${revision}`,
-    records: chosen.map((id) => plan(type, id, revision)),
+  let revision = -1
+  const upload = (type: UploadType, chosen: string[], coming: readonly string[] = []): UploadStep => {
+    revision++
+    const records = chosen.map((id) => plan(type, id, revision, coming))
+    return { kind: 'upload', type, key: `${name}-${revision}`, records }
+  }
+  const uploadSome = (type: UploadType, coming: readonly string[] = []): UploadStep =>
+    upload(type, random.some(ids[type], random.int(coming.length > 0 ? 4 : 1, mostRecords)), coming)
+  const uploadShops = (chosen: string[]): UploadStep => ({
+    ...upload('shops', []),
+    records: chosen.map((id) => shopOf(name, id)),
   })
 
-  yield { ...upload('shops', ids.shops, 0), records: ids.shops.map((id) => shopOf(name, id)) }
-  for (let revision = 1; ; revision++) {
-    if (random.chance(0.4)) yield interaction(name, revision, ids.shops, random)
-    else {
-      const type = random.pick(uploadTypes)
-      yield upload(type, random.some(ids[type], random.int(1, mostRecords)), revision)
+  function* childrenFirst(): Generator<Step> {
+    const coming = idsOf(random.int(1, 3))
+    const type = random.pick(refersToShops)
+    yield { ...uploadSome(type, coming), waits: true, owes: true }
+    if (random.chance(0.3)) {
+      const early = interaction(name, ++revision, coming, random)
+      // Without the wish where it is invalid, or what it refers to never comes: then it would wait for ever.
+      yield early.expected === 'accepted'
+        ? { ...early, expected: 'waits', waits: true, owes: true }
+        : { ...early, owes: true }
     }
+    if (random.chance(0.3)) yield { ...uploadSome(type), owes: true }
+    yield uploadShops(coming)
+  }
+
+  yield uploadShops(ids.shops)
+  while (true) {
+    if (random.chance(0.4)) yield interaction(name, ++revision, ids.shops, random)
+    else if (random.chance(shareOfChildrenFirst)) yield* childrenFirst()
+    else yield uploadSome(random.pick(uploadTypes))
   }
 }
 

@@ -34,7 +34,7 @@ export const startWorkload = (deps: {
     for (const step of planClient(`${org}-${n}`, random.fork('plan'))) {
       await client.take(step)
       counts[place] = (counts[place] ?? 0) + 1
-      if (isStopped) return
+      if (isStopped && !step.owes) return
       await wait(random.int(0, longestThought))
     }
   }

@@ -10,6 +10,8 @@ export type BatchAnswer = {
     request_id: string
     batch_id: string
     error: string | null
+    waiting?: { index: number; id: string }[]
+    waited?: { index: number; id: string; state: string }[]
     errors?: { index: number; id: string | null; problems: { field: string | null; code: string; message: string }[] }[]
   }
 }
@@ -50,8 +52,8 @@ export const createUploader = (edgeUrl: string, key: string, { answerWithin }: {
       send<UploadAnswer>('POST', `/v1/data/${type}`, gzipSync(JSON.stringify({ records })), {
         'content-encoding': 'gzip',
       }),
-    interact: <T = Record<string, unknown>>(interaction: unknown, headers: Record<string, string> = {}) =>
-      send<T>('POST', '/user-interactions', JSON.stringify(interaction), headers),
+    interact: <T = Record<string, unknown>>(interaction: unknown, headers: Record<string, string> = {}, query = '') =>
+      send<T>('POST', `/user-interactions${query}`, JSON.stringify(interaction), headers),
   }
 }
 
