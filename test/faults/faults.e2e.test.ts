@@ -34,7 +34,7 @@ const rows: FailPointName[][] = [
   ['after-partial-publish', 'after-publish', 'after-clickhouse-insert'],
 ]
 
-// Only the integrity instance that relays comes to these, so both are to die there.
+// One at a time: to all but the first only the integrity instance that relays comes, so both are to die there.
 const waitingRows: FailPointName[] = [
   'after-waiting-marked',
   'before-resume-sent',

@@ -38,7 +38,7 @@ const shareOfChildrenFirst = 0.45
  */
 export function* planClient(name: string, random: Random): Generator<Step> {
   const idsOf = (count: number) => Array.from({ length: count }, random.uuid)
-  const ids: Record<UploadType, string[]> = { shops: idsOf(4), offers: idsOf(6), branches: idsOf(6), tags: idsOf(4) }
+  const ids: Record<UploadType, string[]> = { shops: idsOf(4), offers: idsOf(12), branches: idsOf(12), tags: idsOf(4) }
 
   const plan = (type: UploadType, id: string, revision: number, coming: readonly string[]): Planned => {
     const waits = coming.length > 0 && random.chance(0.85)
