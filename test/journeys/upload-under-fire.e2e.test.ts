@@ -15,7 +15,7 @@ import { amountsFor, isBroken, type Sample } from '../../clients/uploader/sample
 import type { Summary } from '../../clients/uploader/tell/summary.js'
 import { uploaderFlags } from '../../deploy/embedded/run-uploader.mjs'
 import { eventually } from '../support/eventually.js'
-import { kill, pidOf } from '../support/system/processes.js'
+import { killServicesUntil } from '../support/system/processes.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 const rows = Number(process.env.UPLOAD_ROWS ?? 100_000)
@@ -43,16 +43,6 @@ const answeredIn = async (folder: string): Promise<number> => {
   const journals = (await readdir(folder)).filter((name) => name.endsWith('.weir-journal'))
   const texts = await Promise.all(journals.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')))
   return texts.reduce((sum, text) => sum + text.split('\n').length, 0)
-}
-
-const killServicesUntil = async (isOver: () => boolean): Promise<void> => {
-  for (let turn = 0; !isOver(); turn++) {
-    const name = ['edge', 'integrity', 'kafka'][turn % 3] ?? 'edge'
-    const killed = kill(name)
-    await eventually(() => expect(pidOf(name)).not.toBe(killed), 60_000)
-    await eventually(async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200), 60_000)
-    await wait(2000)
-  }
 }
 
 /** Uploads what is in the folder, whatever is killed meanwhile, the uploader itself five times. */

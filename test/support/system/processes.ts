@@ -1,4 +1,6 @@
-import { onTestFinished } from 'vitest'
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, onTestFinished } from 'vitest'
+import { eventually } from '../eventually.js'
 import { pidIn } from '../process-tree.js'
 import { system } from './system.js'
 
@@ -11,6 +13,18 @@ export const kill = (name: string, signal: NodeJS.Signals = 'SIGKILL'): number =
   // A case that fails or runs out of time must not leave a process asleep for the journeys after it.
   if (signal === 'SIGSTOP') onTestFinished(() => wake(pid))
   return pid
+}
+
+/** Kills the edge, integrity and Kafka in turn, each once at the least, with a pause after each that is back, in milliseconds. */
+export const killServicesUntil = async (isOver: () => boolean, pause = 2_000): Promise<void> => {
+  const names = ['edge', 'integrity', 'kafka'] as const
+  for (let turn = 0; turn < names.length || !isOver(); turn++) {
+    const name = names[turn % names.length] ?? 'edge'
+    const killed = kill(name)
+    await eventually(() => expect(pidOf(name)).not.toBe(killed), 60_000)
+    await eventually(async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200), 60_000)
+    await wait(pause)
+  }
 }
 
 const wake = (pid: number): void => {
