@@ -1,5 +1,6 @@
 import type { Catalogue } from '../catalogue.js'
 import { answerSchemas, errorResponses, json } from './openapi/answers.js'
+import { referencePaths, referenceSchemas } from './openapi/console.js'
 import { listInteractions, recordInteraction } from './openapi/interactions.js'
 import { health, importOf, lookUpRequest, readiness, uploadOf } from './openapi/operations.js'
 import { recordSchema, type Schema, storedSchema } from './openapi/record-schema.js'
@@ -33,6 +34,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       { name: 'interactions', description: 'One interaction of a user with an item, and reading them back.' },
       { name: 'requests', description: 'What became of a request.' },
       { name: 'rejections', description: 'Your refused records: look, mend, and submit again.' },
+      { name: 'reference', description: 'What there is: types, topics, and whose key this is.' },
       { name: 'health', description: 'For operators; no key needed.' },
     ],
     security: [{ key: [] }],
@@ -45,6 +47,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       },
       '/v1/requests/{request_id}': { get: lookUpRequest },
       ...rejectionPaths(types),
+      ...referencePaths,
       '/healthz': { get: health('Whether the process runs', { 200: json('It runs.', { type: 'object' }) }) },
       '/readyz': { get: readiness },
       '/metrics': {
@@ -57,6 +60,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
         ...answerSchemas(uploads.map(({ type }) => type).concat(catalogue.interaction.type)),
         StoredInteraction: storedSchema(catalogue.interaction),
         ...rejectionSchemas(types),
+        ...referenceSchemas(types),
       },
       responses: errorResponses,
       securitySchemes: {

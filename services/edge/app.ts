@@ -22,6 +22,7 @@ import type { Certificate } from './network/certificate.js'
 import { addGoodbye, isLate, readOn, serverOptionsOf, socketError } from './network/connections.js'
 import type { Network } from './network/network.js'
 import { addNetwork, securityHeaders } from './network/security.js'
+import { addReference } from './reference/route.js'
 import { addRejections, type RejectionDeps } from './rejections/route.js'
 import { addRequests } from './requests/route.js'
 import type { VerdictStore } from './requests/verdict-store.js'
@@ -122,6 +123,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addUploads(guarded, deps)
     addImports(guarded, { ...deps, unhurried, pieceWithin: deps.network.requestTimeout })
     addRequests(guarded, deps)
+    addReference(guarded, deps)
     addRejections(guarded, deps)
     addResource(guarded, '/user-interactions', {
       POST: createRecordInteraction({ ...deps, gather }),
