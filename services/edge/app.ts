@@ -2,6 +2,8 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Log } from '#platform/health/log.js'
 import { addBodyParser } from './body/body.js'
+import type { Pages } from './console/pages.js'
+import { addConsole } from './console/route.js'
 import type { EdgeFigures } from './figures.js'
 import { addDocs } from './http/docs.js'
 import { addHealth, type HealthDeps } from './http/health.js'
@@ -46,6 +48,7 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     network: Omit<Network, 'host' | 'certificate'>
     /** Whether operators have a port of their own. */
     hasOperationsPort?: boolean
+    pages: Pages
     /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
     figures: EdgeFigures
@@ -114,6 +117,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   addGoodbye(app)
   addHealth(app, deps, { isPublicOnly: deps.hasOperationsPort ?? false })
   addDocs(app, catalogue)
+  addConsole(app, deps)
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))
     guarded.addHook('onRequest', deps.rateLimits.takeRequest)

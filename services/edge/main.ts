@@ -1,5 +1,6 @@
 // HTTP requests → validated, cut into batches, published as submitted events → answered with their verdicts.
 
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
@@ -14,12 +15,14 @@ import { readAccess } from '#platform/process/access.js'
 import { orExit, readConfigOrExit } from '#platform/process/config.js'
 import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
+import { packageRoot } from '#platform/process/package-root.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { createApp } from './app.js'
 import { configSchema, openOrgOf, operationsPortOf, withCoursesLimit } from './config.js'
+import { readPages } from './console/pages.js'
 import { createFigures } from './figures.js'
 import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
 import { createReadInteractions } from './interactions/reader.js'
@@ -177,6 +180,7 @@ await runService(log, async (onStop, crash) => {
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,
+    pages: readPages(join(packageRoot, 'dist/clients/console')),
     network,
     certificate,
     ...health,

@@ -71,6 +71,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
       uploads: async () => ({ status: 'ready', parts: {} }),
     },
     metricsText: metrics.text,
+    pages: new Map(),
     figures,
     now,
     log,
