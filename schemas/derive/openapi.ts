@@ -2,6 +2,7 @@ import type { Catalogue } from '../catalogue.js'
 import { answerSchemas, errorResponses, json } from './openapi/answers.js'
 import { referencePaths, referenceSchemas } from './openapi/console.js'
 import { listInteractions, recordInteraction } from './openapi/interactions.js'
+import { lookingPaths, lookingSchemas } from './openapi/looking.js'
 import { health, importOf, lookUpRequest, readiness, uploadOf } from './openapi/operations.js'
 import { recordSchema, type Schema, storedSchema } from './openapi/record-schema.js'
 import { rejectionPaths, rejectionSchemas } from './openapi/rejections.js'
@@ -32,7 +33,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
     tags: [
       { name: 'uploads', description: 'Batches of records. Upload what others refer to first.' },
       { name: 'interactions', description: 'One interaction of a user with an item, and reading them back.' },
-      { name: 'requests', description: 'What became of a request.' },
+      { name: 'requests', description: 'What became of a request, and of a record.' },
       { name: 'rejections', description: 'Your refused records: look, mend, and submit again.' },
       { name: 'reference', description: 'What there is: types, topics, and whose key this is.' },
       { name: 'health', description: 'For operators; no key needed.' },
@@ -47,6 +48,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       },
       '/v1/requests/{request_id}': { get: lookUpRequest },
       ...rejectionPaths(types),
+      ...lookingPaths(types, [...catalogue.uploads.keys()]),
       ...referencePaths,
       '/healthz': { get: health('Whether the process runs', { 200: json('It runs.', { type: 'object' }) }) },
       '/readyz': { get: readiness },
@@ -60,6 +62,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
         ...answerSchemas(uploads.map(({ type }) => type).concat(catalogue.interaction.type)),
         StoredInteraction: storedSchema(catalogue.interaction),
         ...rejectionSchemas(types),
+        ...lookingSchemas(types),
         ...referenceSchemas(types),
       },
       responses: errorResponses,

@@ -2,6 +2,7 @@ import type { Catalogue } from '../catalogue.js'
 
 export const writeScope = (type: string): string => `${type}:write`
 export const allData = 'data:write'
+export const dataRead = 'data:read'
 export const readInteractions = 'interactions:read'
 export const readRequests = 'requests:read'
 export const readRejections = 'rejections:read'
@@ -11,6 +12,7 @@ export const writeRejections = 'rejections:write'
 export const scopesOf = (catalogue: Catalogue): string[] => [
   allData,
   ...[...catalogue.all.keys()].map(writeScope),
+  dataRead,
   readInteractions,
   readRequests,
   readRejections,

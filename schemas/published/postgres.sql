@@ -98,6 +98,7 @@ create table integrity.verdicts (
   constraint verdicts_pkey primary key (batch_id)
 );
 create index verdicts_last_used on integrity.verdicts (topic, partition, coalesce(repeated_at, decided_at));
+create index verdicts_of_organisation on integrity.verdicts (org_id, type, decided_at);
 create index verdicts_request_id on integrity.verdicts (request_id);
 
 -- Interactions that came with an Idempotency-Key: each is taken once.

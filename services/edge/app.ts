@@ -16,16 +16,24 @@ import { addImports } from './imports/route.js'
 import { createGather } from './interactions/gather.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
+import type { FindJourney } from './journey/find-journey.js'
+import { addJourney } from './journey/route.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
 import { addAdmission } from './limits/admission.js'
 import { addLagShedding } from './limits/lag.js'
 import type { Load } from './limits/load.js'
+import type { Activity } from './live/activity.js'
+import { addLive } from './live/route.js'
+import { addStreams } from './live/streams.js'
 import type { Certificate } from './network/certificate.js'
 import { addGoodbye, isLate, readOn, serverOptionsOf, socketError } from './network/connections.js'
 import type { Network } from './network/network.js'
 import { addNetwork, securityHeaders } from './network/security.js'
+import { addOverview, type OverviewDeps } from './overview/route.js'
 import { addReference } from './reference/route.js'
+import type { Reads } from './rejections/reads.js'
 import { addRejections, type RejectionDeps } from './rejections/route.js'
+import { addRequestList, type RequestLists } from './requests/list.js'
 import { addRequests } from './requests/route.js'
 import type { VerdictStore } from './requests/verdict-store.js'
 import { addUploads, type UploadDeps } from './uploads/route.js'
@@ -33,6 +41,7 @@ import { addUploads, type UploadDeps } from './uploads/route.js'
 export type AppDeps = Omit<UploadDeps, 'store'> &
   Omit<RecordInteractionDeps, 'store' | 'gather'> &
   RejectionDeps &
+  Pick<OverviewDeps, 'lastAccepted' | 'lagOf'> &
   HealthDeps & {
     findCaller: FindCaller
     readInteractions: ReadInteractions
@@ -49,6 +58,11 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     /** Whether operators have a port of their own. */
     hasOperationsPort?: boolean
     pages: Pages
+    activity: Pick<Activity, 'watch'>
+    requestLists: RequestLists
+    findJourney: FindJourney
+    /** For the console's interfaces. */
+    lookReads: Reads
     /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
     figures: EdgeFigures
@@ -127,7 +141,12 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addUploads(guarded, deps)
     addImports(guarded, { ...deps, unhurried, pieceWithin: deps.network.requestTimeout })
     addRequests(guarded, deps)
+    addRequestList(guarded, deps)
+    addOverview(guarded, deps)
+    addJourney(guarded, deps)
     addReference(guarded, deps)
+    const streams = addStreams(guarded, deps)
+    addLive(guarded, { ...deps, streams })
     addRejections(guarded, deps)
     addResource(guarded, '/user-interactions', {
       POST: createRecordInteraction({ ...deps, gather }),

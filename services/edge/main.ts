@@ -31,6 +31,7 @@ import { createKeyMemory } from './keys/key-memory.js'
 import { createLastUse } from './keys/last-use.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
+import { openLook } from './look/open.js'
 import { createRenewal, type TlsServer } from './network/certificate.js'
 import { openNetworkOrExit } from './network/network.js'
 import { openRejections } from './rejections/open.js'
@@ -87,6 +88,7 @@ await runService(log, async (onStop, crash) => {
   const submittedTopics = [...catalogue.all.keys()].map(submittedTopic)
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
   const patience = createPatience(log)
+  const look = openLook({ catalogue, access, layout: () => stream.layout(), now, log }, onStop)
   const stream = openStream({
     catalogue,
     kafka,
@@ -94,7 +96,10 @@ await runService(log, async (onStop, crash) => {
     checkTopics: (layout) => untilPartitioned(kafka, patience, layout, submittedTopics),
     registry,
     patience,
-    settle: verdicts.settle,
+    settle: (verdict) => {
+      verdicts.settle(verdict)
+      look.note(verdict)
+    },
     failAt,
     crash,
     log,
@@ -180,6 +185,8 @@ await runService(log, async (onStop, crash) => {
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,
+    ...look.sources,
+    lagOf: verdicts.lagOf,
     pages: readPages(join(packageRoot, 'dist/clients/console')),
     network,
     certificate,
@@ -202,6 +209,7 @@ await runService(log, async (onStop, crash) => {
     verdicts.giveUpAt(now() + stopWaitingAfter)
     abandonAfter(stopWaitingAfter, pool)
     ownRejections.abandonAfter(stopWaitingAfter)
+    look.abandonAfter(stopWaitingAfter)
   })
   // Kafka is waited for first, so that clients that connect are served; if it stays away they are answered that.
   await Promise.race([stream.opened, sleep(listenAfter, undefined, { ref: false })])

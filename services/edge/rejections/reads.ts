@@ -10,8 +10,8 @@ const mostAtOnce = 8
 const mostOfOne = 4
 const mostWaiting = 100
 
-/** `patience` is how many milliseconds a question waits for its turn. */
-export const createReads = (patience = 10_000): Reads => {
+/** `patience` is how many milliseconds a question waits for its turn; `what` is what it is about, for the answer. */
+export const createReads = (patience = 10_000, what = 'rejections'): Reads => {
   const running = createTally()
   const waiting = createTally()
   const mayBegin = (orgId: string): boolean => running.all() < mostAtOnce && running.of(orgId) < mostOfOne
@@ -30,12 +30,12 @@ export const createReads = (patience = 10_000): Reads => {
   }
 
   return async (orgId, read) => {
-    if (!(await begin(orgId))) throw new Unavailable('too much is asked about rejections at this moment')
+    if (!(await begin(orgId))) throw new Unavailable(`too much is asked about ${what} at this moment`)
     try {
       return await read()
     } catch (cause) {
       if (isTooMuch(cause)) return { error: tooMuch }
-      throw new Unavailable('rejections cannot be read at the moment', { cause })
+      throw new Unavailable(`${what} cannot be read at the moment`, { cause })
     } finally {
       running.add(orgId, -1)
       turns.wake()
