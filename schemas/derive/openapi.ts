@@ -4,6 +4,7 @@ import { referencePaths, referenceSchemas } from './openapi/console.js'
 import { listInteractions, recordInteraction } from './openapi/interactions.js'
 import { lookingPaths, lookingSchemas } from './openapi/looking.js'
 import { health, importOf, lookUpRequest, readiness, uploadOf } from './openapi/operations.js'
+import { operatorPaths, operatorSchemas } from './openapi/operators.js'
 import { recordSchema, type Schema, storedSchema } from './openapi/record-schema.js'
 import { rejectionPaths, rejectionSchemas } from './openapi/rejections.js'
 
@@ -36,6 +37,10 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       { name: 'requests', description: 'What became of a request, and of a record.' },
       { name: 'rejections', description: 'Your refused records: look, mend, and submit again.' },
       { name: 'reference', description: 'What there is: types, topics, and whose key this is.' },
+      {
+        name: 'operators',
+        description: "Organisations and keys. An operator's key also reads for any organisation, by `?org=`.",
+      },
       { name: 'health', description: 'For operators; no key needed.' },
     ],
     security: [{ key: [] }],
@@ -50,6 +55,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       ...rejectionPaths(types),
       ...lookingPaths(types, [...catalogue.uploads.keys()]),
       ...referencePaths,
+      ...operatorPaths,
       '/healthz': { get: health('Whether the process runs', { 200: json('It runs.', { type: 'object' }) }) },
       '/readyz': { get: readiness },
       '/metrics': {
@@ -64,6 +70,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
         ...rejectionSchemas(types),
         ...lookingSchemas(types),
         ...referenceSchemas(types),
+        ...operatorSchemas,
       },
       responses: errorResponses,
       securitySchemes: {

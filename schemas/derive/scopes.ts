@@ -7,6 +7,9 @@ export const readInteractions = 'interactions:read'
 export const readRequests = 'requests:read'
 export const readRejections = 'rejections:read'
 export const writeRejections = 'rejections:write'
+/** For operators' keys alone: others get nothing by them. */
+export const readKeys = 'keys:read'
+export const writeKeys = 'keys:write'
 
 /** Every scope that a key can be given. */
 export const scopesOf = (catalogue: Catalogue): string[] => [
@@ -17,6 +20,8 @@ export const scopesOf = (catalogue: Catalogue): string[] => [
   readRequests,
   readRejections,
   writeRejections,
+  readKeys,
+  writeKeys,
 ]
 
 /** Whether a key with these scopes (null: all) may do what needs this one. */

@@ -30,6 +30,8 @@ create table auth.api_keys (
   expires_at timestamptz,
   revoked_at timestamptz,
   last_used_at timestamptz,
+  -- Whether it is an operator's: it sees every organisation, and issues keys for them.
+  is_operator boolean not null default false,
   constraint api_keys_pkey primary key (key_id),
   constraint api_keys_key_hash_key unique (key_hash),
   constraint api_keys_org_id_fkey foreign key (org_id) references auth.organisations(org_id)

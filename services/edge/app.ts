@@ -29,6 +29,8 @@ import type { Certificate } from './network/certificate.js'
 import { addGoodbye, isLate, readOn, serverOptionsOf, socketError } from './network/connections.js'
 import type { Network } from './network/network.js'
 import { addNetwork, securityHeaders } from './network/security.js'
+import type { OperatorsDesk } from './operators/desk.js'
+import { addOperators } from './operators/route.js'
 import { addOverview, type OverviewDeps } from './overview/route.js'
 import { addReference } from './reference/route.js'
 import type { Reads } from './rejections/reads.js'
@@ -61,6 +63,7 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     activity: Pick<Activity, 'watch'>
     requestLists: RequestLists
     findJourney: FindJourney
+    operators: OperatorsDesk
     /** For the console's interfaces. */
     lookReads: Reads
     /** Undefined where the edge speaks plain HTTP. */
@@ -144,6 +147,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addRequestList(guarded, deps)
     addOverview(guarded, deps)
     addJourney(guarded, deps)
+    addOperators(guarded, deps)
     addReference(guarded, deps)
     const streams = addStreams(guarded, deps)
     addLive(guarded, { ...deps, streams })

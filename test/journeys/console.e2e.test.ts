@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
 import { kill } from '../support/system/processes.js'
 import { newOrganisation, type Organisation, operate, system } from '../support/system/system.js'
+import { createUploader } from '../support/system/uploader.js'
 
 // What the console's pages ask the edge for, against the whole system.
 
@@ -189,4 +190,47 @@ it('tells on the overview what works, how fresh each type is, and what was refus
     expect(fresh.map(({ type }) => type)).toEqual(['shops'])
     expect(body.last_refusals).toMatchObject([{ type: 'shops' }])
   }, 60_000)
+})
+
+it('lets an operator look at every organisation, and issue, rotate, limit and revoke keys', async () => {
+  const org = await newOrganisation('watched')
+  expect((await org.uploader.upload('shops', [sampleOf(shop)])).status).toBe(200)
+  const { key } = await operate<{ key: string; is_operator: boolean }>([
+    'keys',
+    'issue',
+    '--operator',
+    '--expires',
+    '1h',
+  ])
+  const operator = createUploader(system.edgeUrl, key)
+  expect((await operator.get('/v1/me')).body).toMatchObject({ org_id: 'weir-operators', is_operator: true })
+  expect((await operator.get<Listed>(`/v1/requests?org=${org.name}`)).body.requests).toHaveLength(1)
+  expect((await operator.get<Listed>('/v1/requests')).body.requests).toEqual([])
+  expect((await operator.get<{ lag: unknown[] }>(`/v1/overview?org=${org.name}`)).body.lag.length).toBeGreaterThan(0)
+
+  type Made = { key_id: string; key: string; replaces?: { key_id: string } }
+  const change = <T>(method: 'POST' | 'PUT', path: string, body: unknown) =>
+    operator.send<T>(method, `/v1/operator${path}`, JSON.stringify(body))
+  const made = await change<Made>('POST', '/keys', { org: org.name, scopes: ['shops:write'] })
+  expect(made.status).toBe(201)
+  const upload = (text: string) => createUploader(system.edgeUrl, text).upload('shops', [sampleOf(shop)])
+  expect((await upload(made.body.key)).status).toBe(200)
+  const rotated = await change<Made>('POST', `/keys/${made.body.key_id}/rotate`, { grace_seconds: 0 })
+  expect(rotated.body.replaces).toMatchObject({ key_id: made.body.key_id })
+  await eventually(async () => expect((await upload(made.body.key)).status).toBe(401))
+  expect((await upload(rotated.body.key)).status).toBe(200)
+  expect((await change('PUT', `/organisations/${org.name}/limits`, { requests_per_second: 1000 })).body).toMatchObject({
+    requests_per_second: 1000,
+  })
+  expect((await change('POST', `/keys/${rotated.body.key_id}/revoke`, {})).status).toBe(200)
+  await eventually(async () => expect((await upload(rotated.body.key)).status).toBe(401))
+  const { body } = await operator.get<{ keys: { key_id: string; state: string }[] }>(
+    `/v1/operator/keys?org=${org.name}`,
+  )
+  expect(body.keys.map(({ state }) => state).sort()).toEqual(['active', 'revoked', 'revoked'])
+  expect(JSON.stringify(body)).not.toContain(rotated.body.key)
+  // Its own successor it does not make: that is for somebody at the server.
+  const [, own] = key.split('_')
+  expect((await change('POST', `/keys/${own}/rotate`, {})).status).toBe(409)
+  expect((await org.uploader.get('/v1/operator/keys')).status).toBe(403)
 })

@@ -135,6 +135,31 @@ const walks: Record<string, Walk> = {
     foreign: () => uploader.get(`/v1/data/shops/${ownedShop}/journey`),
     absent: () => uploader.get(`/v1/data/shops/${randomUUID()}/journey`),
   },
+  // Only operators see whether there is such an organisation or key.
+  'GET /v1/operator/organisations': {
+    foreign: () => uploader.get('/v1/operator/organisations'),
+    absent: () => quiet.uploader.get('/v1/operator/organisations'),
+  },
+  'PUT /v1/operator/organisations/{org}/limits': {
+    foreign: () => uploader.send('PUT', `/v1/operator/organisations/${owner.name}/limits`, '{}'),
+    absent: () => uploader.send('PUT', '/v1/operator/organisations/nobody/limits', '{}'),
+  },
+  'GET /v1/operator/keys': {
+    foreign: () => uploader.get(`/v1/operator/keys?org=${owner.name}`),
+    absent: () => uploader.get('/v1/operator/keys?org=nobody'),
+  },
+  'POST /v1/operator/keys': {
+    foreign: () => uploader.send('POST', '/v1/operator/keys', JSON.stringify({ org: owner.name })),
+    absent: () => uploader.send('POST', '/v1/operator/keys', JSON.stringify({ org: 'nobody' })),
+  },
+  'POST /v1/operator/keys/{key_id}/rotate': {
+    foreign: () => uploader.send('POST', `/v1/operator/keys/${owner.key.split('_')[1]}/rotate`, '{}'),
+    absent: () => uploader.send('POST', '/v1/operator/keys/nothing/rotate', '{}'),
+  },
+  'POST /v1/operator/keys/{key_id}/revoke': {
+    foreign: () => uploader.send('POST', `/v1/operator/keys/${owner.key.split('_')[1]}/revoke`, '{}'),
+    absent: () => uploader.send('POST', '/v1/operator/keys/nothing/revoke', '{}'),
+  },
   'GET /v1/quality': {
     // Nobody but the quiet one has sent nothing at all today: it sees as little as on a day before there was Weir.
     foreign: async () => withoutDays(await quiet.uploader.get<Days>('/v1/quality')),

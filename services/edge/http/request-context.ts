@@ -33,6 +33,8 @@ declare module 'fastify' {
     isStreamed?: boolean
     /** What a key must allow. */
     scope?: string
+    /** Whether the key must be an operator's. */
+    isForOperators?: boolean
     /** The organisation that a request without a key belongs to; without this the route needs a key. */
     openOrg?: string | undefined
   }

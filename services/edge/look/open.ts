@@ -11,6 +11,7 @@ import type { VerdictEvent } from '#schemas/events.js'
 import type { AppDeps } from '../app.js'
 import { createFindJourney } from '../journey/find-journey.js'
 import { createActivity } from '../live/activity.js'
+import { createOperatorsDesk } from '../operators/desk.js'
 import { boundedReader, createReads } from '../rejections/reads.js'
 
 // What is counted one by one when somebody begins to watch: ten seconds of an organisation's batches.
@@ -29,7 +30,7 @@ export const openLook = (
   },
   onStop: OnStop,
 ): {
-  sources: Pick<AppDeps, 'activity' | 'requestLists' | 'lastAccepted' | 'findJourney' | 'lookReads'>
+  sources: Pick<AppDeps, 'activity' | 'requestLists' | 'lastAccepted' | 'findJourney' | 'operators' | 'lookReads'>
   /** To be called with each verdict. */
   note: (verdict: VerdictEvent) => void
   /** For a stop, which a Postgres that hangs must not hold up. */
@@ -58,6 +59,7 @@ export const openLook = (
       },
       lastAccepted: (orgId) => findLastAccepted(pool, orgId, types),
       findJourney: createFindJourney({ ...deps, clickhouse: boundedReader(clickhouse), pool }),
+      operators: createOperatorsDesk(pool),
       lookReads: createReads(undefined, 'this'),
     },
     note: activity.note,

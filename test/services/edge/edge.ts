@@ -15,6 +15,7 @@ import { createActivity } from '../../../services/edge/live/activity.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
 import { createReads } from '../../../services/edge/rejections/reads.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
+import { createFakeOperators } from './fakes/operators.fake.js'
 import { createFakeInteractions } from './fakes/reader.fake.js'
 import { createFakeRejections } from './fakes/rejections.fake.js'
 import { createFakeSubmit } from './fakes/submit.fake.js'
@@ -88,6 +89,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     lastAccepted: async () => [...catalogue.all.keys()].map((type) => ({ type, lastAcceptedAt: null })),
     lagOf: () => 0,
     findJourney: async () => undefined,
+    operators: createFakeOperators(),
     lookReads: createReads(undefined, 'this'),
     figures,
     now,
