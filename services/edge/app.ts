@@ -38,12 +38,14 @@ import { addRejections, type RejectionDeps } from './rejections/route.js'
 import { addRequestList, type RequestLists } from './requests/list.js'
 import { addRequests } from './requests/route.js'
 import type { VerdictStore } from './requests/verdict-store.js'
+import { addTopicEvents, type TopicEventDeps } from './topics/route.js'
 import { addUploads, type UploadDeps } from './uploads/route.js'
 
 export type AppDeps = Omit<UploadDeps, 'store'> &
   Omit<RecordInteractionDeps, 'store' | 'gather'> &
   RejectionDeps &
   Pick<OverviewDeps, 'lastAccepted' | 'lagOf'> &
+  Pick<TopicEventDeps, 'followers' | 'decoders'> &
   HealthDeps & {
     findCaller: FindCaller
     readInteractions: ReadInteractions
@@ -151,6 +153,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addReference(guarded, deps)
     const streams = addStreams(guarded, deps)
     addLive(guarded, { ...deps, streams })
+    addTopicEvents(guarded, { ...deps, streams })
     addRejections(guarded, deps)
     addResource(guarded, '/user-interactions', {
       POST: createRecordInteraction({ ...deps, gather }),

@@ -40,6 +40,7 @@ import { createVerdictStore } from './requests/verdict-store.js'
 import { openStream } from './stream/stream.js'
 import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
+import { createFollowers } from './topics/followers.js'
 import { createFindKnown } from './uploads/dry-run.js'
 
 const config = readConfigOrExit(configSchema)
@@ -88,6 +89,8 @@ await runService(log, async (onStop, crash) => {
   const submittedTopics = [...catalogue.all.keys()].map(submittedTopic)
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
   const patience = createPatience(log)
+  const followers = createFollowers({ kafka, log })
+  onStop('topics that are looked at', followers.close)
   const look = openLook({ catalogue, access, layout: () => stream.layout(), now, log }, onStop)
   const stream = openStream({
     catalogue,
@@ -186,6 +189,8 @@ await runService(log, async (onStop, crash) => {
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,
     ...look.sources,
+    followers,
+    decoders: registry,
     lagOf: verdicts.lagOf,
     pages: readPages(join(packageRoot, 'dist/clients/console')),
     network,

@@ -234,3 +234,28 @@ it('lets an operator look at every organisation, and issue, rotate, limit and re
   expect((await change('POST', `/keys/${own}/rotate`, {})).status).toBe(409)
   expect((await org.uploader.get('/v1/operator/keys')).status).toBe(403)
 })
+
+it("shows the last events of one's own on a topic, and new ones as they are published", async () => {
+  const org = await newOrganisation('topic')
+  const stranger = await newOrganisation('topic-stranger')
+  const [first, second] = [sampleOf(shop, { is_deleted: false }), sampleOf(shop, { is_deleted: false })]
+  expect((await org.uploader.upload('shops', [first])).status).toBe(200)
+  const path = '/v1/topics/weir.accepted.shops/events'
+  type Events = { events: { key: string; value: Record<string, unknown>; offset: number; partition: number }[] }
+  await eventually(async () => {
+    const { status, body } = await org.uploader.get<Events>(path)
+    expect(status).toBe(200)
+    expect(body.events).toMatchObject([
+      { key: `${org.name}/${first.shop_id}`, value: { name: first.name, org_id: org.name } },
+    ])
+  }, 60_000)
+  const [mine, theirs] = [await listen(org, `${path}/live`), await listen(stranger, `${path}/live`)]
+  const ids = () => mine.events.map(({ data }) => (data.value as Record<string, unknown>).shop_id)
+  await eventually(async () => expect(ids()).toEqual([first.shop_id]))
+  expect((await org.uploader.upload('shops', [second])).status).toBe(200)
+  await eventually(async () => expect(ids()).toEqual([first.shop_id, second.shop_id]), 30_000)
+  expect(theirs.events).toEqual([])
+  expect((await stranger.uploader.get<Events>(path)).body.events).toEqual([])
+  mine.close()
+  theirs.close()
+})

@@ -131,6 +131,15 @@ const walks: Record<string, Walk> = {
   },
   'GET /v1/overview': { foreign: () => overviewOf(quiet), absent: () => overviewOf(mute) },
   'GET /v1/live': { foreign: () => liveOf(quiet), absent: () => liveOf(mute) },
+  'GET /v1/topics/{topic}/events': {
+    foreign: () => quiet.uploader.get('/v1/topics/weir.accepted.shops/events'),
+    absent: () => mute.uploader.get('/v1/topics/weir.accepted.shops/events'),
+  },
+  // The stream begins with a comment at the earliest: that there is no event shows the journey of the console.
+  'GET /v1/topics/{topic}/events/live': {
+    foreign: () => quiet.uploader.get('/v1/topics/weir.submitted.shops/events/live'),
+    absent: () => mute.uploader.get('/v1/topics/nothing/events/live'),
+  },
   'GET /v1/data/{type}/{id}/journey': {
     foreign: () => uploader.get(`/v1/data/shops/${ownedShop}/journey`),
     absent: () => uploader.get(`/v1/data/shops/${randomUUID()}/journey`),

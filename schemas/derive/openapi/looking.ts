@@ -72,6 +72,37 @@ export const lookingPaths = (types: string[], uploads: string[]): Record<string,
       },
     },
   },
+  '/v1/topics/{topic}/events': {
+    get: {
+      tags: ['requests'],
+      operationId: 'list-topic-events',
+      summary: 'The last events of yours on a topic',
+      description: `As subscribers read them, decoded, newest last; from the last 2000 events of the topic at the most. ${scoped(dataRead)}`,
+      parameters: [
+        topic,
+        inQuery('limit', 'how many at most', { type: 'integer', minimum: 1, maximum: 100, default: 20 }),
+      ],
+      responses: {
+        200: json('The events.', object({ events: list(ref('TopicEvent')), next: { type: 'null' } })),
+        ...failures,
+        ...errors(404, 414),
+      },
+    },
+  },
+  '/v1/topics/{topic}/events/live': {
+    get: {
+      tags: ['requests'],
+      operationId: 'watch-topic',
+      summary: 'Your events on a topic, as they are published',
+      description: `Server-sent events: \`event\`, first the last 20, then new ones (\`TopicEvent\`). Of very many at once only the last are sent, after \`skipped\` with their \`count\`. It ends as \`/v1/live\` does. ${scoped(dataRead)}`,
+      parameters: [topic],
+      responses: {
+        200: stream('The events.', 'event: skipped\ndata: {"count":480}\n\n'),
+        ...failures,
+        ...errors(404, 414),
+      },
+    },
+  },
   '/v1/data/{type}/{id}/journey': {
     get: {
       tags: ['requests'],
@@ -86,6 +117,8 @@ export const lookingPaths = (types: string[], uploads: string[]): Record<string,
     },
   },
 })
+
+const topic = { name: 'topic', in: 'path', required: true, schema: { type: 'string' } }
 
 const statuses = ['accepted', 'partial', 'refused', 'pending', 'waiting']
 const kinds = [
@@ -129,6 +162,13 @@ export const lookingSchemas = (types: string[]): Record<string, Schema> => ({
     },
     ['lag'],
   ),
+  TopicEvent: object({
+    partition: { type: 'integer', minimum: 0 },
+    offset: { type: 'integer', minimum: 0 },
+    at: instant,
+    key: { type: ['string', 'null'] },
+    value: { type: 'object', description: "as the topic's schema says" },
+  }),
   Journey: object({
     type: { type: 'string', enum: types },
     id: uuid,

@@ -11,6 +11,8 @@ export type EventStream = {
   send: (event: string, data: unknown) => void
   /** Called once, when the client has left or the stream was ended. */
   onEnd: (work: () => void) => void
+  /** Ends it, with a reason for its reader. */
+  end: (reason: string) => void
 }
 
 export type Streams = {
@@ -93,7 +95,7 @@ export const addStreams = (app: FastifyInstance, deps: { findCaller: FindCaller;
         close()
         out.destroy()
       })
-      begin({ send, onEnd: (work) => afterwards.push(work) })
+      begin({ send, onEnd: (work) => afterwards.push(work), end })
       return reply.send(out)
     },
   }

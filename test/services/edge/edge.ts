@@ -15,6 +15,7 @@ import { createActivity } from '../../../services/edge/live/activity.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
 import { createReads } from '../../../services/edge/rejections/reads.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
+import { createTail } from '../../../services/edge/topics/tail.js'
 import { createFakeOperators } from './fakes/operators.fake.js'
 import { createFakeInteractions } from './fakes/reader.fake.js'
 import { createFakeRejections } from './fakes/rejections.fake.js'
@@ -90,6 +91,8 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     lagOf: () => 0,
     findJourney: async () => undefined,
     operators: createFakeOperators(),
+    followers: { follow: async () => ({ tail: createTail(), leave: () => {} }) },
+    decoders: { decoder: () => async (value) => JSON.parse(value.toString()) },
     lookReads: createReads(undefined, 'this'),
     figures,
     now,
