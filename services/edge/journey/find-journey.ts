@@ -86,7 +86,10 @@ export const createFindJourney = (deps: {
   }
 
   const findReferences = async (orgId: string, type: RecordType, values: Values) => {
-    const references = createReferencesOf(type)(values).filter(({ id }) => isUuid(id))
+    // A refused record may name a type that is none.
+    const references = createReferencesOf(type)(values).filter(
+      (one) => isUuid(one.id) && deps.catalogue.all.has(one.type),
+    )
     const entityOf = (one: { type: string; id: string }): Entity => ({
       orgId,
       type: one.type,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import { typeReferencesOf } from '#schemas/derive/type-reference/type-reference.js'
@@ -11,6 +12,14 @@ import { topicReferencesOf } from './topics.js'
 /** What any key may read: whose it is, which types there are, and which topics. */
 export const addReference = (app: FastifyInstance, deps: { catalogue: Catalogue; layout: () => Layout }): void => {
   const { catalogue } = deps
+  // Made once for each address by which the edge is reached: there are few, and whoever makes some up pushes out their own.
+  const types = new LRUCache<string, object>({ max: 20 })
+  const typesAt = (address: string): object => {
+    const made = types.get(address) ?? { types: typeReferencesOf(catalogue, address) }
+    types.set(address, made)
+    return made
+  }
+  let topics: object | undefined
   const answer = (url: string, read: (request: FastifyRequest) => unknown) =>
     addResource(app, url, {
       GET: {
@@ -25,8 +34,11 @@ export const addReference = (app: FastifyInstance, deps: { catalogue: Catalogue;
     const { orgId, keyId, scopes, isOperator = false } = callerOf(request)
     return { org_id: orgId, key_id: keyId, scopes, is_operator: isOperator }
   })
-  answer('/v1/types', (request) => ({ types: typeReferencesOf(catalogue, addressOf(request)) }))
-  answer('/v1/topics', () => ({ topics: topicReferencesOf(catalogue, deps.layout()) }))
+  answer('/v1/types', (request) => typesAt(addressOf(request)))
+  answer('/v1/topics', () => {
+    topics ??= { topics: topicReferencesOf(catalogue, deps.layout()) }
+    return topics
+  })
 }
 
 /** Where the caller has reached the edge, so that what it copies works there; a made-up host goes into no snippet. */
