@@ -22,6 +22,7 @@ export type TopicEventDeps = {
 const shown = 20
 const mostShown = 100
 const showEvery = 250
+const mostAtOnce = 512 * 1024
 
 /** GET /v1/topics/{topic}/events, and …/live: the last events of one's own organisation, as subscribers read them. */
 export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { streams: Streams }): void => {
@@ -92,9 +93,12 @@ const show = (orgId: string, tail: Tail, decode: Decode, { send, onEnd }: EventS
     isBusy = true
     const messages = waiting
     waiting = []
-    if (skipped > 0) send('skipped', { count: skipped })
+    const events = await eventsOf(orgId, messages, decode)
+    const fitting = lastThatFit(events)
+    const left = skipped + events.length - fitting.length
     skipped = 0
-    for (const event of await eventsOf(orgId, messages, decode)) send('event', event)
+    if (left > 0) send('skipped', { count: left })
+    for (const event of fitting) send('event', event)
     isBusy = false
   }
   const ignore = tail.listen(orgId, (message) => {
@@ -110,6 +114,18 @@ const show = (orgId: string, tail: Tail, decode: Decode, { send, onEnd }: EventS
     clearInterval(timer)
     ignore()
   })
+}
+
+/** Events can be large, and a stream of which much is unread is taken for one that nobody reads. */
+const lastThatFit = <T>(events: readonly T[]): T[] => {
+  let bytes = 0
+  const fitting: T[] = []
+  for (const event of events.toReversed()) {
+    bytes += JSON.stringify(event).length
+    if (bytes > mostAtOnce && fitting.length > 0) break
+    fitting.unshift(event)
+  }
+  return fitting
 }
 
 /** Decoded. The key says whose an event is, and the event itself has to say the same; one that nobody can read is left out. */
