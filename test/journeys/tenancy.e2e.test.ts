@@ -44,10 +44,10 @@ const overviewOf = async (who: Organisation): Promise<Answer<unknown>> => {
   const { body, ...answer } = await who.uploader.get<{ freshness: unknown; last_refusals: unknown }>('/v1/overview')
   return { ...answer, body: { freshness: body.freshness, last_refusals: body.last_refusals } }
 }
-/** The first event of its live stream, without the time. */
-const liveOf = async (who: Organisation): Promise<Answer<unknown>> => {
+/** What a live stream begins with, without the time. */
+const liveOf = async (who: Organisation, path = '/v1/live'): Promise<Answer<unknown>> => {
   const headers = { authorization: `Bearer ${who.key}` }
-  const answer = await fetch(`${system.edgeUrl}/v1/live`, { headers })
+  const answer = await fetch(`${system.edgeUrl}${path}`, { headers })
   for await (const chunk of answer.body ?? []) {
     const first = Buffer.from(chunk as Uint8Array).toString()
     return { status: answer.status, headers: answer.headers, body: first.replace(/"from":"[^"]+"/, '') }
@@ -135,10 +135,10 @@ const walks: Record<string, Walk> = {
     foreign: () => quiet.uploader.get('/v1/topics/weir.accepted.shops/events'),
     absent: () => mute.uploader.get('/v1/topics/weir.accepted.shops/events'),
   },
-  // The stream begins with a comment at the earliest: that there is no event shows the journey of the console.
+  // That no foreign event follows either, the journey of the console shows.
   'GET /v1/topics/{topic}/events/live': {
-    foreign: () => quiet.uploader.get('/v1/topics/weir.submitted.shops/events/live'),
-    absent: () => mute.uploader.get('/v1/topics/nothing/events/live'),
+    foreign: () => liveOf(quiet, '/v1/topics/weir.accepted.shops/events/live'),
+    absent: () => liveOf(mute, '/v1/topics/weir.accepted.shops/events/live'),
   },
   'GET /v1/data/{type}/{id}/journey': {
     foreign: () => uploader.get(`/v1/data/shops/${ownedShop}/journey`),

@@ -29,6 +29,7 @@ const mostInAll = 200
 // What a client has not read yet. A history is some kilobytes, an event of a topic rarely more than one.
 const mostUnread = 1024 * 1024
 const lingerMs = 1_000
+const signOfLife = ': \n\n'
 const signOfLifeEvery = 10_000
 // A key that was revoked is forgotten by the edge at once, and asked for again here.
 const askForKeyEvery = 5_000
@@ -67,7 +68,9 @@ export const addStreams = (app: FastifyInstance, deps: { findCaller: FindCaller;
 
       const out = new PassThrough()
       const afterwards: (() => void)[] = []
+      let hasWritten = false
       const write = (text: string): void => {
+        hasWritten = true
         if (out.writableEnded || out.destroyed) return
         out.write(text)
         if (out.readableLength + out.writableLength > mostUnread) reply.raw.destroy()
@@ -86,7 +89,7 @@ export const addStreams = (app: FastifyInstance, deps: { findCaller: FindCaller;
         setTimeout(() => reply.raw.destroy(), lingerMs).unref()
         close()
       }
-      const life = setInterval(() => write(': \n\n'), signOfLifeEvery)
+      const life = setInterval(() => write(signOfLife), signOfLifeEvery)
       const check = setInterval(async () => {
         if (!(await mayGoOn(request))) end('the API key has ended')
       }, askForKeyEvery)
@@ -96,6 +99,8 @@ export const addStreams = (app: FastifyInstance, deps: { findCaller: FindCaller;
         out.destroy()
       })
       begin({ send, onEnd: (work) => afterwards.push(work), end })
+      // Node sends the head of an answer with its first bytes: without any, the client would not know that it is connected.
+      if (!hasWritten) write(signOfLife)
       return reply.send(out)
     },
   }

@@ -50,3 +50,14 @@ it('shows an organisation the last events of its own, decoded, and no others', a
   expect((await send('GET', topic.replace('shops', 'shop'))).body.message).toContain('weir.accepted.shops')
   expect((await send('GET', `${topic}?limit=101`)).status).toBe(400)
 })
+
+it('answers a stream at once, also where there is no event yet', async () => {
+  const { app } = createEdge()
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const ending = new AbortController()
+  const headers = { authorization: 'Bearer acme-key' }
+  const answer = await fetch(`${url}${topic}/live`, { headers, signal: ending.signal })
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+  ending.abort()
+  await app.close()
+})
