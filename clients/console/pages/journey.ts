@@ -5,7 +5,7 @@ import { html } from '../parts/html.js'
 import { Asking, Card, Choose, Empty, Json, PageHead, Problems } from '../parts/shown.js'
 import { count, inline, moment, toneOf } from '../parts/words.js'
 import { useDesk } from '../talk/desk.js'
-import type { JourneyShown, JourneyStep } from '../talk/shapes.js'
+import type { JourneyShown, StepShown } from '../talk/shapes.js'
 import { useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 
@@ -61,7 +61,7 @@ const titles: Record<string, string> = {
   expired: 'Its time to wait ran out',
 }
 
-const Step = ({ step }: { step: JourneyStep }): VNode => html`
+const Step = ({ step }: { step: StepShown }): VNode => html`
   <li class=${toneOf(step.kind)}>
     <div class="line"><strong>${titles[step.kind] ?? step.kind}</strong> <time class="soft small" datetime=${step.at} title=${step.at}>${moment(step.at)}</time></div>
     <p>${step.words}</p>

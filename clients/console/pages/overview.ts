@@ -45,7 +45,7 @@ export const OverviewPage = (_: PageProps): VNode => {
       html`<div class="two">
       <${Card} title="The parts">
         <ul class="plain parts">${overview.parts.map(({ name, ok, words }) => html`<li key=${name}><${Badge} state=${ok ? 'ok' : 'away'} words=${ok ? 'fine' : 'trouble'} /> <strong>${name}</strong> <span class="soft">${words}</span></li>`)}</ul>
-        ${overview.lag && overview.lag.length > 0 && html`<h3>Behind</h3><ul class="plain">${overview.lag.map((lag) => html`<li key=${lag.type}>${lag.type}: ${lag.words ?? `${count(lag.records ?? 0)} records`}</li>`)}</ul>`}
+        ${overview.lag && html`<h3>How far deciding is behind</h3><p>${lagWords(overview.lag)}</p>`}
       <//>
       <${Card} title="Last accepted, by type">
         <${Freshness} freshness=${overview.freshness} />
@@ -69,6 +69,12 @@ export const OverviewPage = (_: PageProps): VNode => {
     <//>`
     }`
     }`
+}
+
+const lagWords = (lag: NonNullable<OverviewShown['lag']>): string => {
+  const behind = lag.filter(({ seconds }) => seconds >= 1).sort((a, b) => b.seconds - a.seconds)
+  if (behind.length === 0) return 'Nothing waits to be decided for longer than a second.'
+  return behind.map(({ type, seconds }) => `${type}: ${seconds.toFixed(0)} s`).join(', ')
 }
 
 const Freshness = ({ freshness }: Pick<OverviewShown, 'freshness'>): VNode => {

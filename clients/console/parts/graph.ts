@@ -46,9 +46,7 @@ export const Graph = ({
             <text x="12" y=${node.note ? 19 : 28} class="label">${shorten(node.label, 20)}</text>
             ${node.note && html`<text x="12" y="36" class="note">${shorten(node.note, 24)}</text>`}
           </g>`
-          return node.href
-            ? html`<a key=${node.id} href=${node.href} aria-label=${`${node.label}${node.note ? `, ${node.note}` : ''}`}>${box}</a>`
-            : box
+          return node.href ? html`<a key=${node.id} href=${node.href}>${box}</a>` : box
         })}
       </svg>
     </div>`

@@ -1,7 +1,7 @@
 import type { RecordProblem } from '../../typescript/src/index.js'
 import { readCell } from '../rows/cells.js'
 import type { FieldShown, TypeShown } from '../talk/shapes.js'
-import { useState } from '../vendor/hooks.js'
+import { useId, useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 import { html } from './html.js'
 import { kindWords } from './kinds.js'
@@ -75,7 +75,8 @@ const Field = ({
   problem: string | undefined
   onValue: (value: string) => void
 }): VNode => {
-  const id = `field-${field.name}`
+  // Several forms may be open at once.
+  const id = useId()
   const common = {
     id,
     value,

@@ -51,7 +51,8 @@ export type OverviewShown = {
   freshness: { type: string; last_accepted_at: string | null }[]
   /** Null where the key may not read rejections. */
   last_refusals: RefusalShown[] | null
-  lag?: { type: string; records?: number; words?: string }[]
+  /** How long the oldest undecided batch of each type has waited; for operators only. */
+  lag?: { type: string; seconds: number }[]
 }
 
 /** A refused record, as `/v1/rejections` lists it. */
@@ -131,7 +132,7 @@ export type MissingShown = {
   sample: { type: string; id: string | null; field: string; request_id: string; index: number; until: string }[]
 }
 
-export type JourneyStep = {
+export type StepShown = {
   at: string
   kind: string
   words: string
@@ -150,7 +151,7 @@ export type JourneyStep = {
 export type JourneyShown = {
   type: string
   id: string
-  steps: JourneyStep[]
+  steps: StepShown[]
   refers_to: { field: string; type: string; id: string; exists: boolean }[]
   referred_by: { type: string; count: number; sample: string[] }[]
 }

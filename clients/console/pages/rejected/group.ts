@@ -50,7 +50,7 @@ const Refusal = ({ one, onSent }: { one: RefusalShown; onSent: () => void }): VN
     org === me.org_id &&
     may(me, `${one.type}:write`)
   return html`
-    <section class="card refusal" aria-label=${`Refused record ${one.id ?? one.index}`}>
+    <div class="card refusal" role="group" aria-label=${`Refused record ${one.id ?? one.index}`}>
       <div class="line">
         <strong class="mono">${one.id ? html`<a href=${linkTo(['journey', one.type, one.id])}>${one.id}</a>` : 'no id'}</strong>
         <${Badge} state=${one.state} words=${stateWords[one.state]} />
@@ -64,7 +64,7 @@ const Refusal = ({ one, onSent }: { one: RefusalShown; onSent: () => void }): VN
           : html`<details><summary>The record</summary><${Json} value=${one.record} label="The record as it was sent" />${one.truncated && html`<p class="soft">It was too large to be kept whole.</p>`}</details>
             ${canMend && html`<div class="actions"><button type="button" onClick=${() => setOpen(true)}>Mend it</button></div>`}`
       }
-    </section>`
+    </div>`
 }
 
 const stateWords: Record<string, string> = {
