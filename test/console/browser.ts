@@ -2,17 +2,16 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 
-/** Debian's Chromium, Chrome, or what CHROMIUM names; undefined where there is none. */
+/** Debian's Chromium, or Chrome; undefined where there is none. */
 export const findChromium = (): string | undefined => {
-  const given = process.env.CHROMIUM ? [process.env.CHROMIUM] : []
   const folders = (process.env.PATH ?? '').split(delimiter)
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-  const places = [...given, ...names.flatMap((name) => folders.map((folder) => join(folder, name)))]
+  const places = names.flatMap((name) => folders.map((folder) => join(folder, name)))
   return places.find((path) => existsSync(path))
 }
 
 export const noChromium =
-  'there is no Chromium here: install it (sudo apt-get install -y chromium), or name one in CHROMIUM'
+  'there is no Chromium here: install it (sudo apt-get install -y chromium), or put Chrome on the PATH'
 
 export const startBrowser = async (): Promise<Browser> => {
   const executablePath = findChromium()
