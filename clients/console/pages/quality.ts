@@ -44,10 +44,10 @@ const linesOf = (found: readonly QualityDayShown[], days: readonly string[]): Ch
   const sumOf = (name: 'received' | 'accepted' | 'refused' | 'waiting') =>
     days.map((each) => found.filter((one) => one.day === each).reduce((sum, one) => sum + (one[name] ?? 0), 0))
   const lines: ChartLine[] = [
-    { label: 'received', colour: 'received', values: sumOf('received') },
+    { label: 'received', colour: 'received', values: sumOf('received'), isTotal: true },
     { label: 'accepted', colour: 'accepted', values: sumOf('accepted') },
-    { label: 'refused', colour: 'refused', values: sumOf('refused') },
     { label: 'waiting', colour: 'waiting', values: sumOf('waiting') },
+    { label: 'refused', colour: 'refused', values: sumOf('refused') },
   ]
   return lines.filter(({ label, values }) => label !== 'waiting' || values.some((value) => (value ?? 0) > 0))
 }

@@ -9,6 +9,8 @@ export type ChartLine = {
   label: string
   colour: 'accepted' | 'refused' | 'waiting' | 'interactions' | 'received'
   values: readonly (number | null)[]
+  /** Of bars: the whole, which the others are parts of. */
+  isTotal?: boolean
 }
 
 type ChartProps = {
@@ -18,7 +20,7 @@ type ChartProps = {
   /** Seconds since 1970. */
   at: readonly number[]
   lines: readonly ChartLine[]
-  /** Bars for days, lines for what goes on all the time. */
+  /** Bars for days, one upon the other; lines for what goes on all the time. */
   kind?: 'lines' | 'bars'
   height?: number
 }
@@ -28,7 +30,10 @@ export const Chart = ({ title, unit, at, lines, kind = 'lines', height = 240 }: 
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
   const [isDark, setDark] = useState(() => darkness.matches)
-  const data = [at, ...lines.map(({ values }) => values)] as unknown as uPlot.AlignedData
+  const drawn = lines.map(({ values, isTotal }, index) =>
+    kind === 'lines' || isTotal ? values : at.map((_, place) => sumFrom(lines, index, place)),
+  )
+  const data = [at, ...drawn] as unknown as uPlot.AlignedData
 
   useEffect(() => {
     const change = () => setDark(darkness.matches)
@@ -74,6 +79,10 @@ export const Chart = ({ title, unit, at, lines, kind = 'lines', height = 240 }: 
       </details>
     </figure>`
 }
+
+/** A bar begins at 0 and is covered by those after it, so it is as high as all of them together. */
+const sumFrom = (lines: readonly ChartLine[], first: number, place: number): number =>
+  lines.slice(first).reduce((sum, { values }) => sum + (values[place] ?? 0), 0)
 
 const darkness = matchMedia('(prefers-color-scheme: dark)')
 
@@ -143,14 +152,18 @@ const optionsOf = ({
     series: [
       { label: isDays ? 'Day' : 'Time', value: (_, time) => (time == null ? '–' : timeWords(time, isDays)) },
       ...lines.map(
-        ({ label, colour: name }): uPlot.Series => ({
+        ({ label, colour: name, isTotal }): uPlot.Series => ({
           label,
           stroke: colour(name),
-          fill: isDays ? `${colour(name)}cc` : `${colour(name)}14`,
-          width: 2,
-          points: { show: isDays && lines.length > 0 ? undefined : false } as uPlot.Series.Points,
-          ...(isDays && bars && { paths: bars({ size: [0.7, 42] }), points: { show: false } }),
-          value: (_, value) => (value == null ? '–' : figure(value)),
+          fill: isDays ? colour(name) : `${colour(name)}14`,
+          width: isDays ? 0 : 2,
+          points: { show: false },
+          ...(isDays && bars && { paths: bars({ size: [0.7, 42] }) }),
+          value: (plot, value, series, place) => {
+            if (value == null) return '–'
+            const after = isDays && !isTotal && place != null ? plot.data[series + 1]?.[place] : 0
+            return figure(value - (after ?? 0))
+          },
         }),
       ),
     ],

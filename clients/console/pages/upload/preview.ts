@@ -10,20 +10,25 @@ import type { FieldShown, TypeShown } from '../../talk/shapes.js'
 import { useEffect, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 
+/** How the SDK has records wait for what they refer to. */
+export const patience: object = { missingReferences: 'wait', waitFor: '24h' }
+
 // As many as people look at, and as many as are tried out before anything is sent.
 const mostShown = 20
 const mostTried = 1000
 
-type Tried = { rows: FileRow[]; isAll: boolean; refused: Map<number, readonly RecordProblem[]> }
+type Tried = { rows: FileRow[]; isAll: boolean; refused: Map<number, readonly RecordProblem[]>; isDone: boolean }
 
 /** The first rows of a file, each value beside what the catalogue says of its field, and what would be refused. */
 export const UploadPreview = ({
   type,
   opened,
+  isPatient,
   onSend,
 }: {
   type: TypeShown
   opened: OpenFile
+  isPatient: boolean
   onSend: () => void
 }): VNode => {
   const { weir } = useDesk()
@@ -41,7 +46,7 @@ export const UploadPreview = ({
         }
         rows.push(row)
       }
-      setTried({ rows, isAll, refused: new Map() })
+      setTried({ rows, isAll, refused: new Map(), isDone: false })
       const sent = rows.filter(({ fault }) => !fault)
       const refused = new Map<number, readonly RecordProblem[]>()
       for (const row of rows) if (row.fault) refused.set(row.line, [unreadable(row.fault)])
@@ -49,6 +54,7 @@ export const UploadPreview = ({
       await weir.of(type.type).upload(
         sent.map(({ record }) => record as Record<string, unknown>),
         {
+          ...(isPatient && patience),
           dryRun: true,
           signal: ending.signal,
           giveUpAfterMs: 60_000,
@@ -57,7 +63,7 @@ export const UploadPreview = ({
           },
         },
       )
-      setTried({ rows, isAll, refused })
+      setTried({ rows, isAll, refused, isDone: true })
     }
     run().catch((error: unknown) => ending.signal.aborted || setProblem((error as Error).message))
     return () => ending.abort()
@@ -67,7 +73,7 @@ export const UploadPreview = ({
     return problem
       ? html`<p class="notice bad" role="alert">${sentence(problem)}</p>`
       : html`<p class="soft" role="status">Reading the first rows…</p>`
-  const { rows, isAll, refused } = tried
+  const { rows, isAll, refused, isDone } = tried
   if (rows.length === 0) return html`<p class="notice bad" role="alert">There is no record in this file.</p>`
   const columns = opened.columns ?? columnsOf(rows)
   const missing = type.fields.filter(({ name, required }) => required && !columns.includes(name))
@@ -76,7 +82,7 @@ export const UploadPreview = ({
   return html`
     <${Card} title="What would happen">
       <div role="status">
-        ${problem ? html`<p class="notice bad">It could not be tried out: ${sentence(problem)}</p>` : html`<p>${verdictWords(rows.length, wrong.length, isAll)}</p>`}
+        ${problem ? html`<p class="notice bad">It could not be tried out: ${sentence(problem)}</p>` : html`<p>${isDone ? verdictWords(rows.length, wrong.length, isAll, isPatient) : 'Trying it out…'}</p>`}
       </div>
       ${missing.length > 0 && html`<p class="notice bad">Without ${missing.map(({ name }) => html`<code>${name}</code> `)} no record of ${type.type} is accepted${opened.columns ? ': the file has no such column' : ''}.</p>`}
       <div class="actions"><button class="primary" type="button" onClick=${onSend}>Upload ${isAll ? records(rows.length) : 'the whole file'}</button></div>
@@ -89,11 +95,12 @@ export const UploadPreview = ({
     <//>`
 }
 
-const verdictWords = (tried: number, wrong: number, isAll: boolean): VNode | string => {
+const verdictWords = (tried: number, wrong: number, isAll: boolean, isPatient: boolean): VNode | string => {
+  const taken = isPatient ? 'accepted, or wait' : 'accepted'
   const which = isAll ? `${records(tried)} in this file` : `first ${records(tried)}`
   if (wrong === 0)
-    return html`<strong class="accepted">All of the ${which} would be accepted</strong>, as things are now.`
-  return html`Of the ${which}, <strong class="refused">${wrong} would be refused</strong> and ${tried - wrong} accepted, as things are now.`
+    return html`<strong class="accepted">All of the ${which} would be ${taken}</strong>, as things are now.`
+  return html`Of the ${which}, <strong class="refused">${wrong} would be refused</strong> and ${tried - wrong} ${taken}, as things are now.`
 }
 
 const unreadable = (fault: string): RecordProblem => ({ code: 'unreadable', field: null, message: fault })

@@ -8,16 +8,27 @@ import { useDesk } from '../../talk/desk.js'
 import type { TypeShown } from '../../talk/shapes.js'
 import { useEffect, useRef, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
+import { patience } from './preview.js'
 
 // The rest is kept by the service: /v1/rejections has every refused record.
 const mostKept = 20_000
 
-type Tally = { bytes: number; sent: number; accepted: number; refused: number; requestId?: string }
+type Tally = { bytes: number; accepted: number; refused: number; waiting: number }
 
 /** Sends a file through the SDK, and shows how far it is. */
-export const UploadRun = ({ file, type, opened }: { file: File; type: TypeShown; opened: OpenFile }): VNode => {
+export const UploadRun = ({
+  file,
+  type,
+  opened,
+  isPatient,
+}: {
+  file: File
+  type: TypeShown
+  opened: OpenFile
+  isPatient: boolean
+}): VNode => {
   const { weir } = useDesk()
-  const [tally, setTally] = useState<Tally>({ bytes: 0, sent: 0, accepted: 0, refused: 0 })
+  const [tally, setTally] = useState<Tally>({ bytes: 0, accepted: 0, refused: 0, waiting: 0 })
   const [state, setState] = useState<'running' | 'done' | 'stopped'>('running')
   const [problem, setProblem] = useState<string>()
   const [retry, setRetry] = useState<string>()
@@ -49,26 +60,22 @@ export const UploadRun = ({ file, type, opened }: { file: File; type: TypeShown;
         }
       }
     }
-    let requestId: string | undefined
-    let accepted = 0
-    const told = (done: { accepted: number; refused: number; read: number }) => {
-      accepted = done.accepted
+    const told = (done: { accepted: number; refused: number; waiting?: number }) => {
       setRetry(undefined)
       setTally({
         bytes: readBytes,
-        sent: done.read,
         accepted: done.accepted,
         refused: done.refused + unsendable,
-        ...(requestId && { requestId }),
+        waiting: done.waiting ?? 0,
       })
     }
     const run = async () => {
       const summary = await weir.of(type.type).upload(sendable(), {
+        ...(isPatient && patience),
         signal,
         // Short enough to see it go, long enough to be quick.
         batchSize: Math.min(type.limit, 1000),
-        onRefused: ({ index, problems, requestId: id }) => {
-          requestId = id
+        onRefused: ({ index, problems }) => {
           const row = under.get(index)
           if (row) keep({ row, problems })
         },
@@ -78,13 +85,12 @@ export const UploadRun = ({ file, type, opened }: { file: File; type: TypeShown;
         },
         onRetry: ({ message, waitMs }) => setRetry(`${message}; next attempt in ${Math.ceil(waitMs / 1000)} s`),
       })
-      told({ ...summary, read: summary.accepted + summary.refused })
+      told(summary)
       setState('done')
     }
     run().catch((error: unknown) => {
       const { message, remedy } = error as { message?: string; remedy?: string }
       if (!signal.aborted) setProblem(remedy ? `${message}: ${remedy}` : String(message ?? error))
-      setTally((before) => ({ ...before, accepted: Math.max(before.accepted, accepted) }))
       setState('stopped')
     })
     const stop = () => ending.current.abort()
@@ -98,7 +104,8 @@ export const UploadRun = ({ file, type, opened }: { file: File; type: TypeShown;
       <dl class="figures" aria-live="polite">
         <div><dt>accepted</dt><dd class="accepted">${count(tally.accepted)}</dd></div>
         <div><dt>refused</dt><dd class="refused">${count(tally.refused)}</dd></div>
-        <div><dt>decided</dt><dd>${count(tally.accepted + tally.refused)}</dd></div>
+        ${isPatient && html`<div><dt>waiting</dt><dd class="waiting">${count(tally.waiting)}</dd></div>`}
+        <div><dt>in all</dt><dd>${count(tally.accepted + tally.refused + tally.waiting)}</dd></div>
       </dl>
       <div role="status">${retry && state === 'running' && html`<p class="notice">${sentence(retry)}</p>`}</div>
       <div role="alert">${problem && html`<p class="notice bad">${sentence(problem)} What was accepted is kept; sending the whole file again takes nothing twice.</p>`}</div>
@@ -108,7 +115,7 @@ export const UploadRun = ({ file, type, opened }: { file: File; type: TypeShown;
         ${tally.refused > 0 && html`<a class="button" href=${linkTo(['rejected'], { type: type.type })}>Look at them, mend them</a>`}
         ${state !== 'running' && html`<a class="button" href=${linkTo(['requests'], { type: type.type })}>The requests it went in</a>`}
       </div>
-      ${state === 'done' && tally.refused === 0 && html`<p class="notice good">All of it is accepted: ${records(tally.accepted)}.</p>`}
+      ${state === 'done' && tally.refused === 0 && html`<p class="notice good">${tally.waiting > 0 ? html`Nothing was refused: ${records(tally.accepted)} accepted, ${count(tally.waiting)} wait. <a href=${linkTo(['waiting'])}>For what</a>` : html`All of it is accepted: ${records(tally.accepted)}.`}</p>`}
       ${
         refused.current.length > 0 &&
         html`<details><summary>The first refused records</summary><ol class="plain">

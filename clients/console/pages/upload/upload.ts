@@ -12,12 +12,13 @@ import { UploadRun } from './run.js'
 
 /** Drop a file, see what would be refused, send it, and take the refused rows home. */
 export const UploadPage = ({ query }: PageProps): VNode => {
-  const { me, org, types } = useDesk()
+  const { me, org, types, weir } = useDesk()
   // Interactions are sent one by one by programs, never as a file.
   const uploads = types.filter(({ type }) => type !== 'interactions' && may(me, `${type}:write`))
   const [file, setFile] = useState<File>()
   const [name, setName] = useState(query.get('type') ?? uploads[0]?.type ?? '')
   const [isSending, setSending] = useState(false)
+  const [isPatient, setPatient] = useState(false)
   const type = uploads.find((each) => each.type === name) ?? uploads[0]
 
   const choose = (chosen: File | undefined) => {
@@ -40,8 +41,9 @@ export const UploadPage = ({ query }: PageProps): VNode => {
         }} options=${uploads.map((each) => [each.type, each.type])} />
         <span class="soft small">${type.about} <a href=${linkTo(['types'], { type: type.type })}>Its fields</a></span>
       </div>
+      ${'waiting' in weir && html`<label class="check"><input type="checkbox" checked=${isPatient} disabled=${isSending} onChange=${() => setPatient(!isPatient)} /> Records that refer to something not uploaded yet wait for it, for 24 hours, instead of being refused</label>`}
     <//>
-    ${file && html`<${Opened} key=${`${file.name} ${file.lastModified} ${file.size} ${type.type}`} file=${file} type=${type} isSending=${isSending} onSend=${() => setSending(true)} />`}
+    ${file && html`<${Opened} key=${`${file.name} ${file.lastModified} ${file.size} ${type.type} ${isPatient}`} file=${file} type=${type} isSending=${isSending} isPatient=${isPatient} onSend=${() => setSending(true)} />`}
     ${!file && html`<p class="soft">No file at hand? This writes sample files of every type, some rows of them wrong: <code>npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample</code></p>`}`
 }
 
@@ -85,11 +87,13 @@ const Opened = ({
   file,
   type,
   isSending,
+  isPatient,
   onSend,
 }: {
   file: File
   type: TypeShown
   isSending: boolean
+  isPatient: boolean
   onSend: () => void
 }): VNode => {
   const [opened, setOpened] = useState<OpenFile>()
@@ -102,6 +106,6 @@ const Opened = ({
   if (problem) return html`<p class="notice bad" role="alert">${sentence(problem)}</p>`
   if (!opened) return html`<p class="soft" role="status">Reading the file…</p>`
   return isSending
-    ? html`<${UploadRun} file=${file} type=${type} opened=${opened} />`
-    : html`<${UploadPreview} type=${type} opened=${opened} onSend=${onSend} />`
+    ? html`<${UploadRun} file=${file} type=${type} opened=${opened} isPatient=${isPatient} />`
+    : html`<${UploadPreview} type=${type} opened=${opened} isPatient=${isPatient} onSend=${onSend} />`
 }
