@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.js'
 import { kill, pidOf } from '../support/system/processes.js'
-import { newOrganisation, system } from '../support/system/system.js'
+import { newOrganisation, operate, system } from '../support/system/system.js'
 import { findChromium, noChromium, startBrowser } from './browser.js'
 import {
   attack,
@@ -88,6 +88,33 @@ it('shows text from records as text, and has no barrier that axe finds', async (
     await visit(page, each)
     expect(await findBarriers(page), each[0]).toEqual([])
   }
+})
+
+it('lets an operator look at an organisation, and issue a key of it that is shown once and works until it is revoked', async ({
+  skip,
+}) => {
+  if (!findChromium()) skip(noChromium)
+  const org = await newOrganisation('console-operated')
+  await org.uploader.upload('shops', [shop()])
+  const { key: operator } = await operate<{ key: string }>(['keys', 'issue', '--operator', '--expires', '1d'])
+  const page = await openConsole(browser, { url: system.edgeUrl, key: operator })
+  await page.getByLabel('Organisation').selectOption(org.name)
+  await goTo(page, 'Requests')
+  await page.getByRole('region', { name: 'Requests' }).getByText('shops').first().waitFor()
+  await goTo(page, 'Keys')
+  await page.getByRole('button', { name: 'Issue a key' }).click()
+  const key = (await page.locator('.notice.good pre').textContent()) ?? ''
+  const isTaken = async () =>
+    (await fetch(`${system.edgeUrl}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).ok
+  expect(await isTaken()).toBe(true)
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByText(key).waitFor({ state: 'detached' })
+  // The one that was just issued is the last.
+  await page.getByRole('button', { name: 'Revoke', exact: true }).last().click()
+  await page.getByRole('button', { name: 'Revoke it' }).click()
+  await page.getByText('revoked', { exact: true }).waitFor()
+  await eventually(async () => expect(await isTaken()).toBe(false))
+  expect(await findBarriers(page)).toEqual([])
 })
 
 it('is served with a strict policy, and without a key', async ({ skip }) => {

@@ -18,7 +18,7 @@ export type Subject = {
 
 export const openConsole = async (
   browser: Browser,
-  { url, key }: Subject,
+  { url, key }: Pick<Subject, 'url' | 'key'>,
   look: BrowserContextOptions = {},
 ): Promise<Page> => {
   const page = await openPage(browser, url, look)
