@@ -22,6 +22,10 @@ export const useAnswer = <Answer>(path: string | undefined, { every }: { every?:
     if (path === undefined || name === undefined) return setLoading(false)
     const ending = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
+    const again = () => {
+      // A tab that nobody looks at asks for nothing.
+      if (every !== undefined) timer = setTimeout(() => (document.hidden ? again() : void run()), every)
+    }
     const run = async () => {
       try {
         const answer = await ask<Answer>(path, { signal: ending.signal })
@@ -32,7 +36,7 @@ export const useAnswer = <Answer>(path: string | undefined, { every }: { every?:
       }
       if (ending.signal.aborted) return
       setLoading(false)
-      if (every !== undefined) timer = setTimeout(run, every)
+      again()
     }
     setLoading(true)
     void run()

@@ -1,5 +1,5 @@
 import type { RecordProblem } from '../../typescript/src/index.js'
-import { useState } from '../vendor/hooks.js'
+import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import type { ComponentChildren, VNode } from '../vendor/preact.js'
 import { html } from './html.js'
 import { ago, moment, toneOf } from './words.js'
@@ -168,14 +168,17 @@ export const Confirm = ({
   isDanger?: boolean
 }): VNode => {
   const [isAsked, setAsked] = useState(false)
+  const yes = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (isAsked) yes.current?.focus()
+  }, [isAsked])
   if (!isAsked)
     return html`<button type="button" class=${isDanger ? 'danger' : ''} onClick=${() => setAsked(true)}>${children}</button>`
   const answer = (work?: () => void) => () => {
     setAsked(false)
     work?.()
   }
-  const focus = (element: HTMLButtonElement | null) => element?.focus()
   return html`<span class="confirm" role="group" aria-label=${action}><span>${question}</span>
-    <button type="button" class=${isDanger ? 'danger' : 'primary'} ref=${focus} onClick=${answer(onYes)}>${action}</button>
+    <button type="button" class=${isDanger ? 'danger' : 'primary'} ref=${yes} onClick=${answer(onYes)}>${action}</button>
     <button type="button" onClick=${answer()}>No</button></span>`
 }

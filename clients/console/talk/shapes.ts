@@ -81,18 +81,6 @@ export type RefusalGroupShown = {
   sample: { id: string | null; message: string | null; record: unknown; truncated: boolean } | null
 }
 
-export type RetryShown = {
-  request_id: string
-  status: 'running' | 'done'
-  matched: number
-  submitted: number
-  skipped: Record<string, number>
-  waiting?: number
-  accepted?: number
-  refused?: number
-  given_up?: number
-}
-
 export type RequestLine = {
   request_id: string
   type: string

@@ -1,10 +1,11 @@
+import type { RejectionRetry } from '../../../typescript/src/index.js'
 import { linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import { html } from '../../parts/html.js'
 import { Asking, Badge, Card, Confirm, Empty, Json, PageHead, Problems, sentence, When } from '../../parts/shown.js'
 import { codeWords, records } from '../../parts/words.js'
 import { may, useDesk } from '../../talk/desk.js'
-import type { RefusalShown, RetryShown } from '../../talk/shapes.js'
+import type { RefusalShown } from '../../talk/shapes.js'
 import { useEffect, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { MendRefused } from './mend.js'
@@ -19,7 +20,7 @@ export const RefusedGroupPage = ({ query }: PageProps): VNode => {
     ),
   ) as Filter
   const [pages, setPages] = useState(1)
-  const path = `/v1/rejections?${new URLSearchParams({ ...filter, limit: String(20 * pages) })}`
+  const path = `/v1/rejections?${new URLSearchParams({ ...filter, limit: String(Math.min(1000, 20 * pages)) })}`
   const asked = useAnswer<{ rejections: RefusalShown[]; next_cursor: string | null }>(path)
   const [before, setBefore] = useState<RefusalShown[]>([])
   useEffect(() => {
@@ -76,9 +77,9 @@ const stateWords: Record<string, string> = {
 
 /** Submits a whole group again: first tells how many that would be, then follows what becomes of them. */
 const RetryGroup = ({ filter, onDone }: { filter: Filter; onDone: () => void }): VNode | null => {
-  const { ask, me, org } = useDesk()
-  const [plan, setPlan] = useState<RetryShown>()
-  const [order, setOrder] = useState<RetryShown>()
+  const { weir, me, org } = useDesk()
+  const [plan, setPlan] = useState<RejectionRetry>()
+  const [order, setOrder] = useState<RejectionRetry>()
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   if (!may(me, 'rejections:write') || org !== me.org_id) return null
@@ -87,10 +88,8 @@ const RetryGroup = ({ filter, onDone }: { filter: Filter; onDone: () => void }):
     setBusy(true)
     setProblem(undefined)
     try {
-      const answer = await ask<RetryShown>('/v1/rejections/retry', {
-        method: 'POST',
-        body: { filter, dry_run: dryRun },
-      })
+      // Sent again where no answer came, and taken once all the same.
+      const answer = await weir.rejections.retry(filter, { dryRun, giveUpAfterMs: 60_000 })
       if (dryRun) setPlan(answer)
       else await follow(answer)
     } catch (error) {
@@ -98,12 +97,12 @@ const RetryGroup = ({ filter, onDone }: { filter: Filter; onDone: () => void }):
     }
     setBusy(false)
   }
-  const follow = async (first: RetryShown) => {
+  const follow = async (first: RejectionRetry) => {
     setPlan(undefined)
     setOrder(first)
     for (let now = first; now.status === 'running'; ) {
       await new Promise((resolve) => setTimeout(resolve, 1_000))
-      now = await ask<RetryShown>(`/v1/rejections/retries/${now.request_id}`)
+      now = await weir.rejections.getRetry(now.request_id)
       setOrder(now)
     }
     onDone()
@@ -123,7 +122,7 @@ const RetryGroup = ({ filter, onDone }: { filter: Filter; onDone: () => void }):
     <//>`
 }
 
-const skippedWords = ({ skipped }: RetryShown): string => {
+const skippedWords = ({ skipped }: RejectionRetry): string => {
   const words: Record<string, string> = {
     already_retried: 'tried again before',
     accepted_since: 'accepted since',
