@@ -129,6 +129,18 @@ describe('the console', () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
+  it('has what waits cancelled, after a question', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    if (edge.waiting.length === 0) fill(edge)
+    const page = await openConsole(browser, subject)
+    await goTo(page, 'Waiting')
+    await page.getByText('1,069 records wait for others').waitFor()
+    await page.getByRole('button', { name: 'Cancel', exact: true }).first().click()
+    await page.getByRole('button', { name: 'Cancel them' }).click()
+    await page.getByText('812 records no longer wait').waitFor()
+    await page.getByText('257 records wait for others').waitFor()
+  })
+
   it('can be used with the keyboard alone', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
     const page = await openConsole(browser, subject)

@@ -23,12 +23,19 @@ export const WaitingPage = (_: PageProps): VNode => {
   const mayCancel = may(me, 'waiting:write') && org === me.org_id
 
   const cancel = async ({ type, id }: MissingShown) => {
+    const body = { missing_type: type, missing_id: id }
     try {
-      const { cancelled } = await ask<{ cancelled: number }>('/v1/waiting/cancel', {
-        method: 'POST',
-        body: { missing_type: type, missing_id: id },
-      })
-      setTold(`${records(cancelled)} no longer ${cancelled === 1 ? 'waits' : 'wait'}`)
+      let sum = 0
+      // Very many are cancelled in several steps.
+      for (let isComplete = false; !isComplete; ) {
+        const step = await ask<{ cancelled: number; complete?: boolean }>('/v1/waiting/cancel', {
+          method: 'POST',
+          body,
+        })
+        sum += step.cancelled
+        isComplete = step.complete !== false
+      }
+      setTold(`${records(sum)} no longer ${sum === 1 ? 'waits' : 'wait'}`)
     } catch (error) {
       setTold((error as Error).message)
     }
@@ -53,7 +60,7 @@ export const WaitingPage = (_: PageProps): VNode => {
           <td class="number waiting">${count(one.waiting)}</td>
           <td><${When} at=${one.oldest} /></td>
           <td><${When} at=${one.first_until} /></td>
-          <td class="small">${one.sample.slice(0, 3).map((each, index) => html`<div key=${index}>${each.type} ${each.id ? html`<a class="mono" href=${linkTo(['journey', each.type, each.id])}>${each.id.slice(0, 8)}…</a>` : ''} in <code>${each.field}</code></div>`)}</td>
+          <td class="small">${one.sample.slice(0, 3).map((each, index) => html`<div key=${index}>${each.type} ${each.id ? html`<a class="mono" href=${linkTo(['journey', each.type, each.id])}>${each.id.slice(0, 8)}…</a>` : ''}${each.field && html` in <code>${each.field}</code>`}</div>`)}</td>
           ${mayCancel && html`<td><${Confirm} question=${`Cancel ${records(one.waiting)}? They are not accepted then.`} action="Cancel them" onYes=${() => cancel(one)}>Cancel<//></td>`}
         </tr>`,
         )}

@@ -117,7 +117,7 @@ export type MissingShown = {
   waiting: number
   oldest: string
   first_until: string
-  sample: { type: string; id: string | null; field: string; request_id: string; index: number; until: string }[]
+  sample: { type: string; id: string | null; field: string | null; request_id: string; index: number; until: string }[]
 }
 
 export type StepShown = {
