@@ -22,7 +22,7 @@ import { catalogue as published } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { createApp } from './app.js'
 import { configSchema, openOrgOf, operationsPortOf, withCoursesLimit } from './config.js'
-import { readPages } from './console/pages.js'
+import { readConsole } from './console/pages.js'
 import { createFigures } from './figures.js'
 import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
 import { createReadInteractions } from './interactions/reader.js'
@@ -197,7 +197,7 @@ await runService(log, async (onStop, crash) => {
     followers,
     decoders: registry,
     lagOf: verdicts.lagOf,
-    pages: readPages(join(packageRoot, 'dist/clients/console')),
+    pages: readConsole(join(packageRoot, 'dist/clients')),
     network,
     certificate,
     ...health,

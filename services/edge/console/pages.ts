@@ -10,6 +10,19 @@ export type Page = { type: string; etag: string; plain: Buffer; zipped: Buffer |
 export type Pages = ReadonlyMap<string, Page>
 
 /**
+ * The console with the SDK that it imports: `files/<path>` is `<path>` below `clients`, so that imports from one to the other work as
+ * they are compiled.
+ */
+export const readConsole = (clients: string): Pages => {
+  const files = ['console', 'typescript/src'].flatMap((folder) =>
+    [...readPages(join(clients, folder))].map(([path, page]): [string, Page] => [`files/${folder}/${path}`, page]),
+  )
+  const pages = new Map(files)
+  const index = pages.get('files/console/index.html')
+  return index ? pages.set('index.html', index) : new Map()
+}
+
+/**
  * Reads all files of a folder, once: they are some hundred kilobytes, and no request ever names a path on the disk. Files of other
  * kinds (sources, say) are left out. An edge that was built without the console has no pages.
  */

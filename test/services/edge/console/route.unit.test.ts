@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readPages } from '../../../../services/edge/console/pages.js'
+import { readConsole, readPages } from '../../../../services/edge/console/pages.js'
 import { createEdge } from '../edge.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-console-'))
@@ -84,4 +84,20 @@ it('leads browsers from / to the console, and answers everybody else as before',
     expect([other.statusCode, other.json().message]).toEqual([404, expect.stringContaining('/docs')])
   }
   expect((await app.inject({ method: 'POST', url: '/' })).statusCode).toBe(404)
+})
+
+it('reads the console beside the SDK that it imports, and nothing else of the clients', () => {
+  const clients = mkdtempSync(join(tmpdir(), 'weir-clients-'))
+  for (const file of ['console/index.html', 'console/parts/html.js', 'typescript/src/index.js', 'uploader/main.js']) {
+    mkdirSync(join(clients, file, '..'), { recursive: true })
+    writeFileSync(join(clients, file), file)
+  }
+  const pages = readConsole(clients)
+  rmSync(clients, { recursive: true })
+  expect([...pages.keys()].sort()).toEqual([
+    'files/console/index.html',
+    'files/console/parts/html.js',
+    'files/typescript/src/index.js',
+    'index.html',
+  ])
 })
