@@ -25,7 +25,9 @@ type Journey = {
   refers_to: { field: string; type: string; id: string; exists: boolean }[]
   referred_by: { type: string; count: number; sample: string[] }[]
 }
-type Listed = { requests: { request_id: string; type: string; status: string; accepted: number; refused: number }[] }
+type Listed = {
+  requests: { request_id: string; type: string; status: string; accepted: number; refused: number; waiting: number }[]
+}
 
 /** Reads live events with fetch, as the page does. */
 const listen = async ({ key }: Organisation, path = '/v1/live') => {
@@ -150,6 +152,44 @@ it("tells a record's whole way, and lists the requests that it came in", async (
   expect(await ids('type=shops')).toEqual([parents])
   expect((await ids('')).length).toBe(6)
   expect((await stranger.uploader.get<Listed>('/v1/requests')).body).toEqual({ requests: [], next_cursor: null })
+})
+
+it('tells that a record waits, and what came of it, in its journey, among the requests and live', async () => {
+  const org = await newOrganisation('waiting-way')
+  const stranger = await newOrganisation('waiting-stranger')
+  const live = await listen(org)
+  const parent = sampleOf(shop, { is_deleted: false })
+  const child = sampleOf(offer, { shop_id: parent.shop_id, is_deleted: false, name: 'first' })
+  const path = `/v1/data/offers/${child.offer_id}/journey`
+  const wait = (record: unknown) => org.uploader.upload('offers?missing_references=wait', [record])
+  const kinds = async () => (await org.uploader.get<Journey>(path)).body.steps?.map(({ kind }) => kind)
+  const list = async (query: string) => (await org.uploader.get<Listed>(`/v1/requests?${query}`)).body.requests
+
+  expect((await wait(child)).status).toBe(207)
+  await eventually(async () => expect(await kinds()).toEqual(['received', 'waited']), 60_000)
+  const { body } = await org.uploader.get<Journey>(path)
+  expect(body.refers_to).toEqual([{ field: 'shop_id', type: 'shops', id: parent.shop_id, exists: false }])
+  expect(await list('status=waiting')).toMatchObject([{ status: 'waiting', accepted: 0, waiting: 1 }])
+  await eventually(async () => expect(live.total('waiting')).toBe(1))
+  expect((await stranger.uploader.get(path)).status).toBe(404)
+
+  expect((await wait({ ...child, name: 'second' })).status).toBe(207)
+  expect((await org.uploader.upload('shops', [parent])).status).toBe(200)
+  await eventually(
+    async () =>
+      expect(await kinds()).toEqual([
+        ...['received', 'waited', 'superseded'],
+        ...['received', 'waited', 'accepted', 'published', 'stored'],
+      ]),
+    60_000,
+  )
+  expect(await list('status=waiting')).toEqual([])
+  expect((await list('type=offers')).map(({ status, accepted }) => [status, accepted])).toEqual([
+    ['accepted', 1],
+    ['partial', 0],
+  ])
+  await eventually(async () => expect([live.total('waiting'), live.total('accepted')]).toEqual([2, 2]))
+  live.close()
 })
 
 it('shows a request that is not decided yet as pending', async () => {

@@ -58,6 +58,7 @@ const titles: Record<string, string> = {
   changed: 'Changed',
   deleted: 'Deleted',
   superseded: 'Replaced by a newer one',
+  cancelled: 'Waiting cancelled',
   expired: 'Its time to wait ran out',
 }
 

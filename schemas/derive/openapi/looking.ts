@@ -108,7 +108,7 @@ export const lookingPaths = (types: string[], uploads: string[]): Record<string,
       tags: ['requests'],
       operationId: 'follow-record',
       summary: "One record's whole way",
-      description: `Everything that is known to have happened to one of your records, oldest first: received, refused, accepted, published, stored, changed, deleted; what it refers to, and what refers to it. A moment behind, as the tables are. ${scoped(dataRead)}`,
+      description: `Everything that is known to have happened to one of your records, oldest first: received, waited for others, refused, accepted, published, stored, changed, deleted; what it refers to, and what refers to it. A moment behind, as the tables are. ${scoped(dataRead)}`,
       parameters: [
         { name: 'type', in: 'path', required: true, schema: { type: 'string', enum: [...uploads, 'interactions'] } },
         { name: 'id', in: 'path', required: true, schema: uuid },
@@ -131,6 +131,7 @@ const kinds = [
   'changed',
   'deleted',
   'superseded',
+  'cancelled',
   'expired',
 ]
 

@@ -4,13 +4,20 @@ import type { Pool } from '#platform/postgres/postgres.js'
 import type { Reader } from '#rejections/find-rejections.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { stateTableOf } from '#schemas/derive/clickhouse.js'
-import { database, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
+import { database, logTableOf, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { Values } from '#schemas/field.js'
 import type { Problem } from '#schemas/problem.js'
-import { columnsOf, createReferencesOf, type RecordType } from '#schemas/record.js'
+import { columnsOf, createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
-import { type JourneyStep, mostVersionsOf, type PlaceInLog, type RecordVersion, stepsOf } from './steps.js'
+import {
+  type JourneyStep,
+  mostVersionsOf,
+  type PlaceInLog,
+  type RecordVersion,
+  stepsOf,
+  type WaitedVersion,
+} from './steps.js'
 
 export type RecordJourney = {
   type: string
@@ -24,6 +31,7 @@ export type RecordJourney = {
 export type FindJourney = (orgId: string, type: RecordType, id: string) => Promise<RecordJourney | undefined>
 
 const mostRefusals = 100
+const mostWaits = 100
 const mostSampled = 5
 const settings = { date_time_output_format: 'iso' }
 
@@ -77,6 +85,27 @@ export const createFindJourney = (deps: {
     }))
   }
 
+  const findWaited = async (org: string, type: RecordType, id: string): Promise<WaitedVersion[]> => {
+    const rows = await clickhouse.query<WaitRow>(
+      `select request_id, batch_id, since, until, state, changed_at, missing
+      from ${database}.${waitingLog} final
+      where org_id = {org:String} and type = {type:String} and id = {id:UUID}
+      order by since desc, version desc
+      limit {most:UInt32}`,
+      { org, type: type.type, id, most: mostWaits },
+      settings,
+    )
+    return rows.reverse().map((row) => ({
+      requestId: row.request_id,
+      batchId: row.batch_id,
+      since: new Date(row.since),
+      until: new Date(row.until),
+      state: row.state,
+      changedAt: new Date(row.changed_at),
+      missing: row.missing,
+    }))
+  }
+
   const findPlaces = async (batchIds: readonly string[]): Promise<(batchId: string) => PlaceInLog | undefined> => {
     const verdicts = await findVerdicts(pool, [...new Set(batchIds)])
     return (batchId) => {
@@ -85,11 +114,9 @@ export const createFindJourney = (deps: {
     }
   }
 
-  const findReferences = async (orgId: string, type: RecordType, values: Values) => {
+  const findReferences = async (orgId: string, given: readonly Reference[]) => {
     // A refused record may name a type that is none.
-    const references = createReferencesOf(type)(values).filter(
-      (one) => isUuid(one.id) && deps.catalogue.all.has(one.type),
-    )
+    const references = given.filter((one) => isUuid(one.id) && deps.catalogue.all.has(one.type))
     const entityOf = (one: { type: string; id: string }): Entity => ({
       orgId,
       type: one.type,
@@ -125,19 +152,25 @@ export const createFindJourney = (deps: {
   }
 
   return async (orgId, type, id) => {
-    const [found, refusals] = await Promise.all([findVersions(orgId, type, id), findRefusals(orgId, type, id)])
-    if (found.length === 0 && refusals.length === 0) return undefined
+    const [found, refusals, waits] = await Promise.all([
+      findVersions(orgId, type, id),
+      findRefusals(orgId, type, id),
+      findWaited(orgId, type, id),
+    ])
+    if (found.length === 0 && refusals.length === 0 && waits.length === 0) return undefined
     const most = mostVersionsOf(type)
     const versions = found.slice(-most)
     const before = found.length > most ? found[0] : undefined
-    const placeOf = await findPlaces([...versions, ...refusals].map(({ batchId }) => batchId))
+    const placeOf = await findPlaces([...versions, ...refusals, ...waits].map(({ batchId }) => batchId))
     const values = versions.at(-1)?.values ?? valuesIn(refusals.at(-1)?.record)
-    const known = { versions, before, refusals, placeOf }
+    // Of a record that only waits, what it waits for is all that is known here.
+    const references = values ? createReferencesOf(type)(values as Values) : (waits.at(-1)?.missing ?? [])
+    const known = { versions, before, refusals, waits, placeOf }
     return {
       type: type.type,
       id,
       steps: stepsOf({ type, orgId, id, layout: deps.layout() }, known),
-      refers_to: await findReferences(orgId, type, values as Values),
+      refers_to: await findReferences(orgId, references),
       referred_by: await findReferrers(orgId, type, id),
     }
   }
@@ -156,18 +189,27 @@ type RefusalRow = {
   whole: string
 }
 
+type WaitRow = Pick<WaitedVersion, 'state'> & {
+  request_id: string
+  batch_id: string
+  since: string
+  until: string
+  changed_at: string
+  missing: Reference[]
+}
+
 const namesOf = (type: RecordType): string =>
   Object.keys(columnsOf(type))
     .map((name) => `\`${name}\``)
     .join(', ')
 
 /** What a refused record says, as far as it can be read. */
-const valuesIn = (record: string | undefined): Record<string, unknown> => {
-  if (!record) return {}
+const valuesIn = (record: string | undefined): Record<string, unknown> | undefined => {
+  if (!record) return undefined
   const parsed: unknown = JSON.parse(record)
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
     ? (parsed as Record<string, unknown>)
-    : {}
+    : undefined
 }
 
 /** For each type, the types that refer to it, with the condition on their fields. */

@@ -1,13 +1,16 @@
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { acceptedTopic, database, entityKey, viewOf } from '#schemas/derive/names.js'
 import { type Layout, partitionsOf } from '#schemas/derive/topics.js'
+import type { WaitState } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
-import { hasVersions, type RecordType } from '#schemas/record.js'
+import { hasVersions, type RecordType, type Reference } from '#schemas/record.js'
 
 /** One thing that happened to a record. */
 export type JourneyStep = {
   at: Date
-  kind: 'received' | 'accepted' | 'refused' | 'published' | 'stored' | 'changed' | 'deleted'
+  kind:
+    | ('received' | 'accepted' | 'refused' | 'published' | 'stored' | 'changed' | 'deleted')
+    | ('waited' | 'superseded' | 'cancelled' | 'expired')
   /** For people. */
   words: string
   request_id?: string
@@ -41,12 +44,23 @@ export type RefusedVersion = {
   problems: Problem[]
 }
 
+/** A record of the same id that waits or waited for others. */
+export type WaitedVersion = {
+  requestId: string
+  batchId: string
+  since: Date
+  until: Date
+  state: WaitState
+  changedAt: Date
+  missing: Reference[]
+}
+
 /** Where a batch lies in the submitted log. */
 export type PlaceInLog = { topic: string; partition: number; offset: number }
 
 /**
- * What happened to a record, oldest first, from its versions and refusals in the order of their versions. `before` is the version
- * before the first that is shown, where older ones are left out.
+ * What happened to a record, oldest first, from its versions, refusals and waits. `before` is the version before the first that is
+ * shown, where older ones are left out.
  */
 export const stepsOf = (
   given: { type: RecordType; orgId: string; id: string; layout: Layout },
@@ -54,6 +68,7 @@ export const stepsOf = (
     versions: readonly RecordVersion[]
     before: RecordVersion | undefined
     refusals: readonly RefusedVersion[]
+    waits: readonly WaitedVersion[]
     placeOf: (batchId: string) => PlaceInLog | undefined
   },
 ): JourneyStep[] => {
@@ -71,6 +86,21 @@ export const stepsOf = (
     ...known.placeOf(one.batchId),
   })
 
+  const told = new Set<WaitedVersion>()
+  /** What was decided in the end has the batch it first came in. The tables are written apart, so the wait may still say `waiting`. */
+  const arrivalOf = (
+    one: { requestId: string; batchId: string },
+    state: 'accepted' | 'refused',
+    decidedAt: Date,
+  ): JourneyStep[] => {
+    const wait = known.waits.find(
+      (wait) => wait.batchId === one.batchId && (wait.state === state || wait.state === 'waiting') && !told.has(wait),
+    )
+    if (!wait) return [received(one, decidedAt)]
+    told.add(wait)
+    return [received(one, wait.since), ...waitSteps({ ...wait, state })]
+  }
+
   const ofVersion = (one: RecordVersion, before: RecordVersion | undefined): JourneyStep[] => {
     const { requestId, batchId, acceptedAt, version, values } = one
     const origin = { at: acceptedAt, request_id: requestId, batch_id: batchId, version }
@@ -82,19 +112,55 @@ export const stepsOf = (
       one === newest
         ? [{ at: acceptedAt, kind: 'stored', words: wordsOfRow(type, values), version, row: rowOf(one) }]
         : []
-    return [received(one, acceptedAt), verdict, published, ...stored]
+    return [...arrivalOf(one, 'accepted', acceptedAt), verdict, published, ...stored]
   }
 
   const accepted = known.versions.map((one, i) => ({
     version: one.version,
+    decidedAt: one.acceptedAt,
     steps: ofVersion(one, i === 0 ? known.before : known.versions[i - 1]),
   }))
   const refused = known.refusals.map((one) => ({
     version: one.version,
-    steps: [received(one, one.rejectedAt), refusedStep(one)],
+    decidedAt: one.rejectedAt,
+    steps: [...arrivalOf(one, 'refused', one.rejectedAt), refusedStep(one)],
   }))
   // By versions, which are places in the log, not by clocks.
-  return [...accepted, ...refused].sort((a, b) => a.version - b.version).flatMap(({ steps }) => steps)
+  const decided = [...accepted, ...refused].sort((a, b) => a.version - b.version)
+  // What waits or was left undecided has no version: it stands before what was decided after it came.
+  const oldest = known.before?.acceptedAt ?? new Date(0)
+  for (const wait of known.waits.filter((one) => !told.has(one) && one.since > oldest)) {
+    const after = decided.findIndex(({ decidedAt }) => decidedAt > wait.since)
+    const steps = [received(wait, wait.since), ...waitSteps(wait)]
+    decided.splice(after === -1 ? decided.length : after, 0, { version: 0, decidedAt: wait.since, steps })
+  }
+  return decided.flatMap(({ steps }) => steps)
+}
+
+const waitSteps = (wait: WaitedVersion): JourneyStep[] => {
+  const origin = { request_id: wait.requestId, batch_id: wait.batchId }
+  const names = wait.missing.map(({ type, id }) => `${type} ${id}`).join(', ')
+  const isOver = wait.state !== 'waiting'
+  const waited: JourneyStep = {
+    ...origin,
+    at: wait.since,
+    kind: 'waited',
+    words: isOver ? `Waited for ${names}.` : `Waits for ${names}, until ${wait.until.toISOString()} at the longest.`,
+  }
+  const end = (kind: 'superseded' | 'cancelled' | 'expired', words: string): JourneyStep[] => [
+    waited,
+    { ...origin, at: wait.changedAt, kind, words },
+  ]
+  switch (wait.state) {
+    case 'superseded':
+      return end('superseded', 'A newer record of this id came meanwhile, and counts instead.')
+    case 'cancelled':
+      return end('cancelled', 'Its waiting was cancelled: it was neither accepted nor refused.')
+    case 'refused':
+      return end('expired', `${names} did not come in time.`)
+    default:
+      return [waited]
+  }
 }
 
 const refusedStep = ({ requestId, batchId, rejectedAt, version, problems }: RefusedVersion): JourneyStep => {

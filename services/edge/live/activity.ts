@@ -70,10 +70,10 @@ export const createActivity = (deps: {
   const load = async (orgId: string, own: Watched): Promise<void> => {
     const until = new Date(own.liveSince)
     const from = new Date(bucketOf(now()) - (bucketsShown - 1) * bucketMs)
-    for (const { at, type, accepted, refused } of await history.count(orgId, { from, until, seconds: bucketSeconds }))
-      add(own, { at: at.getTime(), type, accepted, refused, waiting: 0 })
-    for (const { batchId, at, type, accepted, refused } of await history.since(orgId, until))
-      addOnce(own, batchId, { at: at.getTime(), type, accepted, refused, waiting: 0 })
+    for (const { at, ...counts } of await history.count(orgId, { from, until, seconds: bucketSeconds }))
+      add(own, { ...counts, at: at.getTime() })
+    for (const { batchId, at, ...counts } of await history.since(orgId, until))
+      addOnce(own, batchId, { ...counts, at: at.getTime() })
   }
 
   const begin = (orgId: string): Watched => {
@@ -106,7 +106,7 @@ export const createActivity = (deps: {
         type: verdict.type,
         accepted: verdict.accepted,
         refused: verdict.refused.length,
-        waiting: waitingIn(verdict),
+        waiting: begunToWaitIn(verdict),
       })
       forget(own)
     },
@@ -131,12 +131,12 @@ export const createActivity = (deps: {
   }
 }
 
-type CountedBatch = Omit<DecidedCount, 'at'> & { at: number; waiting: number }
+type CountedBatch = Omit<DecidedCount, 'at'> & { at: number }
 
 const nothing: BucketCounts = { accepted: 0, refused: 0, waiting: 0, interactions: 0 }
 
 const bucketOf = (time: number): number => Math.floor(time / bucketMs) * bucketMs
 
-/** How many records of the batch began to wait, where verdicts say so. */
-const waitingIn = (verdict: VerdictEvent & { waiting?: readonly unknown[] | null }): number =>
-  verdict.waiting?.length ?? 0
+/** How many records of the batch began to wait; those of a batch that is decided anew, a request by itself, waited before. */
+const begunToWaitIn = ({ batch_id, request_id, waiting = [] }: VerdictEvent): number =>
+  request_id === batch_id ? 0 : waiting.length

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { topicReferenceOf } from '#schemas/derive/topic-reference/topic-reference.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import { typeReferencesOf } from '#schemas/derive/type-reference/type-reference.js'
 import { noParametersHere } from '../http/query.js'
 import { callerOf } from '../http/request-context.js'
 import { sendError } from '../http/request-error.js'
 import { addResource } from '../http/resource.js'
-import { topicReferencesOf } from './topics.js'
 
 /** What any key may read: whose it is, which types there are, and which topics. */
 export const addReference = (app: FastifyInstance, deps: { catalogue: Catalogue; layout: () => Layout }): void => {
@@ -36,7 +36,7 @@ export const addReference = (app: FastifyInstance, deps: { catalogue: Catalogue;
   })
   answer('/v1/types', (request) => typesAt(addressOf(request)))
   answer('/v1/topics', () => {
-    topics ??= { topics: topicReferencesOf(catalogue, deps.layout()) }
+    topics ??= { topics: topicReferenceOf(catalogue, { layout: deps.layout() }) }
     return topics
   })
 }

@@ -3,7 +3,7 @@ import type { AfterRequest, ListedRequest } from '#ledger/latest/requests.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { readRequests } from '#schemas/derive/scopes.js'
 import { isUuid } from '#schemas/uuid.js'
-import { readQuery, refuseQuery, takeLimit, takeOneOf } from '../http/query.js'
+import { readQuery, refuseQuery, takeLimitTo, takeOneOf } from '../http/query.js'
 import { callerOf } from '../http/request-context.js'
 import { sendError } from '../http/request-error.js'
 import { addResource } from '../http/resource.js'
@@ -79,7 +79,7 @@ export const addRequestList = (
         const problems = readQuery(request, {
           status: takeOneOf(requestStatuses, (status) => Object.assign(asked, { status })),
           type: takeOneOf([...catalogue.all.keys()], (type) => Object.assign(asked, { type })),
-          limit: takeLimit(mostRows, (limit) => Object.assign(asked, { limit })),
+          limit: takeLimitTo(mostRows, (limit) => Object.assign(asked, { limit })),
           cursor: (text) => {
             const after = readPlaceOfRequest(text)
             if (!after) return { code: 'bad_format', message: 'must be the next_cursor of an answer' }
@@ -100,21 +100,26 @@ export const addRequestList = (
   })
 }
 
-const statusOfListed = ({ batches, decided, accepted, refused }: ListedRequest): RequestStatus => {
-  if (decided < batches) return 'pending'
-  if (refused === 0) return 'accepted'
-  return accepted === 0 ? 'refused' : 'partial'
+const statusOfListed = (one: ListedRequest): RequestStatus => {
+  if (one.decided < one.batches) return 'pending'
+  if (one.waiting > 0) return 'waiting'
+  if (one.accepted === recordsOf(one)) return 'accepted'
+  return one.refused === recordsOf(one) ? 'refused' : 'partial'
 }
+
+/** Of the batches that are decided. */
+const recordsOf = ({ accepted, refused, waiting, undecided }: ListedRequest): number =>
+  accepted + refused + waiting + undecided
 
 const listedAnswer = (one: ListedRequest) => ({
   request_id: one.requestId,
   type: one.type,
   ...(one.decided === 0 ? { submitted_at: one.at } : { decided_at: one.at }),
   status: statusOfListed(one),
-  records: one.records ?? one.accepted + one.refused,
+  records: one.records ?? recordsOf(one),
   accepted: one.accepted,
   refused: one.refused,
-  waiting: 0,
+  waiting: one.waiting,
 })
 
 const newestFirst = (a: ListedRequest, b: ListedRequest): number =>
@@ -125,7 +130,7 @@ const oncePerRequest = (found: readonly ListedRequest[]): ListedRequest[] => {
   const byId = new Map<string, ListedRequest>()
   for (const one of found) {
     const other = byId.get(one.requestId)
-    if (!other || one.accepted > other.accepted) byId.set(one.requestId, one)
+    if (!other || recordsOf(one) - one.refused > recordsOf(other) - other.refused) byId.set(one.requestId, one)
   }
   return [...byId.values()]
 }

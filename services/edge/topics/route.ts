@@ -4,12 +4,12 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { dataRead } from '#schemas/derive/scopes.js'
-import { noParametersHere, readQuery, refuseQuery, takeLimit } from '../http/query.js'
+import { publicTopicsOf } from '#schemas/derive/topic-reference/topic-reference.js'
+import { noParametersHere, readQuery, refuseQuery, takeLimitTo } from '../http/query.js'
 import { callerOf } from '../http/request-context.js'
 import { type RequestError, requestError, sendError } from '../http/request-error.js'
 import { addResource } from '../http/resource.js'
 import type { EventStream, Streams } from '../live/streams.js'
-import { publicTopicsOf } from '../reference/topics.js'
 import type { Followers } from './followers.js'
 import type { Tail, TailMessage } from './tail.js'
 
@@ -41,7 +41,7 @@ export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { st
   const list = async (request: FastifyRequest, reply: FastifyReply) => {
     let limit = shown
     const problems = readQuery(request, {
-      limit: takeLimit(mostShown, (given) => {
+      limit: takeLimitTo(mostShown, (given) => {
         limit = given
       }),
     })

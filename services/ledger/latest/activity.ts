@@ -3,8 +3,11 @@ import type { Pool } from '#platform/postgres/postgres.js'
 // What was decided for an organisation lately, as integrity.verdicts tells. Type by type, so that the index
 // verdicts_of_organisation leads to each.
 
-/** What was decided in a stretch of time. */
-export type DecidedCount = { at: Date; type: string; accepted: number; refused: number }
+/** What was decided in a stretch of time; `waiting` are the records that began to wait. */
+export type DecidedCount = { at: Date; type: string; accepted: number; refused: number; waiting: number }
+
+// A batch that is decided anew (a request by itself) holds records that waited before.
+const begunToWait = 'case when v.request_id = v.batch_id then 0 else coalesce(json_array_length(v.waiting), 0) end'
 
 /** How much was decided in each stretch of so many seconds, from `from` until before `until`; empty stretches are left out. */
 export const countDecided = async (
@@ -15,7 +18,7 @@ export const countDecided = async (
     name: 'count-decided',
     text: `
       select to_timestamp(floor(extract(epoch from v.decided_at) / $5) * $5) as at, v.type,
-        sum(v.accepted) as accepted, sum(json_array_length(v.refused)) as refused
+        sum(v.accepted) as accepted, sum(json_array_length(v.refused)) as refused, sum(${begunToWait}) as waiting
       from unnest($2::text[]) as wanted (type)
       join integrity.verdicts v on v.type = wanted.type
       where v.org_id = $1 and v.decided_at >= $3 and v.decided_at < $4
@@ -36,7 +39,8 @@ export const findDecidedSince = async (
   const { rows } = await pool.query<DecidedBatch>({
     name: 'find-decided-since',
     text: `
-      select v.batch_id as "batchId", v.decided_at as at, v.type, v.accepted, json_array_length(v.refused) as refused
+      select v.batch_id as "batchId", v.decided_at as at, v.type, v.accepted, json_array_length(v.refused) as refused,
+        ${begunToWait} as waiting
       from unnest($2::text[]) as wanted (type)
       join integrity.verdicts v on v.type = wanted.type
       where v.org_id = $1 and v.decided_at >= $3

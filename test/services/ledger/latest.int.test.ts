@@ -6,6 +6,7 @@ import { saveRequests } from '#ledger/requests.js'
 import { insertVerdicts, type StoredVerdict } from '#ledger/verdicts.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
+import { insertWait } from '../../support/waits.js'
 
 const { pool } = await openMigratedDatabase()
 const start = Date.UTC(2026, 0, 1)
@@ -48,11 +49,11 @@ it('counts what was decided by stretches of time, of one organisation', async ()
   const asked = { orgId: 'acme', types, from: new Date(start), until: new Date(start + 10_000), seconds: 5 }
   const found = await countDecided(pool, asked)
   expect(found.sort((a, b) => a.at.getTime() - b.at.getTime())).toEqual([
-    { at: new Date(start), type: 'shops', accepted: 5, refused: 1 },
-    { at: new Date(start + 5000), type: 'tags', accepted: 0, refused: 2 },
+    { at: new Date(start), type: 'shops', accepted: 5, refused: 1, waiting: 0 },
+    { at: new Date(start + 5000), type: 'tags', accepted: 0, refused: 2, waiting: 0 },
   ])
   const since = await findDecidedSince(pool, { orgId: 'acme', types, since: new Date(start + 10_000), most: 10 })
-  expect(since).toMatchObject([{ at: new Date(start + 10_000), type: 'shops', accepted: 7, refused: 0 }])
+  expect(since).toMatchObject([{ at: new Date(start + 10_000), type: 'shops', accepted: 7, refused: 0, waiting: 0 }])
   expect(await findLastAccepted(pool, 'acme', types)).toEqual([
     { type: 'shops', lastAcceptedAt: new Date(start + 10_000) },
     { type: 'tags', lastAcceptedAt: null },
@@ -118,7 +119,35 @@ it('lists requests once, newest first, and page by page; those that are not deci
       decided: 0,
       accepted: 0,
       refused: 0,
+      waiting: 0,
+      undecided: 0,
       records: 503,
     },
+  ])
+})
+
+it('counts records that wait: when they begin to, and in the list of requests as things stand now', async () => {
+  const orgId = 'waiter'
+  const [request, batch, resumed] = [randomUUID(), randomUUID(), randomUUID()]
+  const waiting = Array.from({ length: 5 }, (_, index) => ({ index, id: randomUUID(), for: [], until: start + 60_000 }))
+  await store(
+    { org_id: orgId, request_id: request, batch_id: batch, accepted: 2, refused: [refused(7)], waiting },
+    // Decided anew: one is accepted, another goes on waiting.
+    { org_id: orgId, request_id: resumed, batch_id: resumed, accepted: 1, waiting: waiting.slice(4) },
+  )
+  const from = new Date(start)
+  const counted = await countDecided(pool, { orgId, types, from, until: new Date(start + 5000), seconds: 5 })
+  expect(counted).toEqual([{ at: from, type: 'shops', accepted: 3, refused: 1, waiting: 5 }])
+  const since = await findDecidedSince(pool, { orgId, types, since: from, most: 10 })
+  expect(new Map(since.map((one) => [one.batchId, one.waiting]))).toEqual(
+    new Map([
+      [batch, 5],
+      [resumed, 0],
+    ]),
+  )
+  for (const [place, state] of (['accepted', 'refused', 'superseded', 'cancelled', 'waiting'] as const).entries())
+    await insertWait(pool, { org: orgId, type: 'shops', batchId: batch, place, requestId: request, state })
+  expect(await listDecidedRequests(pool, { orgId, types, most: 10 })).toMatchObject([
+    { requestId: request, accepted: 3, refused: 2, waiting: 1, undecided: 2 },
   ])
 })

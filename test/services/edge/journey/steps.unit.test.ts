@@ -3,7 +3,12 @@ import { uuidv7 } from 'uuidv7'
 import { expect, it } from 'vitest'
 import { usualLayout } from '#schemas/derive/topics.js'
 import { shop } from '#schemas/records/shop.js'
-import { type RecordVersion, type RefusedVersion, stepsOf } from '../../../../services/edge/journey/steps.js'
+import {
+  type RecordVersion,
+  type RefusedVersion,
+  stepsOf,
+  type WaitedVersion,
+} from '../../../../services/edge/journey/steps.js'
 
 const id = '3f2b8c1e-9d4a-4e7f-8a1b-2c3d4e5f6a7b'
 const given = { type: shop, orgId: 'acme', id, layout: usualLayout }
@@ -34,7 +39,7 @@ it('tells the whole way of a record that was refused, mended, changed and delete
   ]
   const placeOf = (batchId: string) =>
     batchId === 'batch-2' ? { topic: 'weir.submitted.shops', partition: 1, offset: 7 } : undefined
-  const steps = stepsOf(given, { versions, before: undefined, refusals: [refusal(1)], placeOf })
+  const steps = stepsOf(given, { versions, before: undefined, refusals: [refusal(1)], waits: [], placeOf })
   expect(steps.map(({ kind }) => kind)).toEqual([
     ...['received', 'refused'],
     ...['received', 'accepted', 'published'],
@@ -56,6 +61,49 @@ it('tells the whole way of a record that was refused, mended, changed and delete
   })
 })
 
+const placeOf = () => undefined
+const wait = (n: number, seconds: number, state: WaitedVersion['state']): WaitedVersion => ({
+  requestId: uuidv7(),
+  batchId: `batch-${n}`,
+  since: new Date(Date.now() + 1000 * seconds),
+  until: new Date(Date.now() + 86_400_000),
+  state,
+  changedAt: new Date(Date.now() + 1000 * seconds + 500),
+  missing: [{ field: 'tag_id', type: 'tags', id }],
+})
+
+it('tells of waiting: accepted in the end, replaced, cancelled, too late, and still', () => {
+  const waits = [
+    wait(20, 1, 'accepted'),
+    wait(8, 21, 'superseded'),
+    wait(30, 22, 'refused'),
+    wait(9, 31, 'cancelled'),
+    wait(40, 32, 'waiting'),
+  ]
+  const versions = [version(20, {})]
+  const refusals = [refusal(30)]
+  const steps = stepsOf(given, { versions, before: undefined, refusals, waits, placeOf })
+  expect(steps.map(({ kind }) => kind)).toEqual([
+    ...['received', 'waited', 'accepted', 'published', 'stored'],
+    ...['received', 'waited', 'superseded'],
+    ...['received', 'waited', 'expired', 'refused'],
+    ...['received', 'waited', 'cancelled'],
+    ...['received', 'waited'],
+  ])
+  expect(steps[1]).toMatchObject({ words: `Waited for tags ${id}.`, batch_id: 'batch-20' })
+  expect(steps.at(-1)?.words).toContain(`Waits for tags ${id}, until `)
+})
+
+it('puts a wait with what it came to, where the table of waits is behind, and keeps one whose end is still to come', () => {
+  const known = { before: undefined, refusals: [], placeOf }
+  const behind = stepsOf(given, { ...known, versions: [version(20, {})], waits: [wait(20, 1, 'waiting')] })
+  expect(behind.map(({ kind }) => kind)).toEqual(['received', 'waited', 'accepted', 'published', 'stored'])
+  const ahead = stepsOf(given, { ...known, versions: [], waits: [wait(20, 1, 'accepted')] })
+  expect(ahead.map(({ kind }) => kind)).toEqual(['received', 'waited'])
+  const older = { ...known, versions: [version(20, {})], before: version(10, {}) }
+  expect(stepsOf(given, { ...older, waits: [wait(5, 5, 'accepted')] }).map(({ kind }) => kind)).not.toContain('waited')
+})
+
 it('orders by versions, says of each version what it changed, and never when something came after it was decided', () => {
   const place = fc.record({
     n: fc.integer({ min: 1, max: 1000 }),
@@ -68,7 +116,7 @@ it('orders by versions, says of each version what it changed, and never when som
       const versions = sorted.filter(({ isRefused }) => !isRefused).map(({ n, name }) => version(n, { name }))
       const refusals = sorted.filter(({ isRefused }) => isRefused).map(({ n }) => refusal(n))
       const [before, ...shown] = versions
-      const steps = stepsOf(given, { versions: shown, before, refusals, placeOf: () => undefined })
+      const steps = stepsOf(given, { versions: shown, before, refusals, waits: [], placeOf: () => undefined })
       const numbers = steps.flatMap(({ version }) => version ?? [])
       expect(numbers).toEqual([...numbers].sort((a, b) => a - b))
       expect(steps.filter(({ kind }) => kind === 'changed')).toHaveLength(shown.length)

@@ -28,8 +28,12 @@ const { send } = createEdge({
   },
 })
 
-const statusOf = ({ batches, decided, accepted, refused }: Row): string =>
-  decided < batches ? 'pending' : refused === 0 ? 'accepted' : accepted === 0 ? 'refused' : 'partial'
+const statusOf = ({ batches, decided, accepted, refused, waiting, undecided }: Row): string => {
+  if (decided < batches) return 'pending'
+  if (waiting > 0) return 'waiting'
+  const others = { accepted: refused + undecided, refused: accepted + undecided }
+  return others.accepted === 0 ? 'accepted' : others.refused === 0 ? 'refused' : 'partial'
+}
 
 const anyRow = fc.record({
   org: fc.constantFrom('acme', 'acme', 'other'),
@@ -39,12 +43,14 @@ const anyRow = fc.record({
   decided: fc.integer({ min: 0, max: 2 }),
   accepted: fc.integer({ min: 0, max: 1 }),
   refused: fc.integer({ min: 0, max: 1 }),
+  waiting: fc.integer({ min: 0, max: 1 }),
+  undecided: fc.integer({ min: 0, max: 1 }),
 })
 
 it('pages through exactly what was asked for, newest first, of one organisation', async () => {
   const filter = fc.record(
     {
-      status: fc.constantFrom('accepted', 'partial', 'refused', 'pending'),
+      status: fc.constantFrom('accepted', 'partial', 'refused', 'pending', 'waiting'),
       type: fc.constantFrom('shops', 'interactions'),
     },
     { requiredKeys: [] },
@@ -79,10 +85,11 @@ it('pages through exactly what was asked for, newest first, of one organisation'
 })
 
 it('shows what became of each, and when', async () => {
-  const base = { org: 'acme', type: 'shops', batches: 1, records: null }
+  const base = { org: 'acme', type: 'shops', batches: 1, records: null, waiting: 0, undecided: 0 }
   rows = [
     { ...base, requestId: idOf(1), at: new Date(2000), decided: 1, accepted: 3, refused: 2 },
     { ...base, requestId: idOf(2), at: new Date(1000), decided: 0, accepted: 0, refused: 0, records: 9 },
+    { ...base, requestId: idOf(3), at: new Date(500), decided: 1, accepted: 3, refused: 1, waiting: 4, undecided: 2 },
   ]
   expect((await send('GET', '/v1/requests')).body).toEqual({
     requests: [
@@ -105,6 +112,16 @@ it('shows what became of each, and when', async () => {
         accepted: 0,
         refused: 0,
         waiting: 0,
+      },
+      {
+        request_id: idOf(3),
+        type: 'shops',
+        decided_at: '1970-01-01T00:00:00.500Z',
+        status: 'waiting',
+        records: 10,
+        accepted: 3,
+        refused: 1,
+        waiting: 4,
       },
     ],
     next_cursor: null,

@@ -6,12 +6,12 @@ const topic = '/v1/topics/weir.accepted.shops/events'
 
 it('shows an organisation the last events of its own, decoded, and no others', async () => {
   const tail = createTail()
-  const valueOf = (org: string) => Buffer.from(JSON.stringify({ org_id: org, name: org }))
+  const bytesOf = (org: string) => Buffer.from(JSON.stringify({ org_id: org, name: org }))
   const message = (offset: number, org: string, written = org) => ({
     offset,
     timestamp: offset * 1000,
     key: `${org}/${offset}`,
-    value: valueOf(written),
+    value: bytesOf(written),
   })
   // The third says by its key that it is acme's, and is not.
   tail.add(1, [message(1, 'acme'), message(2, 'other'), message(3, 'acme', 'other'), message(4, 'acme')])
