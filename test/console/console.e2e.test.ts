@@ -12,6 +12,7 @@ import {
   faultsOf,
   findBarriers,
   goTo,
+  offer,
   openConsole,
   openPage,
   type Subject,
@@ -63,6 +64,34 @@ it('shows what is decided while it is decided', async ({ skip }) => {
   if (!findChromium()) skip(noChromium)
   const subject = await newSubject('console-live')
   await seeItLive(await openConsole(browser, subject), subject)
+})
+
+it('shows what waits for what, has it cancelled, and in a journey what came of waiting', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const subject = await newSubject('console-waiting')
+  const wait = (...records: Record<string, unknown>[]) => subject.upload('offers?missing_references=wait', records)
+  const late = shop()
+  await wait(offer({ shop_id: late.shop_id }), offer({ shop_id: late.shop_id }))
+  const page = await openConsole(browser, subject)
+  await goTo(page, 'Requests')
+  await page.getByRole('region', { name: 'Requests' }).getByText('waiting', { exact: true }).first().waitFor()
+  await goTo(page, 'Waiting')
+  await page.getByText('2 records wait for others').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: 'Cancel them' }).click()
+  await page.getByText('2 records no longer wait').waitFor()
+  await page.getByText('Nothing waits.').waitFor()
+
+  const patient = offer({ shop_id: late.shop_id })
+  await wait(patient)
+  await subject.upload('shops', [late])
+  await page.evaluate((id) => {
+    location.hash = `#/journey/offers/${id}`
+  }, patient.offer_id)
+  for (const step of ['Waited', 'Accepted', 'In ClickHouse'])
+    await page.locator('.timeline').getByText(step, { exact: true }).first().waitFor({ timeout: 60_000 })
+  expect(faultsOf.get(page)).toEqual([])
 })
 
 it('says that the edge is gone, and goes on by itself once it is back', async ({ skip }) => {

@@ -22,7 +22,7 @@ export const QualityPage = ({ query }: PageProps): VNode => {
   const days = Array.from({ length: Number(span) }, (_, index) => day(from + index * 86_400_000))
   const choose = (change: Record<string, string>) => goTo(linkTo(['quality'], { type, days: span, ...change }))
   return html`
-    <${PageHead} title="Quality" about="Received, accepted and refused by day (UTC).">
+    <${PageHead} title="Quality" about="Received, accepted, refused and waiting by day (UTC).">
       <${Choose} label="Type" value=${type} onChange=${(chosen: string) => choose({ type: chosen })} options=${[['', 'all'], ...types.map((each) => [each.type, each.type])]} />
       <${Choose} label="Days" value=${span} onChange=${(chosen: string) => choose({ days: chosen })} options=${['7', '14', '30', '90'].map((each) => [each, each])} />
     <//>
@@ -67,18 +67,22 @@ const TopCodes = ({ found, type }: { found: readonly QualityDayShown[]; type: st
 }
 
 const ByType = ({ found }: { found: readonly QualityDayShown[] }): VNode => {
-  const byType = new Map<string, { received: number; accepted: number; refused: number; last: string | null }>()
+  const byType = new Map<
+    string,
+    { received: number; accepted: number; refused: number; waiting: number; last: string | null }
+  >()
   for (const one of found) {
-    const sum = byType.get(one.type) ?? { received: 0, accepted: 0, refused: 0, last: null }
+    const sum = byType.get(one.type) ?? { received: 0, accepted: 0, refused: 0, waiting: 0, last: null }
     byType.set(one.type, {
       received: sum.received + one.received,
       accepted: sum.accepted + one.accepted,
       refused: sum.refused + one.refused,
+      waiting: sum.waiting + (one.waiting ?? 0),
       last: [sum.last, one.last_accepted_at].filter(Boolean).sort().at(-1) ?? null,
     })
   }
   const sorted = [...byType].sort(([, a], [, b]) => b.received - a.received)
-  return html`<${Table} label="By type" head=${html`<th scope="col">Type</th><th scope="col" class="number">Received</th><th scope="col" class="number">Accepted</th><th scope="col" class="number">Refused</th><th scope="col">Last accepted</th>`}>
-    ${sorted.map(([type, sum]) => html`<tr key=${type}><td><a href=${linkTo(['quality'], { type })}>${type}</a></td><td class="number">${count(sum.received)}</td><td class="number accepted">${count(sum.accepted)}</td><td class=${sum.refused > 0 ? 'number refused' : 'number soft'}>${count(sum.refused)}</td><td><${When} at=${sum.last} /></td></tr>`)}
+  return html`<${Table} label="By type" head=${html`<th scope="col">Type</th><th scope="col" class="number">Received</th><th scope="col" class="number">Accepted</th><th scope="col" class="number">Refused</th><th scope="col" class="number">Waiting</th><th scope="col">Last accepted</th>`}>
+    ${sorted.map(([type, sum]) => html`<tr key=${type}><td><a href=${linkTo(['quality'], { type })}>${type}</a></td><td class="number">${count(sum.received)}</td><td class="number accepted">${count(sum.accepted)}</td><td class=${sum.refused > 0 ? 'number refused' : 'number soft'}>${count(sum.refused)}</td><td class=${sum.waiting > 0 ? 'number waiting' : 'number soft'}>${count(sum.waiting)}</td><td><${When} at=${sum.last} /></td></tr>`)}
   <//>`
 }

@@ -42,7 +42,7 @@ export const WaitingPage = (_: PageProps): VNode => {
     asked.reload()
   }
   return html`
-    <${PageHead} title="Waiting" about=${asked.answer ? `${records(asked.answer.waiting)} wait for others to be uploaded. Upload what is missing, and they are decided by themselves.` : 'Records that wait for others to be uploaded.'}>
+    <${PageHead} title="Waiting" about=${asked.answer ? `${records(asked.answer.waiting)} ${asked.answer.waiting === 1 ? 'waits' : 'wait'} for others to be uploaded. Upload what is missing, and the rest happens by itself.` : 'Records that wait for others to be uploaded.'}>
       <button type="button" onClick=${asked.reload}>Refresh</button>
     <//>
     <div role="status">${told && html`<p class="notice">${sentence(told)}</p>`}</div>
