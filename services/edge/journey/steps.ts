@@ -87,14 +87,21 @@ export const stepsOf = (
   })
 
   const told = new Set<WaitedVersion>()
-  /** What was decided in the end has the batch it first came in. The tables are written apart, so the wait may still say `waiting`. */
+  /**
+   * What was decided after waiting has the batch that it first came in. The tables are written apart, so its wait may still say
+   * `waiting`. What was decided when the wait began was another record of that batch, with the same id.
+   */
   const arrivalOf = (
     one: { requestId: string; batchId: string },
     state: 'accepted' | 'refused',
     decidedAt: Date,
   ): JourneyStep[] => {
     const wait = known.waits.find(
-      (wait) => wait.batchId === one.batchId && (wait.state === state || wait.state === 'waiting') && !told.has(wait),
+      (wait) =>
+        wait.batchId === one.batchId &&
+        (wait.state === state || wait.state === 'waiting') &&
+        wait.since < decidedAt &&
+        !told.has(wait),
     )
     if (!wait) return [received(one, decidedAt)]
     told.add(wait)

@@ -100,6 +100,12 @@ it('puts a wait with what it came to, where the table of waits is behind, and ke
   expect(behind.map(({ kind }) => kind)).toEqual(['received', 'waited', 'accepted', 'published', 'stored'])
   const ahead = stepsOf(given, { ...known, versions: [], waits: [wait(20, 1, 'accepted')] })
   expect(ahead.map(({ kind }) => kind)).toEqual(['received', 'waited'])
+  const twin = version(20, {})
+  const beside = { ...wait(20, 0, 'waiting'), since: twin.acceptedAt }
+  expect(stepsOf(given, { ...known, versions: [twin], waits: [beside] }).map(({ kind }) => kind)).toEqual([
+    ...['received', 'accepted', 'published', 'stored'],
+    ...['received', 'waited'],
+  ])
   const older = { ...known, versions: [version(20, {})], before: version(10, {}) }
   expect(stepsOf(given, { ...older, waits: [wait(5, 5, 'accepted')] }).map(({ kind }) => kind)).not.toContain('waited')
 })
