@@ -13,7 +13,7 @@ rights() {
   cat <<'END'
 # The edge appends batches, and reads verdicts, each edge in a consumer group of its own. For the console it reads what was published.
 edge --operation Write --topic weir.submitted. --resource-pattern-type prefixed
-edge --operation Read --topic weir.verdicts --topic weir.interactions --topic weir.rejected
+edge --operation Read --topic weir.verdicts --topic weir.interactions --topic weir.rejected --topic weir.waiting
 edge --operation Read --topic weir.accepted. --resource-pattern-type prefixed
 edge --operation Read --group weir-edge- --resource-pattern-type prefixed
 
