@@ -11,9 +11,10 @@ set -eu
 # Reading, writing and deleting each include the right to describe; "prefixed" means every name that begins so.
 rights() {
   cat <<'END'
-# The edge appends batches, and reads verdicts, each edge in a consumer group of its own.
+# The edge appends batches, and reads verdicts, each edge in a consumer group of its own. For the console it reads what was published.
 edge --operation Write --topic weir.submitted. --resource-pattern-type prefixed
-edge --operation Read --topic weir.verdicts
+edge --operation Read --topic weir.verdicts --topic weir.interactions --topic weir.rejected --topic weir.waiting
+edge --operation Read --topic weir.accepted. --resource-pattern-type prefixed
 edge --operation Read --group weir-edge- --resource-pattern-type prefixed
 
 # Integrity reads batches, and publishes what it has decided. Records that waited it appends to their log again.

@@ -55,6 +55,7 @@ it.each([
   { room: 'services/integrity', mayImport: shared },
   { room: 'services/sink', mayImport: shared },
   { room: 'clients/typescript', mayImport: [] },
+  { room: 'clients/console', mayImport: ['clients/typescript'] },
   { room: 'clients/uploader', mayImport: ['schemas', 'clients/typescript'] },
 ])('imports into $room only what may be there', ({ room, mayImport }) => {
   const allowed = new Set([room, ...mayImport])

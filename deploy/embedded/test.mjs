@@ -7,7 +7,7 @@ import { setUp } from './setup/setup.mjs'
 // A Kafka that runs for minutes is not worth the optimising compiler: without it, starting one takes 6 s of a core, not 11.
 const lightJava = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
 
-await setUp()
+await setUp({ withBrowser: true })
 const { folder, remove } = makeRunFolder()
 runNode(
   [fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url)), 'run', ...process.argv.slice(2)],

@@ -1,7 +1,10 @@
 import type { Catalogue } from '../catalogue.js'
 import { answerSchemas, errorResponses, json } from './openapi/answers.js'
+import { referencePaths, referenceSchemas } from './openapi/console.js'
 import { listInteractions, recordInteraction } from './openapi/interactions.js'
+import { lookingPaths, lookingSchemas } from './openapi/looking.js'
 import { health, importOf, lookUpRequest, readiness, uploadOf } from './openapi/operations.js'
+import { operatorPaths, operatorSchemas } from './openapi/operators.js'
 import { recordSchema, type Schema, storedSchema } from './openapi/record-schema.js'
 import { rejectionPaths, rejectionSchemas } from './openapi/rejections.js'
 import { waitingPaths, waitingSchemas } from './openapi/waiting.js'
@@ -33,9 +36,14 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
     tags: [
       { name: 'uploads', description: 'Batches of records. Upload what others refer to first.' },
       { name: 'interactions', description: 'One interaction of a user with an item, and reading them back.' },
-      { name: 'requests', description: 'What became of a request.' },
+      { name: 'requests', description: 'What became of a request, and of a record.' },
       { name: 'rejections', description: 'Your refused records: look, mend, and submit again.' },
       { name: 'waiting', description: 'Your records that wait for what they refer to.' },
+      { name: 'reference', description: 'What there is: types, topics, and whose key this is.' },
+      {
+        name: 'operators',
+        description: "Organisations and keys. An operator's key also reads for any organisation, by `?org=`.",
+      },
       { name: 'health', description: 'For operators; no key needed.' },
     ],
     security: [{ key: [] }],
@@ -49,6 +57,9 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       '/v1/requests/{request_id}': { get: lookUpRequest },
       ...rejectionPaths(types),
       ...waitingPaths(types, uploadTypes),
+      ...lookingPaths(types, uploadTypes),
+      ...referencePaths,
+      ...operatorPaths,
       '/healthz': { get: health('Whether the process runs', { 200: json('It runs.', { type: 'object' }) }) },
       '/readyz': { get: readiness },
       '/metrics': {
@@ -62,6 +73,9 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
         StoredInteraction: storedSchema(catalogue.interaction),
         ...rejectionSchemas(types),
         ...waitingSchemas(types, uploadTypes),
+        ...lookingSchemas(types),
+        ...referenceSchemas(types),
+        ...operatorSchemas,
       },
       responses: errorResponses,
       securitySchemes: {

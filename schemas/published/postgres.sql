@@ -32,6 +32,8 @@ create table auth.api_keys (
   expires_at timestamptz,
   revoked_at timestamptz,
   last_used_at timestamptz,
+  -- Whether it is an operator's: it sees every organisation, and issues keys for them.
+  is_operator boolean not null default false,
   constraint api_keys_pkey primary key (key_id),
   constraint api_keys_key_hash_key unique (key_hash),
   constraint api_keys_org_id_fkey foreign key (org_id) references auth.organisations(org_id)
@@ -104,6 +106,7 @@ create table integrity.verdicts (
   constraint verdicts_pkey primary key (batch_id)
 );
 create index verdicts_last_used on integrity.verdicts (topic, partition, coalesce(repeated_at, decided_at));
+create index verdicts_of_organisation on integrity.verdicts (org_id, type, decided_at);
 create index verdicts_request_id on integrity.verdicts (request_id);
 
 -- Interactions that came with an Idempotency-Key: each is taken once.

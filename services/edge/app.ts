@@ -2,6 +2,8 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Log } from '#platform/health/log.js'
 import { addBodyParser } from './body/body.js'
+import type { Pages } from './console/pages.js'
+import { addConsole } from './console/route.js'
 import type { EdgeFigures } from './figures.js'
 import { addDocs } from './http/docs.js'
 import { addHealth, type HealthDeps } from './http/health.js'
@@ -14,17 +16,29 @@ import { addImports } from './imports/route.js'
 import { createGather } from './interactions/gather.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
+import type { FindJourney } from './journey/find-journey.js'
+import { addJourney } from './journey/route.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
 import { addAdmission } from './limits/admission.js'
 import { addLagShedding } from './limits/lag.js'
 import type { Load } from './limits/load.js'
+import type { Activity } from './live/activity.js'
+import { addLive } from './live/route.js'
+import { addStreams } from './live/streams.js'
 import type { Certificate } from './network/certificate.js'
 import { addGoodbye, isLate, readOn, serverOptionsOf, socketError } from './network/connections.js'
 import type { Network } from './network/network.js'
 import { addNetwork, securityHeaders } from './network/security.js'
+import type { OperatorsDesk } from './operators/desk.js'
+import { addOperators } from './operators/route.js'
+import { addOverview, type OverviewDeps } from './overview/route.js'
+import { addReference } from './reference/route.js'
+import type { Reads } from './rejections/reads.js'
 import { addRejections, type RejectionDeps } from './rejections/route.js'
+import { addRequestList, type RequestLists } from './requests/list.js'
 import { addRequests } from './requests/route.js'
 import type { VerdictStore } from './requests/verdict-store.js'
+import { addTopicEvents, type TopicEventDeps } from './topics/route.js'
 import { addUploads, type UploadDeps } from './uploads/route.js'
 import { addWaiting, type WaitingDeps } from './waiting/route.js'
 
@@ -32,6 +46,8 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
   Omit<RecordInteractionDeps, 'store' | 'gather'> &
   RejectionDeps &
   WaitingDeps &
+  Pick<OverviewDeps, 'lastAccepted' | 'lagOf'> &
+  Pick<TopicEventDeps, 'followers' | 'decoders'> &
   HealthDeps & {
     findCaller: FindCaller
     readInteractions: ReadInteractions
@@ -47,6 +63,13 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     network: Omit<Network, 'host' | 'certificate'>
     /** Whether operators have a port of their own. */
     hasOperationsPort?: boolean
+    pages: Pages
+    activity: Pick<Activity, 'watch'>
+    requestLists: RequestLists
+    findJourney: FindJourney
+    operators: OperatorsDesk
+    /** For the console's interfaces. */
+    lookReads: Reads
     /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
     figures: EdgeFigures
@@ -115,6 +138,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   addGoodbye(app)
   addHealth(app, deps, { isPublicOnly: deps.hasOperationsPort ?? false })
   addDocs(app, deps)
+  addConsole(app, deps)
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))
     guarded.addHook('onRequest', deps.rateLimits.takeRequest)
@@ -124,6 +148,14 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addUploads(guarded, deps)
     addImports(guarded, { ...deps, unhurried, pieceWithin: deps.network.requestTimeout })
     addRequests(guarded, deps)
+    addRequestList(guarded, deps)
+    addOverview(guarded, deps)
+    addJourney(guarded, deps)
+    addOperators(guarded, deps)
+    addReference(guarded, deps)
+    const streams = addStreams(guarded, deps)
+    addLive(guarded, { ...deps, streams })
+    addTopicEvents(guarded, { ...deps, streams })
     addRejections(guarded, deps)
     addWaiting(guarded, deps)
     addResource(guarded, '/user-interactions', {

@@ -1,5 +1,6 @@
 // HTTP requests → validated, cut into batches, published as submitted events → answered with their verdicts.
 
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
@@ -14,12 +15,14 @@ import { readAccess } from '#platform/process/access.js'
 import { orExit, readConfigOrExit } from '#platform/process/config.js'
 import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
+import { packageRoot } from '#platform/process/package-root.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { createApp } from './app.js'
 import { configSchema, openOrgOf, operationsPortOf, withCoursesLimit } from './config.js'
+import { readConsole } from './console/pages.js'
 import { createFigures } from './figures.js'
 import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
 import { createReadInteractions } from './interactions/reader.js'
@@ -28,6 +31,7 @@ import { createKeyMemory } from './keys/key-memory.js'
 import { createLastUse } from './keys/last-use.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
+import { openLook } from './look/open.js'
 import { createRenewal, type TlsServer } from './network/certificate.js'
 import { openNetworkOrExit } from './network/network.js'
 import { openRejections } from './rejections/open.js'
@@ -36,6 +40,7 @@ import { createVerdictStore } from './requests/verdict-store.js'
 import { openStream } from './stream/stream.js'
 import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
+import { createFollowers } from './topics/followers.js'
 import { createFindKnown } from './uploads/dry-run.js'
 import { openWaiting } from './waiting/desk.js'
 
@@ -85,6 +90,9 @@ await runService(log, async (onStop, crash) => {
   const submittedTopics = [...catalogue.all.keys()].map(submittedTopic)
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
   const patience = createPatience(log)
+  const followers = createFollowers({ kafka, log })
+  onStop('topics that are looked at', followers.close)
+  const look = openLook({ catalogue, access, layout: () => stream.layout(), now, log }, onStop)
   const stream = openStream({
     catalogue,
     kafka,
@@ -92,7 +100,10 @@ await runService(log, async (onStop, crash) => {
     checkTopics: (layout) => untilPartitioned(kafka, patience, layout, submittedTopics),
     registry,
     patience,
-    settle: verdicts.settle,
+    settle: (verdict) => {
+      verdicts.settle(verdict)
+      look.note(verdict)
+    },
     failAt,
     crash,
     log,
@@ -182,6 +193,11 @@ await runService(log, async (onStop, crash) => {
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,
+    ...look.sources,
+    followers,
+    decoders: registry,
+    lagOf: verdicts.lagOf,
+    pages: readConsole(join(packageRoot, 'dist/clients')),
     network,
     certificate,
     ...health,
@@ -204,6 +220,7 @@ await runService(log, async (onStop, crash) => {
     abandonAfter(stopWaitingAfter, pool)
     ownRejections.abandonAfter(stopWaitingAfter)
     ownWaiting.abandonAfter(stopWaitingAfter)
+    look.abandonAfter(stopWaitingAfter)
   })
   // Kafka is waited for first, so that clients that connect are served; if it stays away they are answered that.
   await Promise.race([stream.opened, sleep(listenAfter, undefined, { ref: false })])

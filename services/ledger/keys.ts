@@ -1,4 +1,6 @@
-import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { createKeyText, hashKey } from './key-text.js'
+import { createOrg } from './organisations.js'
 
 // auth.api_keys: who may send. Only the hash of a key's text is kept. A trigger notifies every edge of each change.
 
@@ -12,9 +14,17 @@ export type Key = {
   expires_at: Date | null
   revoked_at: Date | null
   last_used_at: Date | null
+  is_operator: boolean
 }
 
-const keyColumns = `key_id, org_id as org, scopes, created_at, expires_at, revoked_at, last_used_at`
+const keyColumns = `key_id, org_id as org, scopes, created_at, expires_at, revoked_at, last_used_at, is_operator`
+
+export type ApiKeyState = 'active' | 'expired' | 'revoked'
+
+export const stateOf = (key: Pick<Key, 'expires_at' | 'revoked_at'>, now: Date): ApiKeyState => {
+  if (key.revoked_at) return 'revoked'
+  return key.expires_at && key.expires_at <= now ? 'expired' : 'active'
+}
 
 export type NewKey = {
   keyId: string
@@ -23,18 +33,67 @@ export type NewKey = {
   scopes: readonly string[] | null
   /** Milliseconds from now, by the clock of Postgres; null: the key does not expire. */
   lifetime: number | null
+  isOperator?: boolean
 }
 
 export const insertKey = async (db: Pool | Connection, key: NewKey): Promise<Pick<Key, 'expires_at'>> => {
   const { rows } = await db.query<Pick<Key, 'expires_at'>>(
     `
-    insert into auth.api_keys (key_id, org_id, key_hash, scopes, expires_at)
-    values ($1, $2, $3, $4, now() + $5 * interval '1 millisecond')
+    insert into auth.api_keys (key_id, org_id, key_hash, scopes, expires_at, is_operator)
+    values ($1, $2, $3, $4, now() + $5 * interval '1 millisecond', $6)
     returning expires_at`,
-    [key.keyId, key.org, key.hash, key.scopes, key.lifetime],
+    [key.keyId, key.org, key.hash, key.scopes, key.lifetime, key.isOperator ?? false],
   )
   if (!rows[0]) throw new Error('Postgres took the key and gave no row back')
   return rows[0]
+}
+
+/** A key that was just made, with its text: it is never known again. */
+export type IssuedKey = { keyId: string; key: string; expires_at: Date | null }
+
+/** Makes a key; an organisation that does not exist yet is created. */
+export const issueKey = async (
+  pool: Pool,
+  wanted: Omit<NewKey, 'keyId' | 'hash'>,
+): Promise<IssuedKey & { isNewOrg: boolean }> => {
+  const { keyId, key } = createKeyText()
+  return inTransaction(pool, async (connection) => {
+    const isNewOrg = await createOrg(connection, wanted.org)
+    return { keyId, key, isNewOrg, ...(await insertKey(connection, { ...wanted, keyId, hash: hashKey(key) })) }
+  })
+}
+
+export type RotatedKey = IssuedKey & { old: Key; endsAt: Date }
+
+/**
+ * Makes a key like another one, which ends `grace` milliseconds from now. Without a lifetime the new one lives as long as the old one
+ * was given. `check` throws where the old one cannot be replaced; it is called with undefined where there is none.
+ */
+export const rotateKey = async (
+  pool: Pool,
+  keyId: string,
+  { grace, lifetime }: { grace: number; lifetime?: number | undefined },
+  check: (old: Key | undefined) => asserts old is Key,
+): Promise<RotatedKey> => {
+  const made = createKeyText()
+  return inTransaction(pool, async (connection) => {
+    const old = await lockKey(connection, keyId)
+    check(old)
+    // A key that was meant to run out is not replaced by one that never does.
+    const asBefore = old.expires_at ? old.expires_at.getTime() - old.created_at.getTime() : null
+    const { expires_at } = await insertKey(connection, {
+      keyId: made.keyId,
+      hash: hashKey(made.key),
+      org: old.org,
+      scopes: old.scopes,
+      lifetime: lifetime ?? asBefore,
+      isOperator: old.is_operator,
+    })
+    const endsAt = await endKey(connection, old.key_id, grace)
+    // Revoked where it ends at once: an edge whose clock is behind would still take a key that expires now.
+    if (grace === 0) await revokeKey(connection, old.key_id)
+    return { ...made, expires_at, old, endsAt }
+  })
 }
 
 /** Sets the text of a key to a chosen one. A text that the key had before is no longer valid. */
@@ -60,6 +119,7 @@ export type StoredKey = {
   hash: Buffer
   scopes: string[] | null
   expiresAt: number | null
+  isOperator?: boolean
   /** Its organisation's own limits; null where the edge's defaults hold. */
   rates?: { requests: number | null; records: number | null }
 }
@@ -70,6 +130,7 @@ type UsableRow = {
   key_hash: Buffer
   scopes: string[] | null
   expires_at: Date | null
+  is_operator: boolean
   requests_per_second: number | null
   records_per_second: number | null
 }
@@ -85,7 +146,7 @@ export const findKey = async (pool: Pool, hash: Buffer): Promise<StoredKey | und
   const question = {
     name: 'find-key',
     text: `
-      select key_id, org_id, key_hash, scopes, expires_at, requests_per_second, records_per_second
+      select key_id, org_id, key_hash, scopes, expires_at, is_operator, requests_per_second, records_per_second
       from auth.api_keys
       join auth.organisations using (org_id)
       where key_hash = $1
@@ -103,6 +164,7 @@ export const findKey = async (pool: Pool, hash: Buffer): Promise<StoredKey | und
       hash: row.key_hash,
       scopes: row.scopes,
       expiresAt: row.expires_at?.getTime() ?? null,
+      isOperator: row.is_operator,
       rates: { requests: row.requests_per_second, records: row.records_per_second },
     }
   )

@@ -3,6 +3,7 @@ import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { integrityGroupOf, sinkGroupOf } from '#schemas/derive/names.js'
+import { publicTopicsOf } from '#schemas/derive/topic-reference/topic-reference.js'
 import { topicsOf } from '#schemas/derive/topics.js'
 
 // What the rights do on a real Kafka: test/services/platform/kafka/guarded-kafka.int.test.ts.
@@ -32,6 +33,19 @@ it('knows every topic and every group that there is', async () => {
   const isKnown = (wanted: string) =>
     named.some(({ name, isPrefix }) => (isPrefix ? wanted.startsWith(name) : wanted === name))
   expect(names.filter((name) => !isKnown(name))).toEqual([])
+})
+
+it('lets the edge read every topic that the console shows', async () => {
+  const lines = (await run(dryRun)).stdout
+    .split('\n')
+    .filter((line) => /weir-edge .*--operation Read --topic/.test(line))
+  const named = lines.flatMap((line) =>
+    [...line.matchAll(/--topic (\S+)/g)].map(([, name = '']) => ({ name, isPrefix: line.includes('prefixed') })),
+  )
+  const mayRead = (wanted: string) =>
+    named.some(({ name, isPrefix }) => (isPrefix ? wanted.startsWith(name) : wanted === name))
+  const shown = publicTopicsOf(catalogue).map(({ name }) => name)
+  expect(shown.filter((name) => !mayRead(name))).toEqual([])
 })
 
 it('says what is missing, and ends where the tool fails', async () => {

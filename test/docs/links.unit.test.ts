@@ -5,7 +5,12 @@ import { describe, expect, it } from 'vitest'
 // What the documents point at is there: files and folders that they link to or name, and headings that they link to.
 
 const root = join(import.meta.dirname, '../..')
-const documents = ['README.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)]
+const documents = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'), { withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [`docs/${entry.name}`] : [],
+  ),
+]
 
 /** Without fenced blocks, which show commands and output. */
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8').replace(/^```.*?^```$/gms, '')

@@ -45,7 +45,23 @@ const behind = (missing_id: string) => `missing_type=shops&missing_id=${missing_
 const cancel = (missing_id: string) =>
   uploader.send('POST', '/v1/waiting/cancel', JSON.stringify({ missing_type: 'shops', missing_id }))
 const quiet = await newOrganisation('quiet')
+const mute = await newOrganisation('mute')
 type Days = { days: unknown[] }
+/** What an organisation sees on the overview, beside how the parts are. */
+const overviewOf = async (who: Organisation): Promise<Answer<unknown>> => {
+  const { body, ...answer } = await who.uploader.get<{ freshness: unknown; last_refusals: unknown }>('/v1/overview')
+  return { ...answer, body: { freshness: body.freshness, last_refusals: body.last_refusals } }
+}
+/** What a live stream begins with, without the time. */
+const liveOf = async (who: Organisation, path = '/v1/live'): Promise<Answer<unknown>> => {
+  const headers = { authorization: `Bearer ${who.key}` }
+  const answer = await fetch(`${system.edgeUrl}${path}`, { headers })
+  for await (const chunk of answer.body ?? []) {
+    const first = Buffer.from(chunk as Uint8Array).toString()
+    return { status: answer.status, headers: answer.headers, body: first.replace(/"from":"[^"]+"/, '') }
+  }
+  throw new Error('a live stream ended before it began')
+}
 const withoutDays = ({ body, ...answer }: Answer<Days>) => ({ ...answer, body: body.days })
 const retry = (filter: object) =>
   uploader.send('POST', '/v1/rejections/retry', JSON.stringify({ filter, dry_run: true }))
@@ -117,6 +133,50 @@ const walks: Record<string, Walk> = {
     foreign: () => uploader.get(`/v1/rejections/retries/${retried}`),
     absent: () => uploader.get(`/v1/rejections/retries/${randomUUID()}`),
   },
+  'GET /v1/requests': {
+    foreign: () => quiet.uploader.get('/v1/requests'),
+    absent: () => mute.uploader.get('/v1/requests'),
+  },
+  'GET /v1/overview': { foreign: () => overviewOf(quiet), absent: () => overviewOf(mute) },
+  'GET /v1/live': { foreign: () => liveOf(quiet), absent: () => liveOf(mute) },
+  'GET /v1/topics/{topic}/events': {
+    foreign: () => quiet.uploader.get('/v1/topics/weir.accepted.shops/events'),
+    absent: () => mute.uploader.get('/v1/topics/weir.accepted.shops/events'),
+  },
+  // That no foreign event follows either, the journey of the console shows.
+  'GET /v1/topics/{topic}/events/live': {
+    foreign: () => liveOf(quiet, '/v1/topics/weir.accepted.shops/events/live'),
+    absent: () => liveOf(mute, '/v1/topics/weir.accepted.shops/events/live'),
+  },
+  'GET /v1/data/{type}/{id}/journey': {
+    foreign: () => uploader.get(`/v1/data/shops/${ownedShop}/journey`),
+    absent: () => uploader.get(`/v1/data/shops/${randomUUID()}/journey`),
+  },
+  // Only operators see whether there is such an organisation or key.
+  'GET /v1/operator/organisations': {
+    foreign: () => uploader.get('/v1/operator/organisations'),
+    absent: () => quiet.uploader.get('/v1/operator/organisations'),
+  },
+  'PUT /v1/operator/organisations/{org}/limits': {
+    foreign: () => uploader.send('PUT', `/v1/operator/organisations/${owner.name}/limits`, '{}'),
+    absent: () => uploader.send('PUT', '/v1/operator/organisations/nobody/limits', '{}'),
+  },
+  'GET /v1/operator/keys': {
+    foreign: () => uploader.get(`/v1/operator/keys?org=${owner.name}`),
+    absent: () => uploader.get('/v1/operator/keys?org=nobody'),
+  },
+  'POST /v1/operator/keys': {
+    foreign: () => uploader.send('POST', '/v1/operator/keys', JSON.stringify({ org: owner.name })),
+    absent: () => uploader.send('POST', '/v1/operator/keys', JSON.stringify({ org: 'nobody' })),
+  },
+  'POST /v1/operator/keys/{key_id}/rotate': {
+    foreign: () => uploader.send('POST', `/v1/operator/keys/${owner.key.split('_')[1]}/rotate`, '{}'),
+    absent: () => uploader.send('POST', '/v1/operator/keys/nothing/rotate', '{}'),
+  },
+  'POST /v1/operator/keys/{key_id}/revoke': {
+    foreign: () => uploader.send('POST', `/v1/operator/keys/${owner.key.split('_')[1]}/revoke`, '{}'),
+    absent: () => uploader.send('POST', '/v1/operator/keys/nothing/revoke', '{}'),
+  },
   'GET /v1/quality': {
     // Nobody but the quiet one has sent nothing at all today: it sees as little as on a day before there was Weir.
     foreign: async () => withoutDays(await quiet.uploader.get<Days>('/v1/quality')),
@@ -138,9 +198,11 @@ const walks: Record<string, Walk> = {
 }
 /** For operators, without a key: they know of no organisation at all. */
 const open = ['GET /healthz', 'GET /readyz', 'GET /metrics']
+/** With any key: the same for everybody, but for whose key it is. */
+const common = ['GET /v1/me', 'GET /v1/types', 'GET /v1/topics']
 
 it('has a case for every route that the service documents', () => {
-  expect([...Object.keys(walks), ...open].sort()).toEqual(operations.sort())
+  expect([...Object.keys(walks), ...open, ...common].sort()).toEqual(operations.sort())
 })
 
 describe('what is foreign looks like what is absent', () => {

@@ -204,8 +204,8 @@ const path = () => (process.env.PATH ?? '').split(delimiter)
 const findIn = (folders, name) => folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
 const isOnPath = (name) => findIn(path(), name) !== undefined
 
-// Installs the first of these packages that this Debian has.
-async function aptInstall(...choices) {
+/** Installs the first of these packages that this Debian has. */
+export async function aptInstall(...choices) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   const aptGet = (...args) =>
     // An apt-get that is killed while it installs leaves packages half installed, for a person to mend.

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { claimFile } from '../supervision/claim-file.mjs'
 import { build } from './build.mjs'
+import { chromium } from './chromium.mjs'
 import { findToolProblems, jars, java, maven } from './java.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
@@ -15,16 +16,21 @@ import { diskFailure, refuseUnwritable } from './writable.mjs'
 const POLL_MS = 300
 
 /**
- * @param {{ output?: NodeJS.WriteStream, findProblems?: () => Promise<string[]>, withParts?: boolean }} options where the progress
+ * @param {{ output?: NodeJS.WriteStream, findProblems?: () => Promise<string[]>, withParts?: boolean, withBrowser?: boolean }} options where the progress
  *   goes; what else would stop the program that this is done for: a line each, asked before anything is downloaded; and whether
- *   that program runs the parts, for which Java is needed
+ *   that program runs the parts, for which Java is needed, or a browser
  */
-export async function setUp({ output = process.stdout, findProblems = async () => [], withParts = true } = {}) {
+export async function setUp({
+  output = process.stdout,
+  findProblems = async () => [],
+  withParts = true,
+  withBrowser = false,
+} = {}) {
   const isJavaNeeded = withParts && needsJava(process.env)
   const leaveSignals = endOnSignal(output)
   try {
     refuseOtherNode()
-    const steps = [packages, ...(isJavaNeeded ? [java, maven, jars] : []), build]
+    const steps = [packages, ...(isJavaNeeded ? [java, maven, jars] : []), ...(withBrowser ? [chromium] : []), build]
     const needed = steps.filter((step) => step.isNeeded())
     if (needed.length === 0) return
     refuseUnwritable([partsDir, ...needed.flatMap(({ writes = [] }) => writes)])

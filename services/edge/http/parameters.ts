@@ -32,11 +32,8 @@ export const fault = (code: ProblemCode, message: string): ParameterFault => ({ 
 export const unknownName = (name: string, known: readonly string[], what: string): Problem => {
   const close = nearest(name, known)
   const hint = close ? `did you mean ${close}?` : `known are ${known.join(', ')}`
-  return {
-    field: null,
-    code: 'unknown_field',
-    message: `there is no ${what} ${JSON.stringify(shorten(name))}; ${hint}`,
-  }
+  const message = `there is no ${what} ${JSON.stringify(shorten(name))}`
+  return { field: null, code: 'unknown_field', message: known.length > 0 ? `${message}; ${hint}` : `${message} here` }
 }
 
 export const oneOf = (value: string, known: readonly string[]): ParameterFault | undefined => {

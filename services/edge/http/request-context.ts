@@ -9,6 +9,8 @@ export type Caller = {
   scopes: readonly string[] | null
   /** The limits that the organisation has of its own. */
   rates?: OrgRates | undefined
+  /** Whether the key is an operator's, who may look at every organisation. */
+  isOperator?: boolean
 }
 
 /** How much each key of an organisation may send in a second; null: as much as the edge allows by default. */
@@ -31,6 +33,8 @@ declare module 'fastify' {
     isStreamed?: boolean
     /** What a key must allow. */
     scope?: string
+    /** Whether the key must be an operator's. */
+    isForOperators?: boolean
     /** The organisation that a request without a key belongs to; without this the route needs a key. */
     openOrg?: string | undefined
   }

@@ -11,7 +11,7 @@ export type FindCaller = (key: string) => Promise<Caller | undefined>
 export const createAuthenticate =
   ({ findCaller, catalogue }: { findCaller: FindCaller; catalogue: Catalogue }) =>
   async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const { scope, openOrg } = request.routeOptions.config
+    const { scope, openOrg, isForOperators = false } = request.routeOptions.config
     const { authorization } = request.headers
     if (openOrg !== undefined && authorization === undefined) {
       request.caller = { orgId: openOrg, keyId: null, scopes: null }
@@ -21,9 +21,31 @@ export const createAuthenticate =
     const caller = key === undefined ? undefined : await findCaller(key)
     if (!caller) return sendError(reply, unauthorized)
     request.caller = caller
-    if (scope === undefined || allows(caller.scopes, scope, catalogue)) return undefined
-    return sendError(reply, requestError(403, `this API key lacks the scope ${scope}`))
+    if (isForOperators && !caller.isOperator) return sendError(reply, notOperator)
+    if (scope !== undefined && !allows(caller.scopes, scope, catalogue))
+      return sendError(reply, requestError(403, `this API key lacks the scope ${scope}`))
+    const isLooking = request.method === 'GET' || request.method === 'HEAD'
+    if (!caller.isOperator || isForOperators || !isLooking) return undefined
+    const problem = lookAs(request, caller)
+    return problem ? sendError(reply, problem) : undefined
   }
+
+/** An operator looks at the organisation that `?org=` names; the route itself never sees that parameter. */
+const lookAs = (request: FastifyRequest, caller: Caller): RequestError | undefined => {
+  const query = request.query as Record<string, unknown>
+  const { org } = query
+  if (org === undefined) return undefined
+  if (typeof org !== 'string' || !/^[a-z0-9][a-z0-9-]{0,62}$/.test(org)) return notAnOrg
+  delete query.org
+  request.caller = { ...caller, orgId: org }
+  return undefined
+}
+
+const notAnOrg = requestError(400, 'org must be the id of one organisation, such as acme')
+const notOperator = requestError(
+  403,
+  "this needs an operator's API key, which somebody at the server issues: weir keys issue --operator",
+)
 
 /** The key that a request shows, if it shows one. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>

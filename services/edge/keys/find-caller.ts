@@ -72,7 +72,13 @@ export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
     const key = await find(hash)
     if (!key || (key.expiresAt !== null && key.expiresAt <= now())) return undefined
     noteUse(key.keyId)
-    return { orgId: key.orgId, keyId: key.keyId, scopes: key.scopes, rates: key.rates }
+    return {
+      orgId: key.orgId,
+      keyId: key.keyId,
+      scopes: key.scopes,
+      rates: key.rates,
+      ...(key.isOperator && { isOperator: true }),
+    }
   }
 }
 

@@ -74,7 +74,7 @@ const answerOrigin = (
 }
 
 const preflight = {
-  'access-control-allow-methods': 'GET, HEAD, POST',
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT',
   'access-control-allow-headers': 'authorization, content-type, content-encoding, idempotency-key, prefer',
   'access-control-max-age': '600',
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { keyIdOf } from '#ledger/key-text.js'
-import { type Key, listKeys, revokeKey } from '#ledger/keys.js'
+import { type Key, listKeys, revokeKey, stateOf } from '#ledger/keys.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { readName, readOrg } from '../desk/arguments.js'
@@ -15,7 +15,10 @@ export const addKeysList = (keys: Command, session: Session): void => {
     .command('list')
     .description('show keys: their state, scopes, expiry and last use; never a secret')
     .option('--org <id>', 'only those of one organisation')
-    .option('--json', 'one line: an array with key_id, org, scopes, state and the dates (ISO 8601 or null)')
+    .option(
+      '--json',
+      'one line: an array with key_id, org, scopes, is_operator, state and the dates (ISO 8601 or null)',
+    )
     .addHelpText('after', examples('keys list', 'keys list --org acme --json'))
     .action((options: ListOptions) => list(options, session))
 }
@@ -43,15 +46,8 @@ const columns = (now: Date): Column<Key>[] => [
   { title: 'STATE', cell: (key) => stateOf(key, now) },
   { title: 'EXPIRES', cell: (key) => (key.expires_at ? toDistance(key.expires_at, now) : 'never') },
   { title: 'LAST USED', cell: (key) => (key.last_used_at ? toDistance(key.last_used_at, now) : 'never') },
-  { title: 'SCOPES', cell: (key) => key.scopes?.join(' ') ?? 'all', wraps: true },
+  { title: 'SCOPES', cell: (key) => key.scopes?.join(' ') ?? (key.is_operator ? 'operator' : 'all'), wraps: true },
 ]
-
-export type ApiKeyState = 'active' | 'expired' | 'revoked'
-
-export const stateOf = (key: Pick<Key, 'expires_at' | 'revoked_at'>, now: Date): ApiKeyState => {
-  if (key.revoked_at) return 'revoked'
-  return key.expires_at && key.expires_at <= now ? 'expired' : 'active'
-}
 
 export const addKeysRevoke = (keys: Command, session: Session): void => {
   keys

@@ -1,28 +1,33 @@
 import type { Command } from 'commander'
-import { createKeyText, hashKey } from '#ledger/key-text.js'
-import { endKey, insertKey, lockKey, revokeKey } from '#ledger/keys.js'
-import { createOrg } from '#ledger/organisations.js'
-import { type Connection, inTransaction } from '#platform/postgres/postgres.js'
+import { issueKey, type Key, rotateKey, stateOf } from '#ledger/keys.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { readDuration, readLifetime, readOrg } from '../desk/arguments.js'
 import { OperatorError } from '../desk/operator-error.js'
 import { examples, type Session } from '../desk/session.js'
 import { wrap } from '../desk/table.js'
-import { noSuchKey, readKeyId, readScopes, stateOf, writeScopes } from './keys.js'
+import { noSuchKey, readKeyId, readScopes, writeScopes } from './keys.js'
 
-type IssueOptions = { org: string; scopes?: string; expires?: string; json?: boolean }
+type IssueOptions = { org?: string; operator?: boolean; scopes?: string; expires?: string; json?: boolean }
 
 export const addKeysIssue = (keys: Command, session: Session): void => {
   keys
     .command('issue')
     .description('make a new API key; an organisation that does not exist yet is created')
-    .requiredOption('--org <id>', 'the organisation that the key speaks for')
+    .option('--org <id>', 'the organisation that the key speaks for')
+    .option(
+      '--operator',
+      `a key for an operator, who sees every organisation and issues keys on the console (--org ${operators} unless said)`,
+    )
     .option('--scopes <list>', 'what it may do, comma-separated (default: everything, types yet to come included)')
     .option('--expires <duration>', 'how long it lives: 30m, 24h, 90d (default: for ever)')
     .option('--json', 'one line of JSON: key_id, key, org, scopes (always a list), expires_at (ISO 8601 or null)')
     .addHelpText(
       'after',
-      examples('keys issue --org acme', 'keys issue --org acme --scopes shops:write,tags:write --expires 90d --json'),
+      examples(
+        'keys issue --org acme',
+        'keys issue --org acme --scopes shops:write,tags:write --expires 90d --json',
+        'keys issue --operator --expires 30d',
+      ),
     )
     .addHelpText(
       'after',
@@ -32,31 +37,42 @@ export const addKeysIssue = (keys: Command, session: Session): void => {
 }
 
 const issue = async (options: IssueOptions, session: Session): Promise<void> => {
-  const org = readOrg(options.org)
+  const isOperator = options.operator ?? false
+  const given = options.org ?? (isOperator ? operators : undefined)
+  if (given === undefined)
+    throw new OperatorError(
+      '--org says whom the key speaks for: "weir keys issue --org acme"; an operator\'s: --operator',
+    )
+  const org = readOrg(given)
   const scopes = options.scopes === undefined ? null : readScopes(options.scopes, session.catalogue)
   const lifetime = options.expires === undefined ? null : readLifetime(options.expires)
-  const { keyId, key } = createKeyText()
-
-  const { isNew, expires_at } = await session.withParts(['pool'], ({ pool }) =>
-    inTransaction(pool, async (connection) => {
-      const isNew = await createOrg(connection, org)
-      return { isNew, ...(await insertKey(connection, { keyId, hash: hashKey(key), org, scopes, lifetime })) }
-    }),
+  const { keyId, key, isNewOrg, expires_at } = await session.withParts(['pool'], ({ pool }) =>
+    issueKey(pool, { org, scopes, lifetime, isOperator }),
   )
 
-  if (isNew) session.note(`created the organisation ${org}`)
+  if (isNewOrg) session.note(`created the organisation ${org}`)
   if (options.json) {
     session.print(
-      JSON.stringify({ key_id: keyId, key, org, scopes: writeScopes(scopes, session.catalogue), expires_at }),
+      JSON.stringify({
+        key_id: keyId,
+        key,
+        org,
+        scopes: writeScopes(scopes, session.catalogue),
+        expires_at,
+        ...(isOperator && { is_operator: true }),
+      }),
     )
     return
   }
   session.print(key)
   session.note(
-    `key ${keyId} for ${org}: ${scopes?.join(', ') ?? 'all scopes'}; expires ${expires_at?.toISOString() ?? 'never'}`,
+    `${isOperator ? 'operator key' : 'key'} ${keyId} for ${org}: ${scopes?.join(', ') ?? 'all scopes'}; expires ${expires_at?.toISOString() ?? 'never'}`,
   )
   session.note('Keep it now: only its hash is stored, and it will not be shown again.')
 }
+
+/** Whom an operator's key speaks for, unless said otherwise: an organisation that sends nothing. */
+const operators = 'weir-operators'
 
 const indent = (text: string, width: number): string =>
   wrap(text, width - 2)
@@ -80,22 +96,13 @@ export const addKeysRotate = (keys: Command, session: Session): void => {
 const rotate = async (given: string, options: RotateOptions, session: Session): Promise<void> => {
   const grace = readDuration(options.grace)
   const lifetime = options.expires === undefined ? undefined : readLifetime(options.expires)
-  const { keyId, key } = createKeyText()
-
-  const { old, endsAt, expires_at } = await session.withParts(['pool'], ({ pool }) =>
-    inTransaction(pool, async (connection) => {
-      const old = await lockKey(connection, readKeyId(given))
-      if (!old) throw noSuchKey(given)
-      const state = stateOf(old, new Date())
-      if (state !== 'active')
-        throw new OperatorError(`the key ${old.key_id} is ${state}: issue a new one for ${old.org}`)
-      // A key that was meant to run out is not replaced by one that never does.
-      const asBefore = old.expires_at ? old.expires_at.getTime() - old.created_at.getTime() : null
-      const { org, scopes } = old
-      const made = { keyId, hash: hashKey(key), org, scopes, lifetime: lifetime ?? asBefore }
-      const { expires_at } = await insertKey(connection, made)
-      return { old, endsAt: await end(connection, old.key_id, grace), expires_at }
-    }),
+  const check: (old: Key | undefined) => asserts old is Key = (old) => {
+    if (!old) throw noSuchKey(given)
+    const state = stateOf(old, new Date())
+    if (state !== 'active') throw new OperatorError(`the key ${old.key_id} is ${state}: issue a new one for ${old.org}`)
+  }
+  const { keyId, key, old, endsAt, expires_at } = await session.withParts(['pool'], ({ pool }) =>
+    rotateKey(pool, readKeyId(given), { grace, lifetime }, check),
   )
 
   if (options.json) {
@@ -109,11 +116,4 @@ const rotate = async (given: string, options: RotateOptions, session: Session): 
   session.note(`key ${keyId} for ${old.org} (expires ${expires_at?.toISOString() ?? 'never'}) replaces ${old.key_id}`)
   session.note(`${old.key_id} ends ${ends}`)
   session.note('Keep it now: only its hash is stored, and it will not be shown again.')
-}
-
-// Revoked where it ends at once: an edge whose clock is behind would still take a key that expires now.
-const end = async (connection: Connection, keyId: string, grace: number): Promise<Date> => {
-  const endsAt = await endKey(connection, keyId, grace)
-  if (grace === 0) await revokeKey(connection, keyId)
-  return endsAt
 }

@@ -1,10 +1,9 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createKeyText, hashKey, keyIdOf } from '#ledger/key-text.js'
-import { findKeyByHash, insertKey, setKeyText } from '#ledger/keys.js'
+import { findKeyByHash, insertKey, setKeyText, stateOf } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import { stateOf } from '../access/keys.js'
 import { OperatorError } from '../desk/operator-error.js'
 
 export type DemoKeyOptions = { key: string | undefined; file: string | undefined }

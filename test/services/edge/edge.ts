@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import type { DecidedBatch } from '#ledger/latest/activity.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { readConfig } from '#platform/process/config.js'
 import { catalogue as published } from '#schemas/catalogue.js'
@@ -10,9 +11,12 @@ import type { Caller } from '../../../services/edge/http/request-context.js'
 import { Unavailable } from '../../../services/edge/http/request-error.js'
 import { boundsOf, createLoad } from '../../../services/edge/limits/load.js'
 import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.js'
+import { createActivity } from '../../../services/edge/live/activity.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
 import { createReads } from '../../../services/edge/rejections/reads.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
+import { createTail } from '../../../services/edge/topics/tail.js'
+import { createFakeOperators } from './fakes/operators.fake.js'
 import { createFakeInteractions } from './fakes/reader.fake.js'
 import { createFakeRejections } from './fakes/rejections.fake.js'
 import { createFakeSubmit } from './fakes/submit.fake.js'
@@ -45,6 +49,15 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
   /** What integrity has accepted, as `org/type/id`. */
   const known = new Set<string>()
+  const decided: (DecidedBatch & { org: string })[] = []
+  const activity = createActivity({
+    history: {
+      count: async () => [],
+      since: async (org) => decided.filter((each) => each.org === org),
+    },
+    interactionType: catalogue.interaction.type,
+    now,
+  })
   const app = createApp({
     catalogue,
     findCaller: async (key) => callers.get(key),
@@ -76,6 +89,16 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
       uploads: async () => ({ status: 'ready', parts: {} }),
     },
     metricsText: metrics.text,
+    pages: new Map(),
+    activity,
+    requestLists: { decided: async () => [], pending: async () => [] },
+    lastAccepted: async () => [...catalogue.all.keys()].map((type) => ({ type, lastAcceptedAt: null })),
+    lagOf: () => 0,
+    findJourney: async () => undefined,
+    operators: createFakeOperators(),
+    followers: { follow: async () => ({ tail: createTail(), leave: () => {} }) },
+    decoders: { decoder: () => async (value) => JSON.parse(value.toString()) },
+    lookReads: createReads(undefined, 'this'),
     figures,
     now,
     log,
@@ -103,5 +126,20 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     const isJson = String(answer.headers['content-type']).startsWith('application/json') && answer.body !== ''
     return { status: answer.statusCode, headers: answer.headers, body: isJson ? answer.json() : answer.body }
   }
-  return { app, send, submit, store, notes, known, interactions, rejections, waiting, callers, lines, metrics }
+  return {
+    app,
+    send,
+    submit,
+    store,
+    notes,
+    known,
+    interactions,
+    rejections,
+    waiting,
+    callers,
+    lines,
+    metrics,
+    activity,
+    decided,
+  }
 }

@@ -57,12 +57,10 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 
 const templateOf = (document: OpenApi, url: string): string | undefined => {
   const path = url.split(/[?#]/)[0] ?? ''
-  return Object.keys(document.paths).find((template) => {
-    const [before = '', after] = template.split(/\{\w+\}/)
-    return after === undefined
-      ? path === template
-      : path.startsWith(before) && path.length > before.length && !path.slice(before.length).includes('/')
-  })
+  // Where several fit, the one with fewer places for anything: /v1/rejections/summary before /v1/rejections/{id}.
+  return Object.keys(document.paths)
+    .filter((template) => new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
+    .sort((a, b) => a.split('{').length - b.split('{').length)[0]
 }
 
 const at = (document: unknown, pointer: string): unknown =>

@@ -33,7 +33,7 @@ export const createUploader = (edgeUrl: string, key: string, { answerWithin }: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body }),
+      ...(body === undefined ? {} : { body: body as BodyInit }),
       ...(answerWithin === undefined ? {} : { signal: AbortSignal.timeout(answerWithin) }),
     })
     const text = await answer.text()

@@ -46,7 +46,7 @@ const createServed = async (over: Parameters<typeof createEdge>[0] = {}) => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: { authorization: 'Bearer acme-key', ...headers },
-      ...(body !== undefined && { body }),
+      ...(body !== undefined && { body: body as BodyInit }),
     })
     const text = await answer.text()
     const isJson = answer.headers.get('content-type')?.startsWith('application/json')

@@ -79,7 +79,7 @@ describe('weir keys issue', () => {
     [['--org', 'Not-Right'], "cannot be an organisation's id"],
     [['--org', 'right', '--scopes', 'shop:write'], 'did you mean shops:write?'],
     [['--org', 'right', '--expires', 'soon'], '"soon" is not a duration'],
-    [[], "required option '--org <id>' not specified"],
+    [[], '--org says whom the key speaks for'],
   ])('refuses %j in one line, and makes nothing', async (words, reason) => {
     const { stdout, stderr, exitCode } = await weir('keys', 'issue', ...words)
     expect(exitCode).toBe(1)
@@ -90,6 +90,18 @@ describe('weir keys issue', () => {
   })
 })
 
+it("issues an operator's key, for an organisation of operators unless said otherwise", async () => {
+  const issued = await answerOf<Issued & { is_operator?: boolean }>('keys', 'issue', '--operator')
+  expect(issued).toMatchObject({ org: 'weir-operators', is_operator: true })
+  const rotated = await answerOf<Issued>('keys', 'rotate', issued.key_id)
+  const listed = await answerOf<(Listed & { is_operator: boolean })[]>('keys', 'list', '--org', 'weir-operators')
+  expect(listed.map(({ key_id, is_operator }) => [key_id, is_operator])).toEqual([
+    [issued.key_id, true],
+    [rotated.key_id, true],
+  ])
+  expect(await answerOf<Issued>('keys', 'issue', '--org', 'plain-org')).not.toHaveProperty('is_operator')
+})
+
 describe('weir keys list', () => {
   it('shows state and dates, and never a secret', async () => {
     const issued = await answerOf<Issued>('keys', 'issue', '--org', 'listed', '--expires', '1h')
@@ -97,6 +109,7 @@ describe('weir keys list', () => {
     expect(listed).toEqual([
       {
         key_id: issued.key_id,
+        is_operator: false,
         org: 'listed',
         scopes: scopesOf(catalogue),
         created_at: expect.any(String),

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createKeyText } from '#ledger/key-text.js'
+import { stateOf } from '#ledger/keys.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
-import { noSuchKey, readKeyId, readScopes, stateOf, writeScopes } from '../../../../services/operator/access/keys.js'
+import { noSuchKey, readKeyId, readScopes, writeScopes } from '../../../../services/operator/access/keys.js'
 
 describe('scopes', () => {
   it('are read from a list, each once', () =>

@@ -1,0 +1,119 @@
+import { JourneyPage } from '../pages/journey.js'
+import { KeysPage } from '../pages/keys/keys.js'
+import { OverviewPage } from '../pages/overview.js'
+import { QualityPage } from '../pages/quality.js'
+import { RefusedGroupPage } from '../pages/rejected/group.js'
+import { RejectedPage } from '../pages/rejected/rejected.js'
+import { RequestPage } from '../pages/request.js'
+import { RequestsPage } from '../pages/requests.js'
+import { TopicsPage } from '../pages/topics.js'
+import { TypesPage } from '../pages/types.js'
+import { UploadPage } from '../pages/upload/upload.js'
+import { WaitingPage } from '../pages/waiting.js'
+import { html } from '../parts/html.js'
+import { may, useDesk } from '../talk/desk.js'
+import type { Myself, OrganisationShown } from '../talk/shapes.js'
+import { useEffect, useRef, useState } from '../vendor/hooks.js'
+import type { ComponentType, VNode } from '../vendor/preact.js'
+import { linkTo, type PageProps, type Route, useRoute } from './route.js'
+import { useAnswer } from './use-answer.js'
+
+type Page = { name: string; title: string; page: ComponentType<PageProps>; isFor: (me: Myself) => boolean }
+
+const writes = (me: Myself): boolean => me.scopes === null || me.scopes.some((scope) => isUpload.test(scope))
+const isUpload = /^(?!rejections|waiting|interactions).*:write$/
+
+const pages: Page[] = [
+  { name: 'overview', title: 'Overview', page: OverviewPage, isFor: (me) => may(me, 'requests:read') },
+  { name: 'upload', title: 'Upload', page: UploadPage, isFor: writes },
+  { name: 'requests', title: 'Requests', page: RequestsPage, isFor: (me) => may(me, 'requests:read') },
+  { name: 'rejected', title: 'Rejected', page: RejectedPage, isFor: (me) => may(me, 'rejections:read') },
+  { name: 'waiting', title: 'Waiting', page: WaitingPage, isFor: (me) => may(me, 'waiting:read') },
+  { name: 'journey', title: 'Journey', page: JourneyPage, isFor: (me) => may(me, 'data:read') },
+  { name: 'quality', title: 'Quality', page: QualityPage, isFor: (me) => may(me, 'rejections:read') },
+  { name: 'types', title: 'Types', page: TypesPage, isFor: () => true },
+  { name: 'topics', title: 'Topics', page: TopicsPage, isFor: () => true },
+  { name: 'keys', title: 'Keys', page: KeysPage, isFor: (me) => me.is_operator },
+]
+// Pages behind a page, with an address of their own.
+const inner: Record<string, ComponentType<PageProps>> = { requests: RequestPage, rejected: RefusedGroupPage }
+
+/** What stands around every page: where one can go, who is signed in, and whether the service can be reached. */
+export const Frame = (): VNode => {
+  const desk = useDesk()
+  const route = useRoute()
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const main = useRef<HTMLElement>(null)
+  const known = pages.filter(({ isFor }) => isFor(desk.me))
+  const current = known.find(({ name }) => name === route.path[0]) ?? (route.path.length === 0 ? known[0] : undefined)
+  const address = route.path.join('/')
+
+  const isFirst = useRef(true)
+  useEffect(() => {
+    document.title = `${current?.title ?? 'Not found'} · Weir`
+    setMenuOpen(false)
+    // A screen reader reads the new page's heading. Not on the first page, where nobody has gone anywhere.
+    if (!isFirst.current) main.current?.querySelector('h1')?.focus({ preventScroll: true })
+    if (!isFirst.current) scrollTo(0, 0)
+    isFirst.current = false
+  }, [address])
+
+  return html`
+    <div class="frame">
+      <a class="skip" href="#page" onClick=${(event: Event) => skip(event, main.current)}>Skip to the page</a>
+      <header class="top">
+        <a class="brand" href=${linkTo([])}><img src="files/console/mark.svg" alt="" width="26" height="26" />Weir</a>
+        <button class="menu" type="button" aria-expanded=${isMenuOpen} aria-controls="menu" onClick=${() => setMenuOpen(!isMenuOpen)}>Menu</button>
+        <div class="who">
+          ${desk.me.is_operator ? html`<${ChooseOrganisation} />` : html`<span class="org" title=${`key ${desk.me.key_id}`}>${desk.org}</span>`}
+          <button type="button" onClick=${() => desk.signOut()}>Sign out</button>
+        </div>
+      </header>
+      <nav id="menu" class=${isMenuOpen ? 'side open' : 'side'} aria-label="Pages">
+        <ul>
+          ${known.map(({ name, title }) => html`<li key=${name}><a href=${linkTo([name])} aria-current=${current?.name === name ? 'page' : null}>${title}</a></li>`)}
+        </ul>
+        <p class="soft small"><a href="/docs">HTTP reference</a></p>
+      </nav>
+      <${Reach} />
+      <main id="page" ref=${main} tabindex="-1">
+        ${current ? html`<${Shown} key=${`${desk.org} ${address}`} page=${current} route=${route} />` : html`<${NotFound} known=${known} />`}
+      </main>
+    </div>`
+}
+
+const Shown = ({ page, route }: { page: Page; route: Route }): VNode => {
+  const rest = route.path.slice(1)
+  const Inner = rest.length > 0 ? inner[page.name] : undefined
+  return html`<${Inner ?? page.page} rest=${rest} query=${route.query} />`
+}
+
+const skip = (event: Event, main: HTMLElement | null) => {
+  event.preventDefault()
+  main?.focus()
+}
+
+/** Says so while the service cannot be reached; pages ask again by themselves when it is back. */
+const Reach = (): VNode => {
+  const { connection } = useDesk()
+  const [reach, setReach] = useState(connection.now())
+  useEffect(() => connection.follow(() => setReach(connection.now())), [connection])
+  return html`<div class="reach" role="status">
+    ${reach.isLost && html`<p class="notice bad"><strong>The service cannot be reached.</strong> This page shows what was last known, and goes on by itself once it is back.</p>`}
+  </div>`
+}
+
+const ChooseOrganisation = (): VNode => {
+  const { org, setOrg, me } = useDesk()
+  const { answer } = useAnswer<{ organisations: OrganisationShown[] }>('/v1/operator/organisations')
+  const names = [...new Set([me.org_id, org, ...(answer?.organisations ?? []).map((each) => each.org)])].sort()
+  return html`<label class="choose">Organisation
+    <select value=${org} onChange=${(event: Event) => setOrg((event.target as HTMLSelectElement).value)}>
+      ${names.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
+    </select>
+  </label>`
+}
+
+const NotFound = ({ known }: { known: Page[] }): VNode => html`
+  <h1 tabindex="-1">There is no such page</h1>
+  <p>Your key shows you ${known.map(({ name, title }, index) => html`${index > 0 && ', '}<a href=${linkTo([name])}>${title}</a>`)}.</p>`

@@ -1,0 +1,41 @@
+import { useEffect, useState } from '../vendor/hooks.js'
+
+/** Where one is in the console: `#/rejected/group?type=offers` has the path `['rejected', 'group']`. */
+export type Route = { path: string[]; query: URLSearchParams }
+
+/** A page gets the rest of the path behind its own name, and the query. */
+export type PageProps = { rest: string[]; query: URLSearchParams }
+
+/** The address of a page. The routes are in the fragment, so the edge never sees them. */
+export const linkTo = (path: readonly string[], query: Record<string, string | null | undefined> = {}): string => {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]))
+  const text = new URLSearchParams(given).toString()
+  return `#/${path.map(encodeURIComponent).join('/')}${text && `?${text}`}`
+}
+
+export const readRoute = (hash: string): Route => {
+  const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?')
+  return { path: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(query) }
+}
+
+export const goTo = (link: string): void => {
+  location.hash = link
+}
+
+export const useRoute = (): Route => {
+  const [route, setRoute] = useState(() => readRoute(location.hash))
+  useEffect(() => {
+    const change = () => setRoute(readRoute(location.hash))
+    addEventListener('hashchange', change)
+    return () => removeEventListener('hashchange', change)
+  }, [])
+  return route
+}
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

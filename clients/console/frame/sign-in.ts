@@ -1,0 +1,49 @@
+import { html } from '../parts/html.js'
+import { useEffect, useState } from '../vendor/hooks.js'
+import type { VNode } from '../vendor/preact.js'
+
+type SignInProps = {
+  isTrying: boolean
+  message: string | undefined
+  onKey: (key: string) => void
+  /** Where a key is kept already and the edge could not be asked about it. */
+  onAgain: (() => void) | undefined
+}
+
+/** The first page: an API key is pasted, and nothing else is needed. */
+export const SignIn = ({ isTrying, message, onKey, onAgain }: SignInProps): VNode => {
+  const [key, setKey] = useState('')
+  useEffect(() => {
+    document.title = 'Sign in · Weir'
+  }, [])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (key.trim() !== '') onKey(key.trim())
+  }
+  return html`
+    <main class="sign-in">
+      <div class="card">
+        <img src="files/console/mark.svg" alt="" width="44" height="44" />
+        <h1>Weir console</h1>
+        <p class="soft">See what your organisation sent, and what became of it.</p>
+        <form onSubmit=${submit}>
+          <label for="key">API key</label>
+          <input id="key" type="password" autocomplete="off" spellcheck=${false} placeholder="weir_…" value=${key}
+            aria-describedby="key-help" onInput=${(event: InputEvent) => setKey((event.target as HTMLInputElement).value)} />
+          <p id="key-help" class="soft small">It stays in this tab, and is forgotten when you close it.</p>
+          <button class="primary" type="submit" disabled=${isTrying || key.trim() === ''}>${isTrying ? 'Signing in…' : 'Sign in'}</button>
+        </form>
+        <div role="alert">
+          ${message && html`<p class="notice bad">${message}</p>`}
+        </div>
+        ${onAgain && !isTrying && html`<p><button type="button" onClick=${onAgain}>Try again with the key of this tab</button></p>`}
+        <details>
+          <summary>Where do I get a key?</summary>
+          <p>Where Weir runs on your own machine, <code>npm start</code> made one for the organisation demo:</p>
+          <pre><code>cat .data/demo-key</code></pre>
+          <p>Elsewhere the operator issues one:</p>
+          <pre><code>npm run -s weir -- keys issue --org acme</code></pre>
+        </details>
+      </div>
+    </main>`
+}

@@ -1,0 +1,80 @@
+import { Frame } from './frame/frame.js'
+import { SignIn } from './frame/sign-in.js'
+import { html } from './parts/html.js'
+import { createConnection } from './talk/connection.js'
+import { type ConsoleDesk, createDesk, DeskContext, signIn } from './talk/desk.js'
+import type { Myself, TypeShown } from './talk/shapes.js'
+import { useCallback, useEffect, useMemo, useState } from './vendor/hooks.js'
+import { render } from './vendor/preact.js'
+
+// The key is kept for this tab only, and forgotten with it: another tab has to sign in by itself.
+const keyName = 'weir.key'
+const orgName = 'weir.org'
+
+type Session = { key: string; me: Myself; types: TypeShown[] }
+
+const Console = () => {
+  const [session, setSession] = useState<Session>()
+  const [message, setMessage] = useState<string>()
+  const [isTrying, setTrying] = useState(sessionStorage.getItem(keyName) !== null)
+  const [org, chooseOrg] = useState(sessionStorage.getItem(orgName) ?? '')
+
+  const open = useCallback(async (key: string) => {
+    setTrying(true)
+    try {
+      const { me, types } = await signIn(key)
+      sessionStorage.setItem(keyName, key)
+      chooseOrg((chosen) => (me.is_operator && chosen ? chosen : me.org_id))
+      setSession({ key, me, types })
+      setMessage(undefined)
+    } catch (error) {
+      const status = (error as { status?: number }).status
+      if (status === 401) sessionStorage.removeItem(keyName)
+      setMessage(status === 401 ? 'This key is not valid: it may be mistyped, expired or revoked.' : sentence(error))
+    }
+    setTrying(false)
+  }, [])
+  const signOut = useCallback((why?: string) => {
+    sessionStorage.removeItem(keyName)
+    sessionStorage.removeItem(orgName)
+    setSession(undefined)
+    setMessage(why === undefined ? undefined : `You were signed out: ${why}`)
+  }, [])
+  const setOrg = useCallback((chosen: string) => {
+    sessionStorage.setItem(orgName, chosen)
+    chooseOrg(chosen)
+  }, [])
+
+  useEffect(() => {
+    const kept = sessionStorage.getItem(keyName)
+    if (kept) void open(kept)
+  }, [])
+
+  const connection = useMemo(() => createConnection(isAlive), [])
+  const desk = useMemo<ConsoleDesk | undefined>(
+    () => session && createDesk(session, { connection, org, setOrg, signOut }),
+    [session, org],
+  )
+  if (!desk) {
+    const kept = sessionStorage.getItem(keyName)
+    const again = kept ? () => void open(kept) : undefined
+    return html`<${SignIn} isTrying=${isTrying} message=${message} onKey=${open} onAgain=${again} />`
+  }
+  return html`<${DeskContext.Provider} value=${desk}><${Frame} /><//>`
+}
+
+const isAlive = async (): Promise<boolean> => {
+  try {
+    return (await fetch('/healthz', { signal: AbortSignal.timeout(5_000) })).ok
+  } catch {
+    return false
+  }
+}
+
+const sentence = (error: unknown): string => {
+  const text = error instanceof Error ? error.message : String(error)
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
+const place = document.getElementById('console')
+if (place) render(html`<${Console} />`, place)

@@ -1,0 +1,112 @@
+import { linkTo, type PageProps } from '../frame/route.js'
+import { useAnswer } from '../frame/use-answer.js'
+import { Chart, type ChartLine } from '../parts/chart.js'
+import { html } from '../parts/html.js'
+import { Asking, Badge, Card, Empty, PageHead, Table, When } from '../parts/shown.js'
+import { ago, count } from '../parts/words.js'
+import { liveAddress, useDesk } from '../talk/desk.js'
+import { followLive, type LiveState } from '../talk/live.js'
+import { emptyRates, type LiveRates, ratesWith } from '../talk/rates.js'
+import type { OverviewShown } from '../talk/shapes.js'
+import { useEffect, useState } from '../vendor/hooks.js'
+import type { VNode } from '../vendor/preact.js'
+
+const names = ['accepted', 'refused', 'waiting', 'interactions'] as const
+
+/** How it goes at this moment: what is decided, by the second; the parts; the last refusals. */
+export const OverviewPage = (_: PageProps): VNode => {
+  const { org } = useDesk()
+  const asked = useAnswer<OverviewShown>('/v1/overview', { every: 5_000 })
+  const { rates, state } = useRates()
+  const overview = asked.answer
+  const sums = names.map((name) => [name, rates[name].reduce((sum, value) => sum + value, 0)] as const)
+  const isEmpty =
+    sums.every(([, sum]) => sum === 0) && overview?.freshness.every(({ last_accepted_at }) => !last_accepted_at)
+  const lines = names.map(
+    (name): ChartLine => ({
+      label: name,
+      colour: name,
+      // The bucket under way would look like a fall.
+      values: rates[name].slice(0, -1).map((value) => value / rates.bucketSeconds),
+    }),
+  )
+  return html`
+    <${PageHead} title="Overview" about=${`What was decided on the records of ${org} in the last 15 minutes.`}>
+      <span role="status">${state.isOpen ? html`<span class="badge accepted">live</span>` : html`<span class="badge waiting">${state.isRefused ? 'not live' : 'connecting…'}</span>`}</span>
+    <//>
+    <dl class="figures">
+      ${sums.map(([name, sum]) => html`<div key=${name}><dt><span class=${`dot ${name}`}></span>${name}</dt><dd class=${name}>${count(sum)}</dd></div>`)}
+    </dl>
+    ${isEmpty && html`<${Empty} title="Nothing was sent yet." command="npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample && npm run -s weir -- upload .data/sample"><p>Drop a file on <a href=${linkTo(['upload'])}>Upload</a>, or send sample files, some rows of them wrong:</p><//>`}
+    <${Card} wide><${Chart} title="Decided" unit="records a second" at=${rates.at.slice(0, -1)} lines=${lines} height=${260} /><//>
+    <${Asking} ...${asked} has=${overview !== undefined} />
+    ${
+      overview &&
+      html`<div class="two">
+      <${Card} title="The parts">
+        <ul class="plain parts">${overview.parts.map(({ name, ok, words }) => html`<li key=${name}><${Badge} state=${ok ? 'ok' : 'away'} words=${ok ? 'fine' : 'trouble'} /> <strong>${name}</strong> <span class="soft">${words}</span></li>`)}</ul>
+        ${overview.lag && html`<h3>How far deciding is behind</h3><p>${lagWords(overview.lag)}</p>`}
+      <//>
+      <${Card} title="Last accepted, by type">
+        <${Freshness} freshness=${overview.freshness} />
+      <//>
+    </div>
+    ${
+      overview.last_refusals &&
+      html`<${Card} title="The last refusals">
+      ${
+        overview.last_refusals.length === 0
+          ? html`<p class="soft">None are kept.</p>`
+          : html`<${Table} label="The last refused records" head=${html`<th scope="col">When</th><th scope="col">Type</th><th scope="col">Record</th><th scope="col">Why</th>`}>
+            ${overview.last_refusals.map(
+              (one) => html`<tr key=${one.rejection_id}>
+              <td class="nowrap"><a href=${linkTo(['requests', one.request_id])}>${ago(one.rejected_at)}</a></td><td>${one.type}</td>
+              <td class="mono small">${one.id ? html`<a href=${linkTo(['journey', one.type, one.id])}>${one.id}</a>` : html`<span class="soft">no id</span>`}</td>
+              <td class="text">${one.problems.map(({ message }) => message).join('; ')}</td></tr>`,
+            )}
+          <//>`
+      }
+    <//>`
+    }`
+    }`
+}
+
+const lagWords = (lag: NonNullable<OverviewShown['lag']>): string => {
+  const behind = lag.filter(({ seconds }) => seconds >= 1).sort((a, b) => b.seconds - a.seconds)
+  if (behind.length === 0) return 'Nothing waits to be decided for longer than a second.'
+  return behind.map(({ type, seconds }) => `${type}: ${seconds.toFixed(0)} s`).join(', ')
+}
+
+const Freshness = ({ freshness }: Pick<OverviewShown, 'freshness'>): VNode => {
+  const known = freshness.filter(({ last_accepted_at }) => last_accepted_at)
+  const newest = known.sort((a, b) => (b.last_accepted_at ?? '').localeCompare(a.last_accepted_at ?? ''))
+  const never = freshness.filter(({ last_accepted_at }) => !last_accepted_at)
+  return html`
+    <dl class="pairs">${newest.map(({ type, last_accepted_at }) => html`<dt key=${type}>${type}</dt><dd><${When} at=${last_accepted_at} /></dd>`)}</dl>
+    ${never.length > 0 && html`<p class="soft small never">None yet of ${never.map(({ type }) => type).join(', ')}.</p>`}`
+}
+
+const useRates = (): { rates: LiveRates; state: LiveState } => {
+  const desk = useDesk()
+  const [rates, setRates] = useState(() => emptyRates(Date.now()))
+  const [state, setState] = useState<LiveState>({ isOpen: false })
+  useEffect(() => {
+    const ending = new AbortController()
+    followLive(liveAddress(desk, '/v1/live'), {
+      key: desk.key,
+      signal: ending.signal,
+      onEvent: (event) => setRates((before) => ratesWith(before, event)),
+      onState: (next) => {
+        setState(next)
+        if (!next.isOpen && next.status === undefined) desk.connection.lost()
+      },
+    })
+    // Where nothing is decided, time goes on all the same.
+    const timer = setInterval(() => setRates((before) => ratesWith(before, { name: 'tick', data: Date.now() })), 5_000)
+    return () => {
+      clearInterval(timer)
+      ending.abort()
+    }
+  }, [desk])
+  return { rates, state }
+}

@@ -1,0 +1,56 @@
+import { goTo, linkTo, type PageProps } from '../../frame/route.js'
+import { useAnswer } from '../../frame/use-answer.js'
+import { html } from '../../parts/html.js'
+import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../../parts/shown.js'
+import { codeWords, count } from '../../parts/words.js'
+import { useDesk } from '../../talk/desk.js'
+import type { RefusalGroupShown } from '../../talk/shapes.js'
+import type { VNode } from '../../vendor/preact.js'
+
+/** What is wrong with how many records, the largest group first. */
+export const RejectedPage = ({ query }: PageProps): VNode => {
+  const { types } = useDesk()
+  const type = query.get('type') ?? ''
+  const since = query.get('since') ?? '7'
+  const from = since === 'all' ? undefined : startOfDay(Number(since))
+  const filter = new URLSearchParams({ ...(type && { type }), ...(from && { since: from }) }).toString()
+  const asked = useAnswer<{ groups: RefusalGroupShown[]; complete: boolean }>(
+    `/v1/rejections/summary${filter && `?${filter}`}`,
+  )
+  const groups = asked.answer?.groups
+  const choose = (change: Record<string, string>) => goTo(linkTo(['rejected'], { type, since, ...change }))
+  return html`
+    <${PageHead} title="Rejected" about="Refused records, grouped by what is wrong with them. Open a group to mend one, or to have all of it tried again.">
+      <${Choose} label="Type" value=${type} onChange=${(chosen: string) => choose({ type: chosen })} options=${[['', 'all'], ...types.map((each) => [each.type, each.type])]} />
+      <${Choose} label="Since" value=${since} onChange=${(chosen: string) => choose({ since: chosen })} options=${[['1', '1 day'], ['7', '7 days'], ['30', '30 days'], ['all', 'ever']]} />
+      <button type="button" onClick=${asked.reload}>Refresh</button>
+    <//>
+    <${Asking} ...${asked} has=${groups !== undefined} />
+    ${groups?.length === 0 && html`<${Empty} title="Nothing was refused in this time." command="npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample && npm run -s weir -- upload .data/sample"><p>To see how it looks, upload sample files of which some rows are wrong:</p><//>`}
+    ${
+      groups &&
+      groups.length > 0 &&
+      html`
+      <${Card}>
+        <${Table} label="Groups of refused records" head=${html`<th scope="col">What is wrong</th><th scope="col">Type</th><th scope="col">Field</th><th scope="col" class="number">Records</th><th scope="col">Last</th><th scope="col">Such as</th>`}>
+          ${groups.map(
+            (group) => html`<tr key=${`${group.type} ${group.code} ${group.field}`}>
+            <td><a href=${linkTo(['rejected', 'group'], { type: group.type, code: group.code, field: group.field, since: from })}>${codeWords(group.code)}</a></td>
+            <td>${group.type}</td>
+            <td>${group.field ? html`<code>${group.field}</code>` : html`<span class="soft">the record</span>`}</td>
+            <td class="number refused">${count(group.count)}</td>
+            <td><${When} at=${group.last_seen} /></td>
+            <td class="text">${group.sample?.message}</td>
+          </tr>`,
+          )}
+        <//>
+        ${!asked.answer?.complete && html`<p class="soft">Only the 500 largest groups are shown.</p>`}
+      <//>`
+    }`
+}
+
+/** The beginning of the day (UTC) that was this many days ago: the same address for the whole day. */
+const startOfDay = (days: number): string => {
+  const date = new Date(Date.now() - days * 86_400_000)
+  return `${date.toISOString().slice(0, 10)}T00:00:00Z`
+}

@@ -1,0 +1,84 @@
+import { linkTo, type PageProps } from '../frame/route.js'
+import { useAnswer } from '../frame/use-answer.js'
+import { html } from '../parts/html.js'
+import { Asking, Badge, Card, Json, PageHead, Problems, When } from '../parts/shown.js'
+import { may, useDesk } from '../talk/desk.js'
+import type { BatchShown, RefusalShown, RequestShown } from '../talk/shapes.js'
+import type { VNode } from '../vendor/preact.js'
+
+/** One request with its batches, and each refused record beside its reasons. */
+export const RequestPage = ({ rest }: PageProps): VNode => {
+  const { me } = useDesk()
+  const id = rest[0] ?? ''
+  const asked = useAnswer<RequestShown>(`/v1/requests/${encodeURIComponent(id)}`)
+  // The answer tells the reasons; the records themselves are with the rejections.
+  const refused = useAnswer<{ rejections: RefusalShown[] }>(
+    may(me, 'rejections:read') ? `/v1/rejections?${new URLSearchParams({ request_id: id, limit: '200' })}` : undefined,
+  )
+  const byIndex = new Map(refused.answer?.rejections.map((one) => [one.index, one]))
+  const request = asked.answer
+  return html`
+    <p class="small"><a href=${linkTo(['requests'])}>Requests</a></p>
+    <${PageHead} title=${request ? `A request of ${request.type}` : 'A request'} about=${html`<code>${id}</code>`}>
+      <button type="button" onClick=${asked.reload}>Refresh</button>
+    <//>
+    <${Asking} ...${asked} has=${request !== undefined} />
+    ${request?.batches.map((batch) => html`<${Batch} key=${batch.batch} batch=${batch} type=${request.type} byIndex=${byIndex} />`)}`
+}
+
+const Batch = ({
+  batch,
+  type,
+  byIndex,
+}: {
+  batch: BatchShown
+  type: string
+  byIndex: Map<number, RefusalShown>
+}): VNode => {
+  const { data } = batch
+  const state = stateOf(batch)
+  return html`
+    <${Card} title=${html`Batch ${batch.batch} <${Badge} state=${state} words=${stateWords[state]} />`}>
+      <p>${data.message}${data.batch_id && html` <span class="soft small mono">${data.batch_id}</span>`}</p>
+      ${
+        data.errors &&
+        data.errors.length > 0 &&
+        html`<h3>Refused</h3>
+        ${data.errors.slice(0, 200).map(
+          (error) => html`<div class="refused-record" key=${error.index}>
+          <div><strong>${error.line === undefined ? `Record ${error.index}` : `Line ${error.line}`}</strong> ${error.id && html`<a class="mono small" href=${linkTo(['journey', type, error.id])}>${error.id}</a>`}<${Problems} problems=${error.problems} /></div>
+          ${byIndex.has(error.index) && html`<${Json} value=${byIndex.get(error.index)?.record} label=${`Record ${error.index} as it was sent`} />`}
+        </div>`,
+        )}
+        ${data.errors.length > 200 && html`<p class="soft">… and ${data.errors.length - 200} more, under <a href=${linkTo(['rejected'], { type })}>Rejected</a>.</p>`}`
+      }
+      ${
+        data.waiting &&
+        data.waiting.length > 0 &&
+        html`<h3>Waiting</h3><ul class="plain">
+        ${data.waiting.map((one) => html`<li key=${one.index}>Record ${one.index} ${one.id && html`<a class="mono small" href=${linkTo(['journey', type, one.id])}>${one.id}</a>`} waits for ${one.for.map((each, index) => html`${index > 0 && ', '}${each.type} <code>${each.id}</code>`)}; its time ends <${When} at=${one.until} /></li>`)}
+      </ul>`
+      }
+      ${
+        data.waited &&
+        data.waited.length > 0 &&
+        html`<h3>Waited</h3><ul class="plain">
+        ${data.waited.map((one) => html`<li key=${one.index}>Record ${one.index} <${Badge} state=${one.state} /> <${When} at=${one.at} /></li>`)}
+      </ul>`
+      }
+    <//>`
+}
+
+const stateOf = ({ status, data }: BatchShown): string => {
+  if (status === 200) return 'accepted'
+  if (status === 202 || status === 500) return 'pending'
+  if (status === 400) return 'refused'
+  return data.errors && data.errors.length > 0 ? 'partial' : 'waiting'
+}
+const stateWords: Record<string, string> = {
+  accepted: 'all accepted',
+  pending: 'not decided yet',
+  refused: 'all refused',
+  partial: 'partly accepted',
+  waiting: 'some wait',
+}

@@ -1,0 +1,67 @@
+import { goTo, linkTo, type PageProps } from '../frame/route.js'
+import { useAnswer } from '../frame/use-answer.js'
+import { html } from '../parts/html.js'
+import { Asking, Badge, Card, Choose, Empty, PageHead, Table, When } from '../parts/shown.js'
+import { count } from '../parts/words.js'
+import { useDesk } from '../talk/desk.js'
+import type { RequestLine } from '../talk/shapes.js'
+import { useEffect, useState } from '../vendor/hooks.js'
+import type { VNode } from '../vendor/preact.js'
+
+const statuses = [
+  ['', 'all'],
+  ['accepted', 'accepted'],
+  ['partial', 'partly'],
+  ['refused', 'refused'],
+  ['waiting', 'waiting'],
+  ['pending', 'not decided yet'],
+] as const
+
+/** The latest requests, and what became of each. */
+export const RequestsPage = ({ query }: PageProps): VNode => {
+  const { types } = useDesk()
+  const status = query.get('status') ?? ''
+  const type = query.get('type') ?? ''
+  const [cursors, setCursors] = useState<string[]>([])
+  useEffect(() => setCursors([]), [status, type])
+  const cursor = cursors.at(-1)
+  const asked = useAnswer<{ requests: RequestLine[]; next_cursor: string | null }>(
+    `/v1/requests?${new URLSearchParams({ limit: '50', ...(status && { status }), ...(type && { type }), ...(cursor && { cursor }) })}`,
+    cursor ? {} : { every: 5_000 },
+  )
+  const requests = asked.answer?.requests
+  const choose = (change: Record<string, string>) => goTo(linkTo(['requests'], { status, type, ...change }))
+  return html`
+    <${PageHead} title="Requests" about="What you sent, newest first.">
+      <${Choose} label="Type" value=${type} onChange=${(chosen: string) => choose({ type: chosen })} options=${[['', 'all uploads'], ...types.map((each) => [each.type, each.type])]} />
+    <//>
+    <div class="tabs" role="group" aria-label="Status">
+      ${statuses.map(([value, words]) => html`<button key=${value} type="button" aria-pressed=${status === value} onClick=${() => choose({ status: value })}>${words}</button>`)}
+    </div>
+    <${Asking} ...${asked} has=${requests !== undefined} />
+    ${requests?.length === 0 && html`<${Empty} title=${status || type ? 'No request is of this kind.' : 'Nothing was sent yet.'} command="npm run -s weir -- sample --customers 500 --out .data/sample && npm run -s weir -- upload .data/sample"><p>Drop a file on <a href=${linkTo(['upload'])}>Upload</a>, or send sample files:</p><//>`}
+    ${
+      requests &&
+      requests.length > 0 &&
+      html`<${Card}>
+      <${Table} label="Requests" head=${html`<th scope="col">Request</th><th scope="col">Type</th><th scope="col">When</th><th scope="col">Status</th><th scope="col" class="number">Records</th><th scope="col" class="number">Accepted</th><th scope="col" class="number">Refused</th><th scope="col" class="number">Waiting</th>`}>
+        ${requests.map(
+          (one) => html`<tr key=${one.request_id}>
+          <td class="mono"><a href=${linkTo(['requests', one.request_id])}>${one.request_id}</a></td>
+          <td>${one.type}</td>
+          <td><${When} at=${one.decided_at ?? one.submitted_at} /></td>
+          <td><${Badge} state=${one.status} words=${statuses.find(([value]) => value === one.status)?.[1] ?? one.status} /></td>
+          <td class="number">${count(one.records)}</td>
+          <td class="number accepted">${count(one.accepted)}</td>
+          <td class=${one.refused > 0 ? 'number refused' : 'number soft'}>${count(one.refused)}</td>
+          <td class=${one.waiting > 0 ? 'number waiting' : 'number soft'}>${count(one.waiting)}</td>
+        </tr>`,
+        )}
+      <//>
+    <//>`
+    }
+    <div class="actions">
+      ${cursors.length > 0 && html`<button type="button" onClick=${() => setCursors(cursors.slice(0, -1))}>Newer</button>`}
+      ${asked.answer?.next_cursor && html`<button type="button" onClick=${() => setCursors([...cursors, asked.answer?.next_cursor ?? ''])}>Older</button>`}
+    </div>`
+}

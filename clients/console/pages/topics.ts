@@ -1,0 +1,84 @@
+import { linkTo, type PageProps } from '../frame/route.js'
+import { useAnswer } from '../frame/use-answer.js'
+import { html } from '../parts/html.js'
+import { Asking, Card, Empty, Json, PageHead, Snippets, Table, When } from '../parts/shown.js'
+import { liveAddress, may, useDesk } from '../talk/desk.js'
+import { followLive, type LiveState } from '../talk/live.js'
+import type { TopicEventShown, TopicShown } from '../talk/shapes.js'
+import { useEffect, useState } from '../vendor/hooks.js'
+import type { VNode } from '../vendor/preact.js'
+
+/** For downstream teams: what can be subscribed to, what is promised about it, and what arrives there now. */
+export const TopicsPage = ({ rest: [name] }: PageProps): VNode => {
+  const { me } = useDesk()
+  const asked = useAnswer<{ topics: TopicShown[] }>('/v1/topics')
+  const topic = asked.answer?.topics.find((each) => each.name === name)
+  if (name && topic)
+    return html`
+      <p class="small"><a href=${linkTo(['topics'])}>Topics</a></p>
+      <${PageHead} title=${topic.name} about=${topic.about} />
+      <div class="two">
+        <${Card} title="What is promised"><ul>${topic.promises.map((promise) => html`<li key=${promise}>${promise}</li>`)}</ul><//>
+        <${Card} title="How it is kept"><dl class="pairs">
+          <dt>key</dt><dd><code>${topic.key}</code></dd>
+          <dt>partitions</dt><dd>${topic.partitions}</dd>
+          <dt>cleanup</dt><dd>${topic.cleanup}</dd>
+          <dt>retention</dt><dd>${topic.retention}</dd>
+        </dl><//>
+      </div>
+      ${may(me, 'data:read') && html`<${LastEvents} topic=${topic.name} />`}
+      <${Card} title="A consumer to copy"><${Snippets} label=${`A consumer of ${topic.name}`} texts=${topic.snippets} /><//>
+      <${Card} title="Its schema (Avro)"><${Json} value=${topic.schema} label="The Avro schema" /><//>`
+  return html`
+    <${PageHead} title="Topics" about="What downstream teams can subscribe to on Kafka." />
+    <${Asking} ...${asked} has=${asked.answer !== undefined} />
+    ${name && asked.answer && html`<p class="notice bad">There is no public topic ${name}.</p>`}
+    ${
+      asked.answer &&
+      html`<${Card}><${Table} label="Topics" head=${html`<th scope="col">Topic</th><th scope="col">What is on it</th><th scope="col">Key</th><th scope="col" class="number">Partitions</th><th scope="col">Kept</th>`}>
+      ${asked.answer.topics.map((each) => html`<tr key=${each.name}><td class="nowrap"><a class="mono" href=${linkTo(['topics', each.name])}>${each.name}</a></td><td class="text">${each.about}</td><td><code>${each.key}</code></td><td class="number">${each.partitions}</td><td>${each.retention}</td></tr>`)}
+    <//><//>`
+    }`
+}
+
+const mostEvents = 20
+
+/** The last events of one's own organisation, and each further one as it arrives. */
+const LastEvents = ({ topic }: { topic: string }): VNode => {
+  const desk = useDesk()
+  const path = `/v1/topics/${encodeURIComponent(topic)}/events`
+  const asked = useAnswer<{ events: TopicEventShown[] }>(`${path}?limit=${mostEvents}`)
+  const [arrived, setArrived] = useState<TopicEventShown[]>([])
+  const [state, setState] = useState<LiveState>({ isOpen: false })
+  useEffect(() => {
+    const ending = new AbortController()
+    followLive(liveAddress(desk, `${path}/live`), {
+      key: desk.key,
+      signal: ending.signal,
+      onEvent: ({ name, data }) => {
+        if (name === 'event') setArrived((before) => [data as TopicEventShown, ...before].slice(0, mostEvents))
+      },
+      onState: setState,
+    })
+    return () => ending.abort()
+  }, [desk, path])
+  const events = newestFirst([...arrived, ...(asked.answer?.events ?? []).toReversed()])
+  return html`
+    <${Card} title=${html`The last events of ${desk.org} <span role="status"><span class=${`badge ${state.isOpen || !state.isRefused ? 'accepted' : 'waiting'}`}>${state.isRefused ? 'not live' : 'live'}</span></span>`}>
+      <${Asking} ...${asked} has=${events.length > 0} />
+      ${asked.answer && events.length === 0 && html`<${Empty} title="No event of yours is on this topic yet."><p>It shows up here by itself once a record is accepted: <a href=${linkTo(['upload'])}>upload one</a>.</p><//>`}
+      <ol class="plain events" aria-live="polite">
+        ${events.map(
+          (event) => html`<li key=${`${event.partition} ${event.offset}`}>
+          <details><summary><code>${event.key ?? 'no key'}</code> <span class="soft small"><${When} at=${event.at} /> · partition ${event.partition} · offset ${event.offset}</span></summary>
+          <${Json} value=${event.value} label=${`Event ${event.partition}/${event.offset}`} /></details></li>`,
+        )}
+      </ol>
+    <//>`
+}
+
+/** Each once: what is asked for and what arrives may overlap. */
+const newestFirst = (events: readonly TopicEventShown[]): TopicEventShown[] => {
+  const byPlace = new Map(events.map((event) => [`${event.partition} ${event.offset}`, event]))
+  return [...byPlace.values()].sort((a, b) => b.at.localeCompare(a.at)).slice(0, mostEvents)
+}

@@ -1,0 +1,86 @@
+import { linkTo, type PageProps } from '../frame/route.js'
+import { Graph, type GraphEdge, type GraphNode } from '../parts/graph.js'
+import { html } from '../parts/html.js'
+import { kindWords, limitWords } from '../parts/kinds.js'
+import { Card, PageHead, Snippets, Table } from '../parts/shown.js'
+import { count } from '../parts/words.js'
+import { useDesk } from '../talk/desk.js'
+import type { TypeShown } from '../talk/shapes.js'
+import { useEffect, useRef } from '../vendor/hooks.js'
+import type { VNode } from '../vendor/preact.js'
+
+/** Every type with its fields, what refers to what, and an upload of it to copy. */
+export const TypesPage = ({ query }: PageProps): VNode => {
+  const { types } = useDesk()
+  const chosen = types.find(({ type }) => type === query.get('type'))
+  const detail = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (chosen) detail.current?.scrollIntoView({ block: 'start' })
+  }, [chosen?.type])
+  const { nodes, edges } = graphOf(types, chosen?.type)
+  return html`
+    <${PageHead} title="Types" about="What can be uploaded. A line leads from a type to what it refers to: that has to be there first." />
+    <${Card} title="Which type refers to which"><${Graph} title="The types, and which refers to which" nodes=${nodes} edges=${edges} /><//>
+    <div ref=${detail} class="anchor">
+      ${
+        chosen
+          ? html`<${TypeDetail} key=${chosen.type} type=${chosen} />`
+          : html`<${Card} title="All types"><${Table} label="All types" head=${html`<th scope="col">Type</th><th scope="col">What it is</th><th scope="col" class="number">Fields</th><th scope="col" class="number">In one request</th>`}>
+        ${types.map((type) => html`<tr key=${type.type}><td><a href=${linkTo(['types'], { type: type.type })}>${type.type}</a></td><td class="text">${type.about}</td><td class="number">${type.fields.length}</td><td class="number">${count(type.limit)}</td></tr>`)}
+      <//><//>`
+      }
+    </div>`
+}
+
+const TypeDetail = ({ type }: { type: TypeShown }): VNode => html`
+  <${Card} title=${html`<code>${type.type}</code>`}>
+    <p>${type.about} A record is known by <code>${type.id}</code>; one request carries up to ${count(type.limit)}.</p>
+    <${Table} label=${`Fields of ${type.type}`} head=${html`<th scope="col">Field</th><th scope="col">What it holds</th><th scope="col">Required</th><th scope="col">About</th>`}>
+      ${type.fields.map(
+        (field) => html`<tr key=${field.name}>
+        <td class="nowrap"><code>${field.name}</code></td>
+        <td class="text">${field.to ? html`id of <a href=${linkTo(['types'], { type: field.to })}>${field.to}</a>` : kindWords(field)}${limitWords(field) && html`<span class="soft small"> ${limitWords(field)}</span>`}</td>
+        <td>${field.required ? html`<strong>yes</strong>` : html`<span class="soft">no</span>`}</td>
+        <td class="text soft">${field.about}</td>
+      </tr>`,
+      )}
+    <//>
+  <//>
+  <${Card} title="To copy">
+    <${Snippets} label=${`An upload of ${type.type}`} texts=${type.snippets} />
+    <p class="soft small">The key stands in the variable <code>WEIR_KEY</code>. ${type.type !== 'interactions' && html`Or <a href=${linkTo(['upload'], { type: type.type })}>drop a file</a>.`}</p>
+  <//>`
+
+/** In columns: what refers to most stands on the left, what refers to nothing on the right. */
+const graphOf = (
+  types: readonly TypeShown[],
+  chosen: string | undefined,
+): { nodes: GraphNode[]; edges: GraphEdge[] } => {
+  const byName = new Map(types.map((type) => [type.type, type]))
+  const depths = new Map<string, number>()
+  const depthOf = (name: string, path: readonly string[] = []): number => {
+    const known = depths.get(name)
+    if (known !== undefined) return known
+    const targets = (byName.get(name)?.references ?? []).filter(({ to }) => to !== name && !path.includes(to))
+    const depth = Math.max(-1, ...targets.map(({ to }) => depthOf(to, [...path, name]))) + 1
+    depths.set(name, depth)
+    return depth
+  }
+  const deepest = Math.max(...types.map(({ type }) => depthOf(type)))
+  const nodes = types.map(
+    ({ type, references }): GraphNode => ({
+      id: type,
+      label: type,
+      note: references.length === 0 ? 'refers to nothing' : `refers to ${new Set(references.map(({ to }) => to)).size}`,
+      column: deepest - depthOf(type),
+      href: linkTo(['types'], { type }),
+      ...(type === chosen && { tone: 'self' }),
+    }),
+  )
+  const pairs = new Set(types.flatMap(({ type, references }) => references.map(({ to }) => `${type} ${to}`)))
+  const edges = [...pairs].map((pair): GraphEdge => {
+    const [from = '', to = ''] = pair.split(' ')
+    return { from, to }
+  })
+  return { nodes, edges }
+}

@@ -1,0 +1,157 @@
+import type { RecordProblem } from '../../../typescript/src/index.js'
+import { html } from '../../parts/html.js'
+import { kindWords } from '../../parts/kinds.js'
+import { Card, Problems, sentence, Table } from '../../parts/shown.js'
+import { inline, records } from '../../parts/words.js'
+import { fieldOf } from '../../rows/cells.js'
+import type { FileRow, OpenFile } from '../../rows/read-file.js'
+import { useDesk } from '../../talk/desk.js'
+import type { FieldShown, TypeShown } from '../../talk/shapes.js'
+import { useEffect, useState } from '../../vendor/hooks.js'
+import type { VNode } from '../../vendor/preact.js'
+
+/** How the SDK has records wait for what they refer to. */
+export const patience: object = { missingReferences: 'wait', waitFor: '24h' }
+
+// As many as people look at, and as many as are tried out before anything is sent.
+const mostShown = 20
+const mostTried = 1000
+
+type Tried = { rows: FileRow[]; isAll: boolean; refused: Map<number, readonly RecordProblem[]>; isDone: boolean }
+
+/** The first rows of a file, each value beside what the catalogue says of its field, and what would be refused. */
+export const UploadPreview = ({
+  type,
+  opened,
+  isPatient,
+  onSend,
+}: {
+  type: TypeShown
+  opened: OpenFile
+  isPatient: boolean
+  onSend: () => void
+}): VNode => {
+  const { weir } = useDesk()
+  const [tried, setTried] = useState<Tried>()
+  const [problem, setProblem] = useState<string>()
+  useEffect(() => {
+    const ending = new AbortController()
+    const run = async () => {
+      const rows: FileRow[] = []
+      let isAll = true
+      for await (const row of opened.rows()) {
+        if (rows.length === mostTried) {
+          isAll = false
+          break
+        }
+        rows.push(row)
+      }
+      setTried({ rows, isAll, refused: new Map(), isDone: false })
+      const sent = rows.filter(({ fault }) => !fault)
+      const refused = new Map<number, readonly RecordProblem[]>()
+      for (const row of rows) if (row.fault) refused.set(row.line, [unreadable(row.fault)])
+      // The first rows, within what one request may carry.
+      await weir.of(type.type).upload(
+        sent.map(({ record }) => record as Record<string, unknown>),
+        {
+          ...(isPatient && patience),
+          dryRun: true,
+          signal: ending.signal,
+          giveUpAfterMs: 60_000,
+          onRefused: ({ index, problems }) => {
+            refused.set(sent[index]?.line ?? 0, problems)
+          },
+        },
+      )
+      setTried({ rows, isAll, refused, isDone: true })
+    }
+    run().catch((error: unknown) => ending.signal.aborted || setProblem((error as Error).message))
+    return () => ending.abort()
+  }, [])
+
+  if (!tried)
+    return problem
+      ? html`<p class="notice bad" role="alert">${sentence(problem)}</p>`
+      : html`<p class="soft" role="status">Reading the first rows…</p>`
+  const { rows, isAll, refused, isDone } = tried
+  if (rows.length === 0) return html`<p class="notice bad" role="alert">There is no record in this file.</p>`
+  const columns = opened.columns ?? columnsOf(rows)
+  const missing = type.fields.filter(({ name, required }) => required && !columns.includes(name))
+  const first = rows.slice(0, mostShown)
+  const wrong = rows.filter(({ line }) => refused.has(line))
+  return html`
+    <${Card} title="What would happen">
+      <div role="status">
+        ${problem ? html`<p class="notice bad">It could not be tried out: ${sentence(problem)}</p>` : html`<p>${isDone ? verdictWords(rows.length, wrong.length, isAll, isPatient) : 'Trying it out…'}</p>`}
+      </div>
+      ${missing.length > 0 && html`<p class="notice bad">Without ${missing.map(({ name }) => html`<code>${name}</code> `)} no record of ${type.type} is accepted${opened.columns ? ': the file has no such column' : ''}.</p>`}
+      <div class="actions"><button class="primary" type="button" onClick=${onSend}>Upload ${isAll ? records(rows.length) : 'the whole file'}</button></div>
+      ${wrong.length > 0 && html`<${Wrong} rows=${wrong} refused=${refused} format=${opened.format} />`}
+    <//>
+    <${Card} title=${`The first ${first.length} of ${isAll ? rows.length : `more than ${mostTried}`} rows`}>
+      <${Table} label="The first rows of the file" head=${[html`<th scope="col" class="number">${opened.format === 'JSON' ? 'record' : 'line'}</th>`, ...columns.map((name) => html`<${ColumnHead} name=${name} field=${fieldOf(type, name)} />`)]}>
+        ${first.map((row) => html`<${PreviewRow} key=${row.line} row=${row} columns=${columns} problems=${refused.get(row.line)} />`)}
+      <//>
+    <//>`
+}
+
+const verdictWords = (tried: number, wrong: number, isAll: boolean, isPatient: boolean): VNode | string => {
+  const taken = isPatient ? 'accepted, or wait' : 'accepted'
+  const which = isAll ? `${records(tried)} in this file` : `first ${records(tried)}`
+  if (wrong === 0)
+    return html`<strong class="accepted">All of the ${which} would be ${taken}</strong>, as things are now.`
+  return html`Of the ${which}, <strong class="refused">${wrong} would be refused</strong> and ${tried - wrong} ${taken}, as things are now.`
+}
+
+const unreadable = (fault: string): RecordProblem => ({ code: 'unreadable', field: null, message: fault })
+
+const columnsOf = (rows: readonly FileRow[]): string[] => [
+  ...new Set(rows.flatMap(({ record }) => (typeof record === 'object' && record !== null ? Object.keys(record) : []))),
+]
+
+const ColumnHead = ({ name, field }: { name: string; field: FieldShown | undefined }): VNode => html`
+  <th scope="col" title=${field?.about ?? ''}>${name}${field?.required && html`<span class="refused" title="required">*</span>`}
+    <span class=${field ? 'kind' : 'kind refused'}>${field ? kindWords(field) : 'not known'}</span></th>`
+
+const PreviewRow = ({
+  row,
+  columns,
+  problems,
+}: {
+  row: FileRow
+  columns: readonly string[]
+  problems: readonly RecordProblem[] | undefined
+}): VNode => {
+  const record = (row.record ?? {}) as Record<string, unknown>
+  const whole = problems?.filter(({ field }) => field === null || !columns.includes(field))
+  return html`
+    <tr class=${problems ? 'bad' : ''}>
+      <td class="number">${row.line}${problems && html`<span class="hidden"> would be refused</span>`}</td>
+      ${
+        row.fault
+          ? html`<td colspan=${columns.length}><code>${inline(row.given)}</code></td>`
+          : columns.map((name) => {
+              const problem = problems?.find(({ field }) => field === name)
+              return html`<td class=${problem ? 'wrong' : ''} title=${problem?.message ?? ''}>${name in record ? inline(record[name]) : html`<span class="soft">–</span>`}${problem && html`<span class="why">${problem.message}</span>`}</td>`
+            })
+      }
+    </tr>
+    ${whole && whole.length > 0 && html`<tr class="bad"><td></td><td colspan=${columns.length}><${Problems} problems=${whole} /></td></tr>`}`
+}
+
+const Wrong = ({
+  rows,
+  refused,
+  format,
+}: {
+  rows: FileRow[]
+  refused: Map<number, readonly RecordProblem[]>
+  format: string
+}): VNode => html`
+  <details open=${rows.length <= 5}>
+    <summary>What would be refused</summary>
+    <ol class="plain">
+      ${rows.slice(0, 50).map((row) => html`<li key=${row.line}><strong>${format === 'JSON' ? 'Record' : 'Line'} ${row.line}</strong><${Problems} problems=${refused.get(row.line) ?? []} /></li>`)}
+    </ol>
+    ${rows.length > 50 && html`<p class="soft">… and ${rows.length - 50} more.</p>`}
+  </details>`

@@ -1,0 +1,74 @@
+import { linkTo, type PageProps } from '../frame/route.js'
+import { useAnswer } from '../frame/use-answer.js'
+import { html } from '../parts/html.js'
+import { Asking, Card, Confirm, Empty, PageHead, sentence, Table, When } from '../parts/shown.js'
+import { count, records } from '../parts/words.js'
+import { may, useDesk } from '../talk/desk.js'
+import type { MissingShown } from '../talk/shapes.js'
+import { useState } from '../vendor/hooks.js'
+import type { VNode } from '../vendor/preact.js'
+
+type Waiting = { missing: MissingShown[]; waiting: number; next_cursor: string | null }
+
+/** Records that wait for others: what is missing, by how many wait behind it. */
+export const WaitingPage = (_: PageProps): VNode => {
+  const { ask, me, org } = useDesk()
+  const [cursors, setCursors] = useState<string[]>([])
+  const cursor = cursors.at(-1)
+  const asked = useAnswer<Waiting>(`/v1/waiting?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`, {
+    every: 10_000,
+  })
+  const [told, setTold] = useState<string>()
+  const missing = asked.answer && [...asked.answer.missing].sort((a, b) => b.waiting - a.waiting)
+  const mayCancel = may(me, 'waiting:write') && org === me.org_id
+
+  const cancel = async ({ type, id }: MissingShown) => {
+    const body = { missing_type: type, missing_id: id }
+    try {
+      let sum = 0
+      // Very many are cancelled in several steps.
+      for (let isComplete = false; !isComplete; ) {
+        const step = await ask<{ cancelled: number; complete?: boolean }>('/v1/waiting/cancel', {
+          method: 'POST',
+          body,
+        })
+        sum += step.cancelled
+        isComplete = step.complete !== false
+      }
+      setTold(`${records(sum)} no longer ${sum === 1 ? 'waits' : 'wait'}`)
+    } catch (error) {
+      setTold((error as Error).message)
+    }
+    asked.reload()
+  }
+  return html`
+    <${PageHead} title="Waiting" about=${asked.answer ? `${records(asked.answer.waiting)} ${asked.answer.waiting === 1 ? 'waits' : 'wait'} for others to be uploaded. Upload what is missing, and the rest happens by itself.` : 'Records that wait for others to be uploaded.'}>
+      <button type="button" onClick=${asked.reload}>Refresh</button>
+    <//>
+    <div role="status">${told && html`<p class="notice">${sentence(told)}</p>`}</div>
+    <${Asking} ...${asked} has=${missing !== undefined} />
+    ${missing?.length === 0 && html`<${Empty} title="Nothing waits." command="npm run -s weir -- upload .data/sample --wait 24h"><p>Records that refer to something not uploaded yet are refused, unless they are sent so that they wait:</p><//>`}
+    ${
+      missing &&
+      missing.length > 0 &&
+      html`<${Card}>
+      <${Table} label="What is missing" head=${html`<th scope="col">Missing</th><th scope="col">Id</th><th scope="col" class="number">Wait for it</th><th scope="col">Since</th><th scope="col">The first gives up</th><th scope="col">Such as</th>${mayCancel && html`<th scope="col"><span class="hidden">Actions</span></th>`}`}>
+        ${missing.map(
+          (one) => html`<tr key=${`${one.type} ${one.id}`}>
+          <td>${one.type}</td>
+          <td class="mono small"><a href=${linkTo(['journey', one.type, one.id])}>${one.id}</a></td>
+          <td class="number waiting">${count(one.waiting)}</td>
+          <td><${When} at=${one.oldest} /></td>
+          <td><${When} at=${one.first_until} /></td>
+          <td class="small">${one.sample.slice(0, 3).map((each, index) => html`<div key=${index}>${each.type} ${each.id ? html`<a class="mono" href=${linkTo(['journey', each.type, each.id])}>${each.id.slice(0, 8)}…</a>` : ''}${each.field && html` in <code>${each.field}</code>`}</div>`)}</td>
+          ${mayCancel && html`<td><${Confirm} question=${`Cancel ${records(one.waiting)}? They are not accepted then.`} action="Cancel them" onYes=${() => cancel(one)}>Cancel<//></td>`}
+        </tr>`,
+        )}
+      <//>
+    <//>`
+    }
+    <div class="actions">
+      ${cursors.length > 0 && html`<button type="button" onClick=${() => setCursors(cursors.slice(0, -1))}>Before</button>`}
+      ${asked.answer?.next_cursor && html`<button type="button" onClick=${() => setCursors([...cursors, asked.answer?.next_cursor ?? ''])}>More</button>`}
+    </div>`
+}

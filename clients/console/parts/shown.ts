@@ -1,0 +1,184 @@
+import type { RecordProblem } from '../../typescript/src/index.js'
+import { useEffect, useRef, useState } from '../vendor/hooks.js'
+import type { ComponentChildren, VNode } from '../vendor/preact.js'
+import { html } from './html.js'
+import { ago, moment, toneOf } from './words.js'
+
+// The small pieces that pages are made of.
+
+/** A state as a coloured word. */
+export const Badge = ({ state, words }: { state: string; words?: string }): VNode =>
+  html`<span class=${`badge ${toneOf(state)}`}>${words ?? state.replaceAll('_', ' ')}</span>`
+
+/** How long ago, with the exact time to hover over. */
+export const When = ({ at }: { at: string | null | undefined }): VNode =>
+  at
+    ? html`<time class="nowrap" datetime=${at} title=${moment(at)}>${ago(at)}</time>`
+    : html`<span class="soft">never</span>`
+
+export const PageHead = ({
+  title,
+  about,
+  children,
+}: {
+  title: string
+  about?: ComponentChildren
+  children?: ComponentChildren
+}): VNode => html`
+  <div class="head">
+    <div><h1 tabindex="-1">${title}</h1>${about && html`<p class="soft">${about}</p>`}</div>
+    ${children && html`<div class="actions">${children}</div>`}
+  </div>`
+
+export const Card = ({
+  title,
+  children,
+  wide,
+}: {
+  title?: ComponentChildren
+  children?: ComponentChildren
+  wide?: boolean
+}): VNode => html`
+  <section class=${wide ? 'card wide' : 'card'}>${title && html`<h2>${title}</h2>`}${children}</section>`
+
+/** What to do first where there is nothing yet, with the command. */
+export const Empty = ({
+  title,
+  command,
+  children,
+}: {
+  title: string
+  command?: string
+  children?: ComponentChildren
+}): VNode => html`
+  <div class="empty"><p><strong>${title}</strong></p>${children}${command && html`<${Code} text=${command} label="Command" />`}</div>`
+
+/** While an answer has not come, and where it could not be had. What was answered before stays below it. */
+export const Asking = ({
+  problem,
+  isLoading,
+  reload,
+  has,
+}: {
+  problem: string | undefined
+  isLoading: boolean
+  reload: () => void
+  has: boolean
+}): VNode | null => {
+  if (problem)
+    return html`<div class="notice bad" role="alert">${sentence(problem)} <button type="button" onClick=${reload}>Try again</button></div>`
+  return isLoading && !has ? html`<p class="soft" role="status">Loading…</p>` : null
+}
+
+export const sentence = (text: string): string => {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`
+}
+
+/** A wide table scrolls within itself; with the keyboard too, for which it has to take the focus. */
+export const Table = ({
+  label,
+  head,
+  children,
+}: {
+  label: string
+  head: ComponentChildren
+  children?: ComponentChildren
+}): VNode => html`
+  <div class="table" role="region" aria-label=${label} tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${children}</tbody></table></div>`
+
+/** Text to copy. */
+export const Code = ({ text, label }: { text: string; label: string }): VNode => html`
+  <div class="code"><pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre><${Copy} text=${text} what=${label} /></div>`
+
+const Copy = ({ text, what }: { text: string; what: string }): VNode => {
+  const [state, setState] = useState('')
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setState('Copied')
+    } catch {
+      // Browsers give the clipboard only to pages that came over https, or from this machine.
+      setState('Select it by hand')
+    }
+    setTimeout(() => setState(''), 2_000)
+  }
+  return html`<button class="copy" type="button" aria-label=${`Copy: ${what}`} onClick=${copy}><span aria-live="polite">${state || 'Copy'}</span></button>`
+}
+
+/** One of several texts, chosen by tabs. */
+export const Snippets = ({ label, texts }: { label: string; texts: Record<string, string> }): VNode => {
+  const names = Object.keys(texts)
+  const [chosen, setChosen] = useState(names[0] ?? '')
+  return html`
+    <div class="snippets">
+      <div class="tabs" role="group" aria-label=${label}>
+        ${names.map((name) => html`<button key=${name} type="button" aria-pressed=${name === chosen} onClick=${() => setChosen(name)}>${titles[name] ?? name}</button>`)}
+      </div>
+      <${Code} text=${texts[chosen] ?? ''} label=${`${label}: ${titles[chosen] ?? chosen}`} />
+    </div>`
+}
+const titles: Record<string, string> = {
+  curl: 'curl',
+  typescript: 'TypeScript',
+  python: 'Python',
+  csv: 'CSV',
+  java: 'Java',
+}
+
+export const Problems = ({ problems }: { problems: readonly RecordProblem[] }): VNode => html`
+  <ul class="problems">
+    ${problems.map(({ code, field, message }, index) => html`<li key=${index}>${field && !message.startsWith(field) && html`<code>${field}</code> `}${message} <span class="soft small">(${code})</span></li>`)}
+  </ul>`
+
+/** A record or a row as it is, for reading. */
+export const Json = ({ value, label }: { value: unknown; label: string }): VNode => html`
+  <pre class="json" tabindex="0" role="region" aria-label=${label}><code>${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</code></pre>`
+
+/** A choice out of a few, as a list to open. */
+export const Choose = ({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string
+  value: string
+  options: readonly (readonly [value: string, words: string])[]
+  onChange: (value: string) => void
+}): VNode => html`
+  <label class="choose">${label}
+    <select value=${value} onChange=${(event: Event) => onChange((event.target as HTMLSelectElement).value)}>
+      ${options.map(([each, words]) => html`<option key=${each} value=${each}>${words}</option>`)}
+    </select>
+  </label>`
+
+/** A question before something that cannot be undone. */
+export const Confirm = ({
+  question,
+  action,
+  onYes,
+  children,
+  isDanger = true,
+}: {
+  question: ComponentChildren
+  action: string
+  onYes: () => void
+  children: ComponentChildren
+  isDanger?: boolean
+}): VNode => {
+  const [isAsked, setAsked] = useState(false)
+  const yes = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (isAsked) yes.current?.focus()
+  }, [isAsked])
+  if (!isAsked)
+    return html`<button type="button" class=${isDanger ? 'danger' : ''} onClick=${() => setAsked(true)}>${children}</button>`
+  const answer = (work?: () => void) => () => {
+    setAsked(false)
+    work?.()
+  }
+  return html`<span class="confirm" role="group" aria-label=${action}><span>${question}</span>
+    <button type="button" class=${isDanger ? 'danger' : 'primary'} ref=${yes} onClick=${answer(onYes)}>${action}</button>
+    <button type="button" onClick=${answer()}>No</button></span>`
+}

@@ -1,0 +1,84 @@
+// How numbers, times and states are written, everywhere alike.
+
+export const count = (number: number): string => number.toLocaleString('en-GB')
+
+export const records = (number: number): string => (number === 1 ? '1 record' : `${count(number)} records`)
+
+export const bytes = (number: number): string => {
+  if (number < 1000) return `${number} B`
+  return number < 1e6 ? `${(number / 1e3).toFixed(0)} kB` : `${(number / 1e6).toFixed(1)} MB`
+}
+
+/** A moment in the reader's own time zone. */
+export const moment = (iso: string): string => {
+  const date = new Date(iso)
+  if (Number.isNaN(date.getTime())) return iso
+  return date.toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+}
+
+/** How long ago a moment was, or in how long it will be. */
+export const ago = (iso: string, now = Date.now()): string => {
+  const seconds = (now - Date.parse(iso)) / 1000
+  if (Number.isNaN(seconds)) return iso
+  const words = span(Math.abs(seconds))
+  if (words === 'now') return 'just now'
+  return seconds >= 0 ? `${words} ago` : `in ${words}`
+}
+
+const span = (seconds: number): string => {
+  if (seconds < 3) return 'now'
+  if (seconds < 90) return `${Math.round(seconds)} s`
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`
+  if (seconds < 36 * 3600) return `${Math.round(seconds / 3600)} h`
+  return `${Math.round(seconds / 86400)} days`
+}
+
+/** A value of a record as one line. */
+export const inline = (value: unknown): string => {
+  if (value === undefined) return '–'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The problem codes in words. One that is not listed is shown as it is. */
+export const codeWords = (code: string): string => codes[code] ?? code.replaceAll('_', ' ')
+
+const codes: Record<string, string> = {
+  missing_field: 'a field is missing',
+  unknown_field: 'a field is not known',
+  wrong_type: 'a value has the wrong type',
+  bad_format: 'a value has the wrong form',
+  out_of_range: 'a value is out of range',
+  not_one_of: 'a value is none of those allowed',
+  unknown_reference: 'it refers to a record that is not there',
+  idempotency_conflict: 'its key was used for something else',
+  too_many_waiting: 'too many records wait already',
+  undecodable: 'it could not be decoded',
+  unreadable: 'it could not be read',
+}
+
+/** The colour of a state: of a request, a record, a key, a part. */
+export const toneOf = (state: string): string => tones[state] ?? 'plain'
+
+const tones: Record<string, string> = {
+  accepted: 'accepted',
+  accepted_since: 'accepted',
+  active: 'accepted',
+  ok: 'accepted',
+  published: 'accepted',
+  stored: 'accepted',
+  done: 'accepted',
+  refused: 'refused',
+  rejected: 'refused',
+  deleted: 'refused',
+  expired: 'refused',
+  revoked: 'refused',
+  away: 'refused',
+  open: 'refused',
+  partial: 'waiting',
+  pending: 'waiting',
+  waiting: 'waiting',
+  waited: 'waiting',
+  running: 'waiting',
+  retried: 'interactions',
+  changed: 'interactions',
+}

@@ -1,0 +1,116 @@
+/** One server-sent event; `data` is its JSON. */
+export type LiveEvent = { name: string; data: unknown }
+
+/**
+ * Reads a stream of server-sent events until `signal` ends it, and opens it anew whenever it breaks off. EventSource is not used:
+ * it can send no key except in the address.
+ */
+export const followLive = (path: string, { key, signal, onEvent, onState }: LiveOptions): void => {
+  const run = async () => {
+    for (let failures = 0; !signal.aborted; ) {
+      const outcome = await readOnce(path, key, signal, (event) => {
+        failures = 0
+        onState({ isOpen: true })
+        onEvent(event)
+      })
+      if (signal.aborted) return
+      failures += 1
+      onState({ isOpen: false, ...outcome })
+      if (outcome.isRefused) return
+      await pause(Math.min(15_000, 1_000 * 2 ** Math.min(failures, 4)) * (0.5 + Math.random() / 2), signal)
+    }
+  }
+  void run()
+}
+
+export type LiveOptions = {
+  key: string
+  signal: AbortSignal
+  onEvent: (event: LiveEvent) => void
+  onState: (state: LiveState) => void
+}
+
+/** `isRefused` where asking again would not help. `status` is undefined where no answer came. */
+export type LiveState = { isOpen: boolean; isRefused?: boolean; status?: number }
+
+// The edge writes at least a comment every 10 s.
+const longestSilence = 30_000
+
+const readOnce = async (
+  path: string,
+  key: string,
+  signal: AbortSignal,
+  onEvent: (event: LiveEvent) => void,
+): Promise<Omit<LiveState, 'isOpen'>> => {
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  signal.addEventListener('abort', end)
+  let timer = setTimeout(end, longestSilence)
+  try {
+    const headers = { accept: 'text/event-stream', authorization: `Bearer ${key}` }
+    const response = await fetch(path, { headers, signal: ending.signal })
+    if (!response.ok || !response.body) {
+      await response.body?.cancel()
+      return { status: response.status, isRefused: [400, 401, 403, 404].includes(response.status) }
+    }
+    const take = createEventReader(onEvent)
+    const reader = response.body
+      .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
+      .getReader()
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return { status: response.status }
+      clearTimeout(timer)
+      timer = setTimeout(end, longestSilence)
+      take(value)
+    }
+  } catch {
+    // Broken off, or silent for too long: the caller opens it anew.
+    return {}
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
+  }
+}
+
+/** Takes the text of a stream in pieces of any size, and tells each event once it is whole. */
+export const createEventReader = (onEvent: (event: LiveEvent) => void): ((text: string) => void) => {
+  let held = ''
+  let name = 'message'
+  let data: string[] = []
+  const takeLine = (line: string) => {
+    if (line === '') {
+      const json = data.length > 0 ? parse(data.join('\n')) : undefined
+      if (json !== undefined) onEvent({ name, data: json })
+      name = 'message'
+      data = []
+    } else if (line.startsWith('event:')) name = line.slice(6).trim()
+    else if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
+  }
+  return (text) => {
+    held += text
+    // A line break of two characters may come in two pieces.
+    const lines = held.split(/\r\n|\n|\r(?!$)/)
+    held = lines.pop() ?? ''
+    for (const line of lines) takeLine(line)
+  }
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done)
+  })

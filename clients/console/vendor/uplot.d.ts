@@ -1,0 +1,3 @@
+import uPlot from 'uplot'
+
+export default uPlot

@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { aptInstall } from './java.mjs'
+import { SetUpFailure } from './tool.mjs'
+
+/** The browser in which the tests use the console. Nothing else needs it, and without it those tests are skipped, with the reason. */
+export const chromium = {
+  title: 'Chromium',
+  isNeeded: () => process.getuid?.() === 0 && existsSync('/etc/debian_version') && !hasChromium(),
+  run: async (detail) => {
+    detail('installing with apt-get')
+    try {
+      await aptInstall('chromium')
+    } catch (error) {
+      if (!(error instanceof SetUpFailure)) throw error
+      // The other tests are worth running all the same.
+      detail('could not be installed; .parts/logs/apt-get.log says why, and the summary names the tests that need it')
+    }
+  },
+}
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const hasChromium = () =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => names.some((name) => existsSync(join(folder, name))))

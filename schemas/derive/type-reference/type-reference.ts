@@ -1,0 +1,90 @@
+import type { Catalogue } from '../../catalogue.js'
+import type { Field } from '../../field.js'
+import type { RecordType } from '../../record.js'
+import { exampleOf, type Schema } from '../openapi/record-schema.js'
+import { longestText } from '../value-reader.js'
+import { type Snippets, snippetsOf } from './snippets.js'
+
+/** A type as people read about it: its fields with what is asked of each, what it refers to, and an upload of it to copy. */
+export type TypeReference = {
+  type: string
+  id: string
+  about: string
+  /** How many records one request may carry. */
+  limit: number
+  fields: FieldReference[]
+  references: { field: string; to: string }[]
+  example: Schema
+  snippets: Snippets
+}
+
+export type FieldReference = { name: string; kind: Field['kind']; required: boolean; about: string } & Constraints
+
+/** What is asked of a value, beyond its kind. */
+type Constraints = {
+  max_length?: number
+  choices?: readonly string[]
+  /** The type of the record that must exist. */
+  to?: string
+  /** The field that says of which type that record is, and the type for each of its values. */
+  by?: string
+  kinds?: Readonly<Record<string, string>>
+  above?: number
+  min?: number
+  max?: number
+}
+
+/** `url` is the address of the edge, for the snippets. */
+export const typeReferencesOf = (catalogue: Catalogue, url: string): TypeReference[] =>
+  [...catalogue.all.values()].map((type) => ({
+    type: type.type,
+    id: type.id,
+    about: type.about,
+    limit: type.limit,
+    fields: Object.entries(type.fields).map(([name, field]) => ({
+      name,
+      kind: field.kind,
+      required: field.required,
+      about: field.about,
+      ...constraintsOf(field),
+    })),
+    references: referencesOf(type),
+    example: exampleOf(type),
+    snippets: snippetsOf(type, { url, isUploaded: catalogue.uploads.has(type.type) }),
+  }))
+
+const constraintsOf = (field: Field): Constraints => {
+  switch (field.kind) {
+    case 'text':
+      return { max_length: field.longest ?? longestText }
+    case 'choice':
+      return { choices: field.of }
+    case 'reference':
+      return { to: field.to }
+    case 'item':
+      return { by: field.by, kinds: field.kinds }
+    case 'number': {
+      const { above, min, max } = field
+      return {
+        ...(above !== undefined && { above }),
+        ...(min !== undefined && { min }),
+        ...(max !== undefined && { max }),
+      }
+    }
+    case 'uuid':
+    case 'country':
+    case 'boolean':
+    case 'instant':
+    case 'moment':
+    case 'date':
+      return {}
+    default:
+      return field satisfies never
+  }
+}
+
+const referencesOf = (type: RecordType): { field: string; to: string }[] =>
+  Object.entries(type.fields).flatMap(([name, field]) => {
+    if (field.kind === 'reference') return [{ field: name, to: field.to }]
+    return field.kind === 'item' ? Object.values(field.kinds).map((to) => ({ field: name, to })) : []
+  })

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { extname, join, relative, sep } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+/** A file of the console as it is sent; `zipped` where that is shorter. */
+export type Page = { type: string; etag: string; plain: Buffer; zipped: Buffer | undefined }
+
+/** Everything that is served is here by its path, as `app/main.js`: what is not in this map cannot be asked for. */
+export type Pages = ReadonlyMap<string, Page>
+
+/**
+ * The console with the SDK that it imports: `files/<path>` is `<path>` below `clients`, so that imports from one to the other work as
+ * they are compiled.
+ */
+export const readConsole = (clients: string): Pages => {
+  const files = ['console', 'typescript/src'].flatMap((folder) =>
+    [...readPages(join(clients, folder))].map(([path, page]): [string, Page] => [`files/${folder}/${path}`, page]),
+  )
+  const pages = new Map(files)
+  const index = pages.get('files/console/index.html')
+  return index ? pages.set('index.html', index) : new Map()
+}
+
+/**
+ * Reads all files of a folder, once: they are some hundred kilobytes, and no request ever names a path on the disk. Files of other
+ * kinds (sources, say) are left out. An edge that was built without the console has no pages.
+ */
+export const readPages = (folder: string): Pages => {
+  if (!existsSync(folder)) return new Map()
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return new Map(
+    files.flatMap((entry): [string, Page][] => {
+      const path = join(entry.parentPath, entry.name)
+      const type = types[extname(entry.name)]
+      return type ? [[relative(folder, path).split(sep).join('/'), toPage(type, readFileSync(path))]] : []
+    }),
+  )
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+}
+
+const toPage = (type: string, plain: Buffer): Page => {
+  const zipped = gzipSync(plain, { level: 9 })
+  const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`
+  return { type, etag, plain, zipped: zipped.length < plain.length ? zipped : undefined }
+}

@@ -1,0 +1,225 @@
+import { type Entity, entityName, findEntities } from '#ledger/entities.js'
+import { findVerdicts } from '#ledger/verdicts.js'
+import type { Pool } from '#platform/postgres/postgres.js'
+import type { Reader } from '#rejections/find-rejections.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { stateTableOf } from '#schemas/derive/clickhouse.js'
+import { database, logTableOf, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
+import type { Layout } from '#schemas/derive/topics.js'
+import type { Values } from '#schemas/field.js'
+import type { Problem } from '#schemas/problem.js'
+import { columnsOf, createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
+import { isUuid } from '#schemas/uuid.js'
+import {
+  type JourneyStep,
+  mostVersionsOf,
+  type PlaceInLog,
+  type RecordVersion,
+  stepsOf,
+  type WaitedVersion,
+} from './steps.js'
+
+export type RecordJourney = {
+  type: string
+  id: string
+  steps: JourneyStep[]
+  refers_to: { field: string; type: string; id: string; exists: boolean }[]
+  referred_by: { type: string; count: number; sample: string[] }[]
+}
+
+/** Everything that is known of one organisation's record; undefined where nothing is. */
+export type FindJourney = (orgId: string, type: RecordType, id: string) => Promise<RecordJourney | undefined>
+
+const mostRefusals = 100
+const mostWaits = 100
+const mostSampled = 5
+const settings = { date_time_output_format: 'iso' }
+
+export const createFindJourney = (deps: {
+  catalogue: Catalogue
+  clickhouse: Reader
+  pool: Pool
+  layout: () => Layout
+}): FindJourney => {
+  const { clickhouse, pool } = deps
+  const referrersOf = createReferrersOf(deps.catalogue)
+
+  const findVersions = async (org: string, type: RecordType, id: string): Promise<RecordVersion[]> => {
+    const most = mostVersionsOf(type)
+    const rows = await clickhouse.query<VersionRow>(
+      `select request_id, batch_id, accepted_at, version, ${namesOf(type)}
+      from ${database}.${logTableOf(type.type)} final
+      where org_id = {org:String} and \`${type.id}\` = {id:UUID}
+      order by version desc
+      limit {most:UInt32}`,
+      // One more than is shown tells what the oldest of them changed.
+      { org, id, most: most + 1 },
+      settings,
+    )
+    return rows.reverse().map(({ request_id, batch_id, accepted_at, version, ...values }) => ({
+      requestId: request_id,
+      batchId: batch_id,
+      acceptedAt: new Date(accepted_at),
+      version: Number(version),
+      values,
+    }))
+  }
+
+  const findRefusals = async (org: string, type: RecordType, id: string) => {
+    const rows = await clickhouse.query<RefusalRow>(
+      `select request_id, batch_id, rejected_at, version, problems, if(truncated, '', record) as whole
+      from ${database}.${rejectionsLog} final
+      where org_id = {org:String} and type = {type:String} and lower(ifNull(id, '')) = {id:String}
+      order by version desc
+      limit {most:UInt32}`,
+      { org, type: type.type, id, most: mostRefusals },
+      settings,
+    )
+    return rows.reverse().map((row) => ({
+      requestId: row.request_id,
+      batchId: row.batch_id,
+      rejectedAt: new Date(row.rejected_at),
+      version: Number(row.version),
+      problems: row.problems,
+      record: row.whole,
+    }))
+  }
+
+  const findWaited = async (org: string, type: RecordType, id: string): Promise<WaitedVersion[]> => {
+    const rows = await clickhouse.query<WaitRow>(
+      `select request_id, batch_id, since, until, state, changed_at, missing
+      from ${database}.${waitingLog} final
+      where org_id = {org:String} and type = {type:String} and id = {id:UUID}
+      order by since desc, version desc
+      limit {most:UInt32}`,
+      { org, type: type.type, id, most: mostWaits },
+      settings,
+    )
+    return rows.reverse().map((row) => ({
+      requestId: row.request_id,
+      batchId: row.batch_id,
+      since: new Date(row.since),
+      until: new Date(row.until),
+      state: row.state,
+      changedAt: new Date(row.changed_at),
+      missing: row.missing,
+    }))
+  }
+
+  const findPlaces = async (batchIds: readonly string[]): Promise<(batchId: string) => PlaceInLog | undefined> => {
+    const verdicts = await findVerdicts(pool, [...new Set(batchIds)])
+    return (batchId) => {
+      const verdict = verdicts.get(batchId)
+      return verdict && { topic: verdict.topic, partition: verdict.partition, offset: verdict.submitted_offset }
+    }
+  }
+
+  const findReferences = async (orgId: string, given: readonly Reference[]) => {
+    // A refused record may name a type that is none.
+    const references = given.filter((one) => isUuid(one.id) && deps.catalogue.all.has(one.type))
+    const entityOf = (one: { type: string; id: string }): Entity => ({
+      orgId,
+      type: one.type,
+      id: one.id.toLowerCase(),
+    })
+    const found = references.length > 0 ? await findEntities(pool, references.map(entityOf)) : []
+    const names = new Set(found.map(entityName))
+    return references.map(({ field, type, id }) => ({
+      field,
+      type,
+      id: id.toLowerCase(),
+      exists: names.has(entityName(entityOf({ type, id }))),
+    }))
+  }
+
+  /** Of each type that refers to this one. A type of which too much would have to be read is left out. */
+  const findReferrers = async (org: string, type: RecordType, id: string) => {
+    const found = await Promise.all(
+      referrersOf(type.type).map(async ({ referrer, where }) => {
+        const isAlive = 'is_deleted' in referrer.fields ? ' and not ifNull(is_deleted, false)' : ''
+        const [row] = await clickhouse
+          .query<{ count: number; sample: string[] }>(
+            `select toUInt32(count()) as count, groupArray(${mostSampled})(toString(\`${referrer.id}\`)) as sample
+            from ${database}.${stateTableOf(referrer)} final
+            where org_id = {org:String} and (${where})${isAlive}`,
+            { org, id },
+          )
+          .catch(() => [])
+        return row && row.count > 0 ? [{ type: referrer.type, ...row }] : []
+      }),
+    )
+    return found.flat()
+  }
+
+  return async (orgId, type, id) => {
+    const [found, refusals, waits] = await Promise.all([
+      findVersions(orgId, type, id),
+      findRefusals(orgId, type, id),
+      findWaited(orgId, type, id),
+    ])
+    if (found.length === 0 && refusals.length === 0 && waits.length === 0) return undefined
+    const most = mostVersionsOf(type)
+    const versions = found.slice(-most)
+    const before = found.length > most ? found[0] : undefined
+    const placeOf = await findPlaces([...versions, ...refusals, ...waits].map(({ batchId }) => batchId))
+    const values = versions.at(-1)?.values ?? valuesIn(refusals.at(-1)?.record)
+    // Of a record that only waits, what it waits for is all that is known here.
+    const references = values ? createReferencesOf(type)(values as Values) : (waits.at(-1)?.missing ?? [])
+    const known = { versions, before, refusals, waits, placeOf }
+    return {
+      type: type.type,
+      id,
+      steps: stepsOf({ type, orgId, id, layout: deps.layout() }, known),
+      refers_to: await findReferences(orgId, references),
+      referred_by: await findReferrers(orgId, type, id),
+    }
+  }
+}
+
+type VersionRow = { request_id: string; batch_id: string; accepted_at: string; version: string } & Record<
+  string,
+  unknown
+>
+type RefusalRow = {
+  request_id: string
+  batch_id: string
+  rejected_at: string
+  version: string
+  problems: Problem[]
+  whole: string
+}
+
+type WaitRow = Pick<WaitedVersion, 'state'> & {
+  request_id: string
+  batch_id: string
+  since: string
+  until: string
+  changed_at: string
+  missing: Reference[]
+}
+
+const namesOf = (type: RecordType): string =>
+  Object.keys(columnsOf(type))
+    .map((name) => `\`${name}\``)
+    .join(', ')
+
+/** What a refused record says, as far as it can be read. */
+const valuesIn = (record: string | undefined): Record<string, unknown> | undefined => {
+  if (!record) return undefined
+  const parsed: unknown = JSON.parse(record)
+  return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+    ? (parsed as Record<string, unknown>)
+    : undefined
+}
+
+/** For each type, the types that refer to it, with the condition on their fields. */
+const createReferrersOf = (catalogue: Catalogue) => (target: string) =>
+  [...catalogue.all.values()].flatMap((referrer) => {
+    const conditions = Object.entries(referrer.fields).flatMap(([name, field]) => {
+      if (field.kind === 'reference') return field.to === target ? [`\`${name}\` = {id:UUID}`] : []
+      if (field.kind !== 'item') return []
+      const values = Object.entries(field.kinds).flatMap(([value, to]) => (to === target ? [`'${value}'`] : []))
+      return values.length > 0 ? [`\`${name}\` = {id:UUID} and \`${field.by}\` in (${values.join(', ')})`] : []
+    })
+    return conditions.length > 0 ? [{ referrer, where: conditions.map((one) => `(${one})`).join(' or ') }] : []
+  })

@@ -1,0 +1,159 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.js'
+import { kill, pidOf } from '../support/system/processes.js'
+import { newOrganisation, operate, system } from '../support/system/system.js'
+import { findChromium, noChromium, startBrowser } from './browser.js'
+import {
+  attack,
+  dropMendRetry,
+  everyPage,
+  expectTextOnly,
+  faultsOf,
+  findBarriers,
+  goTo,
+  offer,
+  openConsole,
+  openPage,
+  type Subject,
+  seeItLive,
+  shop,
+  visit,
+} from './scenarios.js'
+
+// The console on the real system, in a real browser.
+
+let browser: Browser
+beforeAll(async () => {
+  if (findChromium()) browser = await startBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+})
+
+/** Two organisations of which nothing is known yet. */
+const newSubject = async (stem: string): Promise<Subject> => {
+  const [mine, other] = [await newOrganisation(stem), await newOrganisation(`${stem}-other`)]
+  const upload: Subject['upload'] = async (type, records) => {
+    const { status } = await mine.uploader.upload(type, records)
+    expect([200, 207, 400]).toContain(status)
+  }
+  return { url: system.edgeUrl, key: mine.key, otherKey: other.key, upload }
+}
+
+it('lets a file be dropped, a record be mended, a group be tried again, and each be followed to its row', async ({
+  skip,
+}) => {
+  if (!findChromium()) skip(noChromium)
+  const subject = await newSubject('console')
+  const page = await openConsole(browser, subject)
+  await dropMendRetry(page, subject)
+  expect(faultsOf.get(page)).toEqual([])
+
+  // Another organisation sees none of it.
+  const other = await openConsole(browser, { ...subject, key: subject.otherKey })
+  for (const title of ['Overview', 'Requests']) {
+    await goTo(other, title)
+    await other.getByText('Nothing was sent yet.').waitFor()
+  }
+  await goTo(other, 'Rejected')
+  await other.getByText('Nothing was refused in this time.').waitFor()
+})
+
+it('shows what is decided while it is decided', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const subject = await newSubject('console-live')
+  await seeItLive(await openConsole(browser, subject), subject)
+})
+
+it('shows what waits for what, has it cancelled, and in a journey what came of waiting', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const subject = await newSubject('console-waiting')
+  const wait = (...records: Record<string, unknown>[]) => subject.upload('offers?missing_references=wait', records)
+  const late = shop()
+  await wait(offer({ shop_id: late.shop_id }), offer({ shop_id: late.shop_id }))
+  const page = await openConsole(browser, subject)
+  await goTo(page, 'Requests')
+  await page.getByRole('region', { name: 'Requests' }).getByText('waiting', { exact: true }).first().waitFor()
+  await goTo(page, 'Waiting')
+  await page.getByText('2 records wait for others').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: 'Cancel them' }).click()
+  await page.getByText('2 records no longer wait').waitFor()
+  await page.getByText('Nothing waits.').waitFor()
+
+  const patient = offer({ shop_id: late.shop_id })
+  await wait(patient)
+  await subject.upload('shops', [late])
+  await page.evaluate((id) => {
+    location.hash = `#/journey/offers/${id}`
+  }, patient.offer_id)
+  for (const step of ['Waited', 'Accepted', 'In ClickHouse'])
+    await page.locator('.timeline').getByText(step, { exact: true }).first().waitFor({ timeout: 60_000 })
+  expect(faultsOf.get(page)).toEqual([])
+})
+
+it('says that the edge is gone, and goes on by itself once it is back', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const subject = await newSubject('console-kill')
+  const page = await openConsole(browser, subject)
+  await page.getByText('live', { exact: true }).waitFor()
+  const killed = kill('edge')
+  await page.getByText('The service cannot be reached.').waitFor()
+  await eventually(() => expect(pidOf('edge')).not.toBe(killed), 60_000)
+  await page.getByText('The service cannot be reached.').waitFor({ state: 'detached', timeout: 60_000 })
+  await eventually(() => subject.upload('shops', [shop()]))
+  await eventually(async () => expect(await page.locator('.figures dd').first().textContent()).toBe('1'))
+})
+
+it('shows text from records as text, and has no barrier that axe finds', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const subject = await newSubject('console-text')
+  const id = await attack(subject)
+  const page = await openConsole(browser, subject)
+  await expectTextOnly(page, id)
+  for (const each of everyPage(id)) {
+    await visit(page, each)
+    expect(await findBarriers(page), each[0]).toEqual([])
+  }
+})
+
+it('lets an operator look at an organisation, and issue a key of it that is shown once and works until it is revoked', async ({
+  skip,
+}) => {
+  if (!findChromium()) skip(noChromium)
+  const org = await newOrganisation('console-operated')
+  await org.uploader.upload('shops', [shop()])
+  const { key: operator } = await operate<{ key: string }>(['keys', 'issue', '--operator', '--expires', '1d'])
+  const page = await openConsole(browser, { url: system.edgeUrl, key: operator })
+  await page.getByLabel('Organisation').selectOption(org.name)
+  await goTo(page, 'Requests')
+  await page.getByRole('region', { name: 'Requests' }).getByText('shops').first().waitFor()
+  await goTo(page, 'Keys')
+  await page.getByRole('button', { name: 'Issue a key' }).click()
+  const key = (await page.locator('.notice.good pre').textContent()) ?? ''
+  const isTaken = async () =>
+    (await fetch(`${system.edgeUrl}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).ok
+  expect(await isTaken()).toBe(true)
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByText(key).waitFor({ state: 'detached' })
+  // The one that was just issued is the last.
+  await page.getByRole('button', { name: 'Revoke', exact: true }).last().click()
+  await page.getByRole('button', { name: 'Revoke it' }).click()
+  await page.getByText('revoked', { exact: true }).waitFor()
+  await eventually(async () => expect(await isTaken()).toBe(false))
+  expect(await findBarriers(page)).toEqual([])
+})
+
+it('is served with a strict policy, and without a key', async ({ skip }) => {
+  const answer = await fetch(`${system.edgeUrl}/console/`)
+  expect(answer.status).toBe(200)
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).not.toContain('unsafe')
+  if (!findChromium()) skip(noChromium)
+  const page = await openPage(browser, system.edgeUrl)
+  await page.getByLabel('API key').waitFor()
+  expect(faultsOf.get(page)).toEqual([])
+})

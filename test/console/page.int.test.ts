@@ -1,0 +1,178 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.js'
+import { findChromium, noChromium, startBrowser } from './browser.js'
+import { fill } from './pretend/fill.js'
+import { keys, startPretendEdge } from './pretend/pretend-edge.js'
+import {
+  attack,
+  dropMendRetry,
+  everyPage,
+  expectTextOnly,
+  faultsOf,
+  findBarriers,
+  goTo,
+  openConsole,
+  openPage,
+  type Subject,
+  seeItLive,
+  visit,
+} from './scenarios.js'
+
+// The page alone, in a real browser: a pretended edge answers as agreed. The same on the real system: console.e2e.test.ts.
+
+let browser: Browser
+let edge: Awaited<ReturnType<typeof startPretendEdge>>
+let subject: Subject
+beforeAll(async () => {
+  edge = await startPretendEdge()
+  const upload: Subject['upload'] = async (type, records) => void edge.world.upload('demo', type, records, false)
+  subject = { url: edge.url, key: keys.demo, otherKey: keys.other, upload }
+  if (findChromium()) browser = await startBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await edge.stop()
+})
+
+describe('the console', () => {
+  it('takes a key for this tab alone, says what is wrong with one, and forgets it', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openPage(browser, edge.url)
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByLabel('API key').fill('weir_wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('This key is not valid').waitFor()
+    await page.getByLabel('API key').fill(keys.demo)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    expect(page.url()).not.toContain('weir_')
+    expect(await page.evaluate(() => [localStorage.length, document.cookie, sessionStorage.length])).toEqual([0, '', 1])
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+  })
+
+  it('says on every empty page what to do first', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, { ...subject, key: keys.other })
+    for (const [title, address] of everyPage('x').filter(([, each]) =>
+      /overview|requests|rejected\?|waiting|quality/.test(each),
+    )) {
+      await visit(page, [title, address])
+      await page.locator('.empty').getByText('npm run -s weir').waitFor()
+    }
+  })
+
+  it('lets a file be dropped, a record be mended, a group be tried again, and each be followed to its row', async ({
+    skip,
+  }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, subject)
+    await dropMendRetry(page, subject)
+    expect(faultsOf.get(page)).toEqual([])
+  })
+
+  it('shows what is decided while it is decided', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    await seeItLive(await openConsole(browser, subject), subject)
+  })
+
+  it('says that the service cannot be reached, and goes on by itself once it is back', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, subject)
+    await goTo(page, 'Requests')
+    await edge.stop()
+    await page.getByText('The service cannot be reached.').waitFor()
+    await edge.restart()
+    await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })
+    await subject.upload('tags', [{ tag_id: crypto.randomUUID(), name: 'back' }])
+    await page.getByRole('region', { name: 'Requests' }).getByText('tags').first().waitFor()
+  })
+
+  it('shows text from records as text', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const id = await attack(subject)
+    await expectTextOnly(await openConsole(browser, subject), id)
+  })
+
+  it('shows each key its own organisation, and the pages that it may see', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, { ...subject, key: keys.reader })
+    const links = page.getByRole('navigation', { name: 'Pages' }).locator('ul a')
+    expect(await links.allTextContents()).toEqual(['Overview', 'Requests', 'Types', 'Topics'])
+    const other = await openConsole(browser, { ...subject, key: keys.other })
+    await goTo(other, 'Requests')
+    await other.getByText('Nothing was sent yet.').waitFor()
+  })
+
+  it('lets an operator look at any organisation, issue a key that is shown once, and revoke it', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, { ...subject, key: keys.operator })
+    await page.getByLabel('Organisation').selectOption('demo')
+    await goTo(page, 'Requests')
+    await page.getByRole('region', { name: 'Requests' }).waitFor()
+    await goTo(page, 'Keys')
+    await page.getByRole('button', { name: 'Issue a key' }).click()
+    const key = await page.locator('.notice.good pre').textContent()
+    expect(key).toMatch(/^weir_/)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await page.getByText(key ?? '').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Revoke' }).last().click()
+    await page.getByRole('button', { name: 'Revoke it' }).click()
+    await page.getByText('revoked', { exact: true }).waitFor()
+    await page.getByLabel('Records a second').fill('5000')
+    await page.getByRole('button', { name: 'Set the limits' }).click()
+    await eventually(async () => expect(await page.getByLabel('Records a second').inputValue()).toBe('5000'))
+    expect(await findBarriers(page)).toEqual([])
+  })
+
+  it('has what waits cancelled, after a question', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    if (edge.waiting.length === 0) fill(edge)
+    const page = await openConsole(browser, subject)
+    await goTo(page, 'Waiting')
+    await page.getByText('1,069 records wait for others').waitFor()
+    await page.getByRole('button', { name: 'Cancel', exact: true }).first().click()
+    await page.getByRole('button', { name: 'Cancel them' }).click()
+    await page.getByText('812 records no longer wait').waitFor()
+    await page.getByText('257 records wait for others').waitFor()
+  })
+
+  it('can be used with the keyboard alone', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, subject)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the page')
+    for (let turn = 0; turn < 30; turn += 1) {
+      await page.keyboard.press('Tab')
+      if ((await page.evaluate(() => document.activeElement?.textContent)) === 'Upload') break
+    }
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Upload' }).waitFor()
+    // A screen reader begins with the new page's heading, and the next Tab is within the page.
+    await eventually(async () => expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1'))
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('file')
+  })
+
+  it.for([
+    ['wide and light', { colorScheme: 'light', viewport: { width: 1360, height: 900 } }],
+    ['narrow and dark', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
+  ] as const)('has no barrier that axe finds, and nothing wider than the screen: %s', async ([, look], { skip }) => {
+    if (!findChromium()) skip(noChromium)
+    if (edge.days.length === 0) fill(edge)
+    const page = await openConsole(browser, subject, look)
+    const id = [...edge.world.stored.values()].find(({ type, org }) => type === 'shops' && org === 'demo')?.id ?? ''
+    for (const each of everyPage(id)) {
+      await visit(page, each)
+      expect(await findBarriers(page), each[0]).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), each[0]).toBeLessThanOrEqual(
+        0,
+      )
+    }
+    expect(faultsOf.get(page)).toEqual([])
+  })
+})

@@ -1,0 +1,325 @@
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { contentSecurityPolicy, serveSources } from './serve-sources.js'
+import { createWorld, topicReferences, typeReferences } from './world.js'
+
+type Caller = { org_id: string; key_id: string; scopes: string[] | null; is_operator: boolean }
+type Asked = { caller: Caller; org: string; query: URLSearchParams; body: Record<string, unknown>; path: string[] }
+
+export const keys = { demo: 'weir_demo_1', other: 'weir_other_1', reader: 'weir_reader_1', operator: 'weir_operator_1' }
+
+/**
+ * Answers the console as the edge does, from memory: for tests of the page alone, and to look at it. What the real edge answers is
+ * tested by the journeys.
+ */
+export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => {
+  const world = createWorld(Date.now)
+  const callers = new Map<string, Caller>([
+    [keys.demo, { org_id: 'demo', key_id: 'k_demo', scopes: null, is_operator: false }],
+    [keys.other, { org_id: 'other', key_id: 'k_other', scopes: null, is_operator: false }],
+    [keys.reader, { org_id: 'demo', key_id: 'k_reader', scopes: ['requests:read'], is_operator: false }],
+    [keys.operator, { org_id: 'operators', key_id: 'k_operator', scopes: null, is_operator: true }],
+  ])
+  const issued: Record<string, unknown>[] = [...callers.values()].map((caller) => ({
+    ...caller,
+    org: caller.org_id,
+    state: 'active',
+    created_at: ago(30 * 86_400),
+    expires_at: null,
+    revoked_at: null,
+    last_used_at: ago(40),
+  }))
+  const limits = new Map<string, { requests_per_second: number | null; records_per_second: number | null }>()
+  const waiting: Record<string, unknown>[] = []
+  const days: Record<string, unknown>[] = []
+  const types = typeReferences()
+  const topics = topicReferences()
+  const refusalsOf = ({ org, query }: Asked) =>
+    world.rejections.filter((row) => {
+      const has = (name: string, value: unknown) => !query.get(name) || query.get(name) === value
+      return (
+        row.org === org &&
+        has('type', row.type) &&
+        has('request_id', row.request_id) &&
+        row.problems.some(({ code, field }) => has('code', code) && has('field', field))
+      )
+    })
+
+  const routes: [method: string, pattern: RegExp, answer: (asked: Asked) => unknown][] = [
+    ['GET', /^\/v1\/me$/, ({ caller }) => caller],
+    ['GET', /^\/v1\/types$/, () => ({ types })],
+    ['GET', /^\/v1\/topics$/, () => ({ topics })],
+    ['GET', /^\/v1\/topics\/([^/]+)\/events$/, () => ({ events: [], next: null })],
+    [
+      'GET',
+      /^\/v1\/overview$/,
+      ({ org }) => ({
+        parts: [
+          { name: 'Uploads', ok: true, words: 'are taken and decided' },
+          { name: 'Tables', ok: true, words: 'are 2 s behind' },
+        ],
+        freshness: types.map(({ type }) => ({
+          type,
+          last_accepted_at:
+            [...world.stored.values()]
+              .filter((each) => each.org === org && each.type === type)
+              .at(-1)
+              ?.versions.at(-1)?.at ?? null,
+        })),
+        last_refusals: world.rejections.filter((row) => row.org === org).slice(0, 10),
+      }),
+    ],
+    [
+      'GET',
+      /^\/v1\/requests$/,
+      ({ org, query }) => ({
+        requests: world.requests
+          .filter(
+            (each) =>
+              each.org === org &&
+              (!query.get('status') || each.status === query.get('status')) &&
+              (!query.get('type') || each.type === query.get('type')),
+          )
+          .slice(0, 50),
+        next_cursor: null,
+      }),
+    ],
+    ['GET', /^\/v1\/requests\/([^/]+)$/, ({ org, path }) => world.answers.get(`${org}/${path[0]}`)],
+    [
+      'GET',
+      /^\/v1\/rejections$/,
+      (asked) => ({
+        rejections: refusalsOf(asked).slice(0, Number(asked.query.get('limit') ?? 100)),
+        next_cursor: null,
+      }),
+    ],
+    [
+      'GET',
+      /^\/v1\/rejections\/summary$/,
+      (asked) => {
+        const groups = new Map<string, Record<string, unknown>>()
+        for (const row of refusalsOf(asked))
+          for (const { code, field, message } of row.problems) {
+            const name = `${row.type}/${code}/${field}`
+            const group = groups.get(name) ?? {
+              type: row.type,
+              code,
+              field,
+              count: 0,
+              last_seen: row.rejected_at,
+              sample: { id: row.id, message, record: row.record, truncated: false },
+            }
+            groups.set(name, { ...group, count: (group.count as number) + 1, first_seen: row.rejected_at })
+          }
+        return { groups: [...groups.values()], complete: true }
+      },
+    ],
+    [
+      'POST',
+      /^\/v1\/rejections\/retry$/,
+      ({ org, body }) => {
+        const filter = new URLSearchParams(body.filter as Record<string, string>)
+        const matched = refusalsOf({ org, query: filter } as Asked)
+        const open = matched.filter(({ state }) => state === 'open')
+        const counts = {
+          request_id: 'r1',
+          status: 'done',
+          dry_run: body.dry_run,
+          matched: matched.length,
+          submitted: open.length,
+          skipped: { accepted_since: matched.length - open.length },
+        }
+        if (body.dry_run) return counts
+        let accepted = 0
+        for (const row of open) {
+          row.state = 'retried'
+          if (world.upload(org, row.type, [row.record], false)?.status === 200) accepted += 1
+        }
+        return { ...counts, accepted, refused: open.length - accepted, waiting: 0, given_up: 0 }
+      },
+    ],
+    ['GET', /^\/v1\/quality$/, ({ org }) => ({ days: days.filter((each) => each.org === org) })],
+    [
+      'GET',
+      /^\/v1\/waiting$/,
+      ({ org }) => ({
+        missing: waiting.filter((each) => each.org === org),
+        waiting: waiting.filter((each) => each.org === org).reduce((sum, each) => sum + (each.waiting as number), 0),
+        next_cursor: null,
+      }),
+    ],
+    [
+      'POST',
+      /^\/v1\/waiting\/cancel$/,
+      ({ body }) => {
+        const found = waiting.findIndex((each) => each.id === body.missing_id)
+        return { cancelled: found === -1 ? 0 : (waiting.splice(found, 1)[0]?.waiting ?? 0) }
+      },
+    ],
+    [
+      'GET',
+      /^\/v1\/data\/([^/]+)\/([^/]+)\/journey$/,
+      ({ org, path: [type = '', id = ''] }) => world.journey(org, type, id),
+    ],
+    [
+      'GET',
+      /^\/v1\/operator\/organisations$/,
+      () => ({
+        organisations: [...new Set(issued.map(({ org }) => org as string))].map((org) => ({
+          org,
+          created_at: ago(90 * 86_400),
+          active_keys: issued.filter((key) => key.org === org).length,
+          ...(limits.get(org) ?? { requests_per_second: null, records_per_second: null }),
+        })),
+      }),
+    ],
+    ['GET', /^\/v1\/operator\/keys$/, ({ query }) => ({ keys: issued.filter(({ org }) => org === query.get('org')) })],
+    ['POST', /^\/v1\/operator\/keys$/, ({ body }) => issue(String(body.org), (body.scopes as string[]) ?? null)],
+    [
+      'POST',
+      /^\/v1\/operator\/keys\/([^/]+)\/rotate$/,
+      ({ path }) => issue(String(issued.find(({ key_id }) => key_id === path[0])?.org), null),
+    ],
+    [
+      'POST',
+      /^\/v1\/operator\/keys\/([^/]+)\/revoke$/,
+      ({ path }) =>
+        Object.assign(issued.find(({ key_id }) => key_id === path[0]) ?? {}, { state: 'revoked', revoked_at: ago(0) }),
+    ],
+    [
+      'PUT',
+      /^\/v1\/operator\/organisations\/([^/]+)\/limits$/,
+      ({ path, body }) => {
+        limits.set(path[0] ?? '', body as { requests_per_second: number; records_per_second: number })
+        return { org: path[0], ...body }
+      },
+    ],
+  ]
+  const issue = (org: string, scopes: string[] | null) => {
+    const key_id = `k_${randomBytes(4).toString('hex')}`
+    const key = `weir_${randomBytes(12).toString('hex')}`
+    issued.push({
+      key_id,
+      org,
+      scopes,
+      is_operator: false,
+      state: 'active',
+      created_at: ago(0),
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+    })
+    callers.set(key, { org_id: org, key_id, scopes, is_operator: false })
+    return { key_id, key, org, scopes, expires_at: null }
+  }
+
+  const streams = new Set<ServerResponse>()
+  const stream = (response: ServerResponse, start: (send: (name: string, data: unknown) => void) => () => void) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    response.write(': here\n\n')
+    streams.add(response)
+    const stop = start((name, data) => response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`))
+    response.on('close', () => {
+      streams.delete(response)
+      stop()
+    })
+  }
+  const live = (response: ServerResponse) =>
+    stream(response, (send) => {
+      const last = Math.floor(Date.now() / 5000) * 5000
+      const starts = Array.from({ length: 180 }, (_, index) => last - (179 - index) * 5000)
+      const of = (name: 'accepted' | 'refused' | 'waiting' | 'interactions') =>
+        starts.map((start) => world.buckets.get(start)?.[name] ?? 0)
+      send('history', {
+        bucket_seconds: 5,
+        from: new Date(starts[0] ?? 0).toISOString(),
+        accepted: of('accepted'),
+        refused: of('refused'),
+        waiting: of('waiting'),
+        interactions: of('interactions'),
+      })
+      const timer = setInterval(
+        () =>
+          send('rates', {
+            at: new Date(Math.floor(Date.now() / 5000) * 5000).toISOString(),
+            ...world.bucketOf(Date.now()),
+          }),
+        500,
+      )
+      return () => clearInterval(timer)
+    })
+
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://edge')
+    const json = (status: number, value: unknown) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+    if (pathname === '/healthz') return json(200, { status: 'ok' })
+    if (pathname === '/console') return response.writeHead(308, { location: '/console/' }).end()
+    const file = serveSources(pathname)
+    if (file)
+      return response
+        .writeHead(200, {
+          'content-type': file.contentType,
+          'content-security-policy': contentSecurityPolicy,
+          'x-content-type-options': 'nosniff',
+        })
+        .end(file.body)
+    const caller = callers.get((request.headers.authorization ?? '').replace('Bearer ', ''))
+    if (!caller) return json(401, { error: 'Unauthorized', message: 'the key is not valid' })
+    const org = caller.is_operator ? (searchParams.get('org') ?? caller.org_id) : caller.org_id
+    if (pathname === '/v1/live') return live(response)
+    const [, topic] = /^\/v1\/topics\/([^/]+)\/events\/live$/.exec(pathname) ?? []
+    if (topic)
+      return stream(response, (send) => {
+        const type = topics.find(({ name }) => name === topic)?.type
+        const tell = (name: string, event: unknown) => name === `${org} ${type}` && send('event', event)
+        world.tellers.add(tell)
+        return () => world.tellers.delete(tell)
+      })
+    const text = (await request.toArray()).map(String).join('')
+    const body = (text ? JSON.parse(text) : {}) as Record<string, unknown>
+    const [, type] = /^\/v1\/data\/([^/]+)$/.exec(pathname) ?? []
+    if (type && request.method === 'POST') {
+      const result = world.upload(org, type, body.records as unknown[], searchParams.get('dry_run') === 'true')
+      return result ? json(result.status, result.answer) : json(404, { message: 'no such type' })
+    }
+    for (const [method, pattern, make] of routes) {
+      const match = method === request.method ? pattern.exec(pathname) : null
+      const made =
+        match && make({ caller, org, query: searchParams, body, path: match.slice(1).map(decodeURIComponent) })
+      if (made) return json(200, made)
+      if (match) return json(404, { error: 'Not Found', message: 'nothing of yours is known by this name' })
+    }
+    return json(404, { error: 'Not Found', message: 'there is nothing at this address' })
+  }
+
+  const listen = async (at: number) => {
+    const server = createServer(
+      (request, response) =>
+        void answer(request, response).catch((error) => response.writeHead(500).end(String(error))),
+    )
+    await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve))
+    return server
+  }
+  let server = await listen(port)
+  const taken = (server.address() as AddressInfo).port
+  const stop = () => {
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    return closed
+  }
+  return {
+    url: `http://127.0.0.1:${taken}`,
+    world,
+    waiting,
+    days,
+    /** Nobody answers any more, until `restart`. */
+    stop,
+    restart: async () => {
+      server = await listen(taken)
+    },
+  }
+}
+
+export const ago = (seconds: number): string => new Date(Date.now() - seconds * 1000).toISOString()

@@ -1,0 +1,149 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { mended } from '../../clients/console/parts/record-form.js'
+import { isExact, parseExactly, toRecord } from '../../clients/console/rows/cells.js'
+import { createCsvReader } from '../../clients/console/rows/csv.js'
+import { formatOf, openFile } from '../../clients/console/rows/read-file.js'
+import { refusedFile } from '../../clients/console/rows/refused-file.js'
+import type { TypeShown } from '../../clients/console/talk/shapes.js'
+import { typeReferences } from './pretend/world.js'
+
+const offers = typeReferences().find(({ type }) => type === 'offers') as unknown as TypeShown
+
+const rowsOf = async (name: string, text: string | Uint8Array<ArrayBuffer>) => {
+  const opened = await openFile(new File([text], name), offers)
+  const rows = []
+  for await (const row of opened.rows()) rows.push(row)
+  return { ...opened, rows }
+}
+
+describe('CSV', () => {
+  const cell = fc.string({ unit: fc.constantFrom('a', 'é', '😀', ' ', ',', '"', '\n', '\r\n', "'") })
+
+  it('comes out as it was written, wherever the text is cut', () => {
+    const table = fc.array(fc.tuple(fc.constant('x'), cell, cell), { minLength: 1 })
+    fc.assert(
+      fc.property(
+        table,
+        fc.constantFrom('\n', '\r\n'),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 7 }),
+        (rows, end, isEnded, step) => {
+          const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+          const text = rows.map((row) => row.map(quoted).join(',')).join(end) + (isEnded ? end : '')
+          const reader = createCsvReader()
+          const found = []
+          for (let at = 0; at < text.length; at += step) found.push(...reader.take(text.slice(at, at + step)))
+          found.push(...reader.end())
+          expect(found.map(({ cells }) => cells)).toEqual(rows)
+          expect(found.every(({ fault }) => fault === undefined)).toBe(true)
+        },
+      ),
+    )
+  })
+
+  it('tells the line of a row that breaks the rules, and reads on after it', () => {
+    const reader = createCsvReader()
+    const found = [...reader.take('a,b\n1,x"y\n2,"ok"z\n3,fine\n4,"open\n5,fine\n'), ...reader.end()]
+    expect(found.map(({ line, fault }) => [line, fault !== undefined])).toEqual([
+      [1, false],
+      [2, true],
+      [3, true],
+      [4, false],
+      [5, true],
+      [6, false],
+    ])
+    expect(found.at(-1)?.cells).toEqual(['5', 'fine'])
+  })
+})
+
+describe('a file', () => {
+  it('is typed by the catalogue; a cell that does not fit stays text, an empty one is absent', async () => {
+    const { rows, columns } = await rowsOf(
+      'offers.csv',
+      '\ufeffoffer_id,value,is_enabled,region,colour\nx,10.50,true,GB,red\ny,ten,yes,,\n',
+    )
+    expect(columns).toEqual(['offer_id', 'value', 'is_enabled', 'region', 'colour'])
+    expect(rows.map(({ record, line }) => [line, record])).toEqual([
+      [2, { offer_id: 'x', value: 10.5, is_enabled: true, region: 'GB', colour: 'red' }],
+      [3, { offer_id: 'y', value: 'ten', is_enabled: 'yes' }],
+    ])
+  })
+
+  it('has faults where a row has another number of cells, or a line is not JSON', async () => {
+    const csv = await rowsOf('offers.csv', 'offer_id,value\na\nb,1,2\nc,3\n')
+    expect(csv.rows.map(({ fault }) => fault !== undefined)).toEqual([true, true, false])
+    const ndjson = await rowsOf('offers.ndjson', '{"offer_id":"a"}\n{oops\n\n{"offer_id":"b"}')
+    expect(ndjson.rows.map(({ line, fault }) => [line, fault !== undefined])).toEqual([
+      [1, false],
+      [2, true],
+      [4, false],
+    ])
+  })
+
+  it.each([
+    ['[{"offer_id":"a"},{"offer_id":"b"}]', 2],
+    ['{"records":[{"offer_id":"a"}]}', 1],
+    ['{\n"offer_id":"a"\n}', 1],
+  ])('is read as JSON: %s', async (text, count) => {
+    const { rows } = await rowsOf('offers.json', text)
+    expect(rows).toHaveLength(count)
+    expect(rows[0]?.record).toEqual({ offer_id: 'a' })
+  })
+
+  it('is refused where it is not UTF-8, empty, or no JSON', async () => {
+    await expect(rowsOf('offers.csv', new Uint8Array([97, 44, 98, 10, 0xff, 0xfe, 10]))).rejects.toThrow(
+      'save it as UTF-8',
+    )
+    await expect(rowsOf('offers.csv', '')).rejects.toThrow('empty')
+    await expect(rowsOf('offers.json', '[1,')).rejects.toThrow('not JSON')
+  })
+
+  it('is known by its name, or by how it begins', () => {
+    expect(formatOf('a.CSV', '[')).toBe('CSV')
+    expect(formatOf('a.jsonl', '')).toBe('NDJSON')
+    expect(formatOf('a.txt', '{"a":1}\n{"a":2}')).toBe('NDJSON')
+    expect(formatOf('a.json', '{"records":[]}')).toBe('JSON')
+    expect(formatOf('a', 'x,y\n')).toBe('CSV')
+  })
+})
+
+describe('numbers', () => {
+  it('are exact where they survive reading and writing', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        expect(isExact(String(value))).toBe(true)
+      }),
+    )
+    expect(isExact('10.50')).toBe(true)
+    expect(isExact('9007199254740993')).toBe(false)
+    expect(isExact('0.1000000000000000055511151231257827')).toBe(false)
+    expect(isExact('1e400')).toBe(false)
+  })
+
+  it('stay text in a cell where they are not', () => {
+    expect(toRecord(offers, ['value'], ['9007199254740993'])).toEqual({ value: '9007199254740993' })
+    expect(toRecord(offers, ['value'], ['007'])).toEqual({ value: '007' })
+    expect(parseExactly('{"value": 12.5, "name": "1234567890123456789"}')).toEqual({
+      value: 12.5,
+      name: '1234567890123456789',
+    })
+  })
+})
+
+it('writes the refused rows as a file that says why', async () => {
+  const { rows, columns } = await rowsOf('offers.csv', 'offer_id,name\na,"x, ""y"""\n')
+  const refused = rows.map((row) => ({
+    row,
+    problems: [{ code: 'missing_field', field: 'value', message: 'value is required' }],
+  }))
+  expect(await refusedFile(columns, refused).text()).toBe(
+    'offer_id,name,refused_line,refused_because\na,"x, ""y""",2,value is required\n',
+  )
+})
+
+it('sends a mended record with what was touched, and leaves the rest as it was', () => {
+  const record = { offer_id: 'a', value: '10', name: 'Ten', is_enabled: true, colour: 'red' }
+  const values = { offer_id: 'a', value: '10', name: '', is_enabled: 'true', region: 'GB' }
+  expect(mended(offers, record, values)).toEqual({ offer_id: 'a', value: 10, is_enabled: true, region: 'GB' })
+})

@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { interaction } from '#schemas/records/interaction.js'
+import { offer } from '#schemas/records/offer.js'
+import { shop } from '#schemas/records/shop.js'
+import { eventually } from '../support/eventually.js'
+import { sampleOf } from '../support/sample.js'
+import { kill } from '../support/system/processes.js'
+import { newOrganisation, type Organisation, operate, system } from '../support/system/system.js'
+import { createUploader } from '../support/system/uploader.js'
+
+// What the console's pages ask the edge for, against the whole system.
+
+type Step = {
+  kind: string
+  words: string
+  topic?: string
+  offset?: number
+  request_id?: string
+  row?: Record<string, unknown>
+  changes?: unknown[]
+}
+type Journey = {
+  steps: Step[]
+  refers_to: { field: string; type: string; id: string; exists: boolean }[]
+  referred_by: { type: string; count: number; sample: string[] }[]
+}
+type Listed = {
+  requests: { request_id: string; type: string; status: string; accepted: number; refused: number; waiting: number }[]
+}
+
+/** Reads live events with fetch, as the page does. */
+const listen = async ({ key }: Organisation, path = '/v1/live') => {
+  const ending = new AbortController()
+  const answer = await fetch(`${system.edgeUrl}${path}`, {
+    headers: { authorization: `Bearer ${key}` },
+    signal: ending.signal,
+  })
+  const events: { event: string; data: Record<string, unknown> }[] = []
+  let isOver = false
+  const read = async () => {
+    let text = ''
+    for await (const chunk of answer.body ?? []) {
+      const parts = (text + Buffer.from(chunk as Uint8Array).toString()).split('\n\n')
+      text = parts.pop() ?? ''
+      for (const part of parts) {
+        const [, event, data = '{}'] = /^event: (\w+)\ndata: (.*)$/.exec(part) ?? []
+        if (event) events.push({ event, data: JSON.parse(data) })
+      }
+    }
+  }
+  void read()
+    .catch(() => {})
+    .finally(() => {
+      isOver = true
+    })
+  /** Of all buckets: the last number that was sent for each. */
+  const total = (name: string): number => {
+    const buckets = new Map<string, number>()
+    for (const { event, data } of events) {
+      if (event === 'rates') buckets.set(String(data.at), Number(data[name]))
+      if (event !== 'history') continue
+      const from = Date.parse(String(data.from))
+      for (const [i, count] of (data[name] as number[]).entries())
+        buckets.set(new Date(from + i * 5000).toISOString(), count)
+    }
+    return [...buckets.values()].reduce((sum, count) => sum + count, 0)
+  }
+  return { status: answer.status, events, total, close: () => ending.abort(), isOver: () => isOver }
+}
+
+it('shows what is decided as it happens, and after a restart of the edge the same from the stored verdicts', async () => {
+  const org = await newOrganisation('live')
+  const stranger = await newOrganisation('live-stranger')
+  const [mine, theirs] = [await listen(org), await listen(stranger)]
+  const shops = Array.from({ length: 7 }, () => sampleOf(shop, { is_deleted: false }))
+  expect((await org.uploader.upload('shops', [...shops, sampleOf(shop, { region: 'nowhere' })])).status).toBe(207)
+  const look = sampleOf(interaction, { item_type: 'SHOP', item_id: shops[0]?.shop_id, student_id: null })
+  expect((await org.uploader.interact(look)).status).toBe(201)
+  const counts = (stream: typeof mine) => ['accepted', 'refused', 'interactions'].map((name) => stream.total(name))
+  await eventually(async () => expect(counts(mine)).toEqual([7, 1, 1]))
+  expect(counts(theirs)).toEqual([0, 0, 0])
+  theirs.close()
+
+  kill('edge')
+  await eventually(async () => expect(mine.isOver()).toBe(true))
+  const again = await eventually(() => listen(org), 60_000)
+  await eventually(async () => expect(counts(again)).toEqual([7, 1, 1]))
+  again.close()
+})
+
+it('ends a live stream when its key is revoked', async () => {
+  const org = await newOrganisation('live-revoked')
+  const stream = await listen(org)
+  expect(stream.status).toBe(200)
+  const [, keyId = ''] = org.key.split('_')
+  await operate(['keys', 'revoke', keyId])
+  await eventually(async () => expect(stream.isOver()).toBe(true), 30_000)
+  expect(stream.events.at(-1)).toMatchObject({ event: 'end' })
+})
+
+it("tells a record's whole way, and lists the requests that it came in", async () => {
+  const org = await newOrganisation('journey')
+  const stranger = await newOrganisation('journey-stranger')
+  const parent = sampleOf(shop, { is_deleted: false })
+  const child = sampleOf(offer, { shop_id: parent.shop_id, is_deleted: false, name: 'first' })
+  const send = async (type: string, record: unknown) => (await org.uploader.upload(type, [record])).body.request_id
+  const refused = await send('offers', child)
+  const parents = await send('shops', parent)
+  const accepted = await send('offers', child)
+  const changed = await send('offers', { ...child, name: 'second' })
+  const deleted = await send('offers', { ...child, name: 'second', is_deleted: true })
+  const path = `/v1/data/offers/${String(child.offer_id).toUpperCase()}/journey`
+  const journey = await eventually(async () => {
+    const { status, body } = await org.uploader.get<Journey>(path)
+    expect(status).toBe(200)
+    expect(body.steps.map(({ kind }) => kind)).toEqual([
+      ...['received', 'refused'],
+      ...['received', 'accepted', 'published'],
+      ...['received', 'changed', 'published'],
+      ...['received', 'deleted', 'published', 'stored'],
+    ])
+    return body
+  }, 60_000)
+  expect(journey.steps.filter(({ kind }) => kind === 'received').map(({ request_id }) => request_id)).toEqual([
+    refused,
+    accepted,
+    changed,
+    deleted,
+  ])
+  for (const step of journey.steps.filter(({ kind }) => kind === 'received'))
+    expect(step).toMatchObject({ topic: 'weir.submitted.offers', offset: expect.any(Number) })
+  expect(journey.steps.find(({ kind }) => kind === 'changed')?.changes).toEqual([
+    { field: 'name', before: 'first', after: 'second' },
+  ])
+  expect(journey.steps.at(-1)?.row).toMatchObject({ offer_id: child.offer_id, name: 'second', is_deleted: true })
+  expect(journey.refers_to).toContainEqual({ field: 'shop_id', type: 'shops', id: parent.shop_id, exists: true })
+
+  const other = sampleOf(offer, { shop_id: parent.shop_id, is_deleted: false })
+  await send('offers', other)
+  await eventually(async () => {
+    const { body } = await org.uploader.get<Journey>(`/v1/data/shops/${parent.shop_id}/journey`)
+    // What is deleted no longer refers to anything.
+    expect(body.referred_by).toEqual([{ type: 'offers', count: 1, sample: [other.offer_id] }])
+  }, 60_000)
+  expect((await stranger.uploader.get(path)).status).toBe(404)
+
+  const list = async (query: string) => (await org.uploader.get<Listed>(`/v1/requests?${query}`)).body.requests
+  const ids = async (query: string) => (await list(query)).map(({ request_id }) => request_id)
+  expect(await ids('type=offers&status=refused')).toEqual([refused])
+  expect((await ids('type=offers')).slice(1)).toEqual([deleted, changed, accepted, refused])
+  expect(await ids('type=shops')).toEqual([parents])
+  expect((await ids('')).length).toBe(6)
+  expect((await stranger.uploader.get<Listed>('/v1/requests')).body).toEqual({ requests: [], next_cursor: null })
+})
+
+it('tells that a record waits, and what came of it, in its journey, among the requests and live', async () => {
+  const org = await newOrganisation('waiting-way')
+  const stranger = await newOrganisation('waiting-stranger')
+  const live = await listen(org)
+  const parent = sampleOf(shop, { is_deleted: false })
+  const child = sampleOf(offer, { shop_id: parent.shop_id, is_deleted: false, name: 'first' })
+  const path = `/v1/data/offers/${child.offer_id}/journey`
+  const wait = (record: unknown) => org.uploader.upload('offers?missing_references=wait', [record])
+  const kinds = async () => (await org.uploader.get<Journey>(path)).body.steps?.map(({ kind }) => kind)
+  const list = async (query: string) => (await org.uploader.get<Listed>(`/v1/requests?${query}`)).body.requests
+
+  expect((await wait(child)).status).toBe(207)
+  await eventually(async () => expect(await kinds()).toEqual(['received', 'waited']), 60_000)
+  const { body } = await org.uploader.get<Journey>(path)
+  expect(body.refers_to).toEqual([{ field: 'shop_id', type: 'shops', id: parent.shop_id, exists: false }])
+  expect(await list('status=waiting')).toMatchObject([{ status: 'waiting', accepted: 0, waiting: 1 }])
+  await eventually(async () => expect(live.total('waiting')).toBe(1))
+  expect((await stranger.uploader.get(path)).status).toBe(404)
+
+  expect((await wait({ ...child, name: 'second' })).status).toBe(207)
+  expect((await org.uploader.upload('shops', [parent])).status).toBe(200)
+  await eventually(
+    async () =>
+      expect(await kinds()).toEqual([
+        ...['received', 'waited', 'superseded'],
+        ...['received', 'waited', 'accepted', 'published', 'stored'],
+      ]),
+    60_000,
+  )
+  expect(await list('status=waiting')).toEqual([])
+  expect((await list('type=offers')).map(({ status, accepted }) => [status, accepted])).toEqual([
+    ['accepted', 1],
+    ['partial', 0],
+  ])
+  await eventually(async () => expect([live.total('waiting'), live.total('accepted')]).toEqual([2, 2]))
+  live.close()
+})
+
+it('shows a request that is not decided yet as pending', async () => {
+  const org = await newOrganisation('pending')
+  kill('integrity', 'SIGSTOP')
+  try {
+    const { status, body } = await org.uploader.upload('shops', [sampleOf(shop)], {
+      prefer: 'respond-async',
+      'idempotency-key': randomUUID(),
+    })
+    expect(status).toBe(202)
+    const { body: listed } = await org.uploader.get<Listed>('/v1/requests?status=pending')
+    expect(listed.requests).toMatchObject([{ request_id: body.request_id, status: 'pending', records: 1, accepted: 0 }])
+  } finally {
+    kill('integrity', 'SIGCONT')
+  }
+  await eventually(async () =>
+    expect((await org.uploader.get<Listed>('/v1/requests')).body.requests).toMatchObject([
+      { status: 'accepted', accepted: 1 },
+    ]),
+  )
+})
+
+it('tells on the overview what works, how fresh each type is, and what was refused last', async () => {
+  const org = await newOrganisation('overview')
+  expect((await org.uploader.upload('shops', [sampleOf(shop), sampleOf(shop, { region: 'nowhere' })])).status).toBe(207)
+  await eventually(async () => {
+    const { body } = await org.uploader.get<{
+      parts: { name: string; ok: boolean; words: string }[]
+      freshness: { type: string; last_accepted_at: string | null }[]
+      last_refusals: { type: string }[]
+    }>('/v1/overview')
+    expect(body.parts.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['kafka', 'integrity', 'sink', 'clickhouse']),
+    )
+    expect(body.parts.every(({ ok, words }) => ok && words.length > 0)).toBe(true)
+    const fresh = body.freshness.filter(({ last_accepted_at }) => last_accepted_at !== null)
+    expect(fresh.map(({ type }) => type)).toEqual(['shops'])
+    expect(body.last_refusals).toMatchObject([{ type: 'shops' }])
+  }, 60_000)
+})
+
+it('lets an operator look at every organisation, and issue, rotate, limit and revoke keys', async () => {
+  const org = await newOrganisation('watched')
+  expect((await org.uploader.upload('shops', [sampleOf(shop)])).status).toBe(200)
+  const { key } = await operate<{ key: string; is_operator: boolean }>([
+    'keys',
+    'issue',
+    '--operator',
+    '--expires',
+    '1h',
+  ])
+  const operator = createUploader(system.edgeUrl, key)
+  expect((await operator.get('/v1/me')).body).toMatchObject({ org_id: 'weir-operators', is_operator: true })
+  expect((await operator.get<Listed>(`/v1/requests?org=${org.name}`)).body.requests).toHaveLength(1)
+  expect((await operator.get<Listed>('/v1/requests')).body.requests).toEqual([])
+  expect((await operator.get<{ lag: unknown[] }>(`/v1/overview?org=${org.name}`)).body.lag.length).toBeGreaterThan(0)
+
+  type Made = { key_id: string; key: string; replaces?: { key_id: string } }
+  const change = <T>(method: 'POST' | 'PUT', path: string, body: unknown) =>
+    operator.send<T>(method, `/v1/operator${path}`, JSON.stringify(body))
+  const made = await change<Made>('POST', '/keys', { org: org.name, scopes: ['shops:write'] })
+  expect(made.status).toBe(201)
+  const upload = (text: string) => createUploader(system.edgeUrl, text).upload('shops', [sampleOf(shop)])
+  expect((await upload(made.body.key)).status).toBe(200)
+  const rotated = await change<Made>('POST', `/keys/${made.body.key_id}/rotate`, { grace_seconds: 0 })
+  expect(rotated.body.replaces).toMatchObject({ key_id: made.body.key_id })
+  await eventually(async () => expect((await upload(made.body.key)).status).toBe(401))
+  expect((await upload(rotated.body.key)).status).toBe(200)
+  expect((await change('PUT', `/organisations/${org.name}/limits`, { requests_per_second: 1000 })).body).toMatchObject({
+    requests_per_second: 1000,
+  })
+  expect((await change('POST', `/keys/${rotated.body.key_id}/revoke`, {})).status).toBe(200)
+  await eventually(async () => expect((await upload(rotated.body.key)).status).toBe(401))
+  const { body } = await operator.get<{ keys: { key_id: string; state: string }[] }>(
+    `/v1/operator/keys?org=${org.name}`,
+  )
+  expect(body.keys.map(({ state }) => state).sort()).toEqual(['active', 'revoked', 'revoked'])
+  expect(JSON.stringify(body)).not.toContain(rotated.body.key)
+  // Its own successor it does not make: that is for somebody at the server.
+  const [, own] = key.split('_')
+  expect((await change('POST', `/keys/${own}/rotate`, {})).status).toBe(409)
+  expect((await org.uploader.get('/v1/operator/keys')).status).toBe(403)
+})
+
+it("shows the last events of one's own on a topic, and new ones as they are published", async () => {
+  const org = await newOrganisation('topic')
+  const stranger = await newOrganisation('topic-stranger')
+  const [first, second] = [sampleOf(shop, { is_deleted: false }), sampleOf(shop, { is_deleted: false })]
+  expect((await org.uploader.upload('shops', [first])).status).toBe(200)
+  const path = '/v1/topics/weir.accepted.shops/events'
+  type Events = { events: { key: string; value: Record<string, unknown>; offset: number; partition: number }[] }
+  await eventually(async () => {
+    const { status, body } = await org.uploader.get<Events>(path)
+    expect(status).toBe(200)
+    expect(body.events).toMatchObject([
+      { key: `${org.name}/${first.shop_id}`, value: { name: first.name, org_id: org.name } },
+    ])
+  }, 60_000)
+  const [mine, theirs] = [await listen(org, `${path}/live`), await listen(stranger, `${path}/live`)]
+  const ids = () => mine.events.map(({ data }) => (data.value as Record<string, unknown>).shop_id)
+  await eventually(async () => expect(ids()).toEqual([first.shop_id]))
+  expect((await org.uploader.upload('shops', [second])).status).toBe(200)
+  await eventually(async () => expect(ids()).toEqual([first.shop_id, second.shop_id]), 30_000)
+  expect(theirs.events).toEqual([])
+  expect((await stranger.uploader.get<Events>(path)).body.events).toEqual([])
+  mine.close()
+  theirs.close()
+})
