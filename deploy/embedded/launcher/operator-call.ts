@@ -28,6 +28,7 @@ export const operatorOptions: Readonly<Record<string, boolean>> = {
   mend: false,
   missing: true,
   'new-partitions': true,
+  operator: false,
   org: true,
   print: false,
   record: true,
