@@ -60,7 +60,11 @@ export const requestsOf = (document: OpenApi, keys: string[], otherKeys: string[
     Object.entries(methods as Record<string, Operation>)
       // A stream stays open, so there is no end of an answer to wait for.
       .filter(([, { responses }]) => !JSON.stringify(responses?.[200] ?? {}).includes('text/event-stream'))
-      .map(([method, operation]) => fittingRequest(template, method, operation)),
+      // Most of what can go wrong is in bodies and in requests that change something.
+      .map(([method, operation]) => ({
+        weight: operation.requestBody ? 4 : 1,
+        arbitrary: fittingRequest(template, method, operation),
+      })),
   )
   const asDescribed = fc.oneof(...operations)
   return fc.oneof(
