@@ -20,7 +20,9 @@ import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 const rows = Number(process.env.UPLOAD_ROWS ?? 100_000)
 // A customer comes with about seven rows of other types.
-const customers = Math.ceil(rows / 50)
+const customers = Math.ceil(rows / 100)
+// Interactions are sent one by one: between two kills, some of them have to get through.
+const pauseMs = 10_000
 const seed = 9
 const folders: string[] = []
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
@@ -51,7 +53,7 @@ const killServicesUntil = async (isOver: () => boolean): Promise<void> => {
     const killed = kill(name)
     await eventually(() => expect(pidOf(name)).not.toBe(killed), 60_000)
     await eventually(async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200), 60_000)
-    await wait(2000)
+    await wait(pauseMs)
   }
 }
 
