@@ -20,7 +20,9 @@ import { analyst, newOrganisation, system } from '../support/system/system.js'
 
 const rows = Number(process.env.UPLOAD_ROWS ?? 100_000)
 // A customer comes with about seven rows of other types.
-const customers = Math.ceil(rows / 50)
+const customers = Math.ceil(rows / 100)
+// Interactions are sent one by one: between two kills, some of them have to get through.
+const pauseMs = 10_000
 const seed = 9
 const folders: string[] = []
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
