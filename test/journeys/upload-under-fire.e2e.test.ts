@@ -58,7 +58,7 @@ const uploadUnderFire = async (weir: Weir, folder: string, path: string) => {
       await wait(100)
     }
   }
-  const services = killServicesUntil(() => isOver)
+  const services = killServicesUntil(() => isOver, pauseMs)
   try {
     for (let kills = 0; kills < 5; kills++) {
       const before = await answeredIn(folder)
