@@ -21,8 +21,9 @@ import { analyst, newOrganisation, system } from '../support/system/system.js'
 const rows = Number(process.env.UPLOAD_ROWS ?? 100_000)
 // A customer comes with about seven rows of other types.
 const customers = Math.ceil(rows / 100)
+const pauseMs = 2_000
 // Interactions are sent one by one: between two kills, some of them have to get through.
-const pauseMs = 10_000
+const pauseOfFolderMs = 10_000
 const seed = 9
 const folders: string[] = []
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
@@ -48,7 +49,7 @@ const answeredIn = async (folder: string): Promise<number> => {
 }
 
 /** Uploads what is in the folder, whatever is killed meanwhile, the uploader itself five times. */
-const uploadUnderFire = async (weir: Weir, folder: string, path: string) => {
+const uploadUnderFire = async (weir: Weir, folder: string, path: string, pause: number) => {
   let isOver = false
   let peak = 0
   const watch = async (running: ReturnType<Weir>): Promise<void> => {
@@ -58,7 +59,7 @@ const uploadUnderFire = async (weir: Weir, folder: string, path: string) => {
       await wait(100)
     }
   }
-  const services = killServicesUntil(() => isOver, pauseMs)
+  const services = killServicesUntil(() => isOver, pause)
   try {
     for (let kills = 0; kills < 5; kills++) {
       const before = await answeredIn(folder)
@@ -122,7 +123,7 @@ it(`loses and doubles none of ${rows} rows, whatever is killed`, async () => {
   const weir = createUploader(org.key)
   const sample: Sample = { seed, broken: 0.02, amounts: { shops: rows } }
   const folder = await makeSample(weir, ['--shops', `${rows}`, '--types', 'shops'])
-  const summary = await uploadUnderFire(weir, folder, join(folder, 'shops.csv'))
+  const summary = await uploadUnderFire(weir, folder, join(folder, 'shops.csv'), pauseMs)
   const shops = catalogue.uploads.get('shops') as RecordType
   const refused = placesOf(sample, shops, true).length
   expect(summary).toMatchObject({ accepted: rows - refused, refused, files: [{ state: 'finished' }] })
@@ -134,7 +135,7 @@ it('nor any row of a folder of all types', async () => {
   const weir = createUploader(org.key)
   const sample: Sample = { seed, broken: 0.02, amounts: amountsFor(customers) }
   const folder = await makeSample(weir, ['--customers', `${customers}`])
-  const summary = await uploadUnderFire(weir, folder, folder)
+  const summary = await uploadUnderFire(weir, folder, folder, pauseOfFolderMs)
   expect(summary.files.map(({ type, state }) => [type, state])).toEqual(
     [...catalogue.all.keys()].map((type) => [type, 'finished']),
   )

@@ -57,7 +57,7 @@ export const readTopics = async (
       if (wanted.length > 0) await onFetch({ topic, partition, messages: wanted }).catch(reject)
       hasRead({ topic, partition, next })
     },
-    onNothing: (read) => hasRead(read),
+    onNothing: hasRead,
     crash: reject,
   })
   try {

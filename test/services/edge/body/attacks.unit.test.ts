@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextRound } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
@@ -10,6 +12,10 @@ import { sampleOf } from '../../../support/sample.js'
 import { createEdge } from '../edge.js'
 
 // Bodies that are cheap to send and look for what is dear to read. While one is read, everybody else waits.
+
+// What other tests in this process have left behind would be collected while a body is read, and count for it.
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const full = 16 * 1024 * 1024
 const longest = 100
@@ -52,11 +58,12 @@ const stillFor = async (body: Buffer, contentType = 'application/json'): Promise
   return { ms, status: (await answer).status }
 }
 
-/** The same for a text that is answered with a status; a collection of all garbage may fall into a try, or into several. */
+/** The same for a text that is answered with a status; a collection of all garbage may fall into one try. */
 const shortestFor = async (text: string, expected: number, contentType?: string): Promise<number> => {
   const body = gzipSync(text, { level: 1 })
   let shortest = Number.POSITIVE_INFINITY
-  for (let tries = 0; tries < 10 && shortest >= longest; tries++) {
+  for (let tries = 0; tries < 3 && shortest >= longest; tries++) {
+    collectGarbage()
     const { ms, status } = await stillFor(body, contentType)
     expect(status).toBe(expected)
     shortest = Math.min(shortest, ms)
