@@ -3,7 +3,7 @@ import type { Schema } from '#schemas/derive/openapi/record-schema.js'
 import type { OpenApi } from '#schemas/derive/openapi.js'
 import type { FuzzedRequest } from './requests.js'
 
-export type FuzzedAnswer = { status: number; contentType: string; text: string }
+export type FuzzedAnswer = { status: number; contentType: string; retryAfter?: string | undefined; text: string }
 
 /** Tells in what way an answer does not fit the document; undefined where it fits. */
 export const createAnswerCheck = (document: OpenApi) => {

@@ -20,6 +20,7 @@ export const createRawClient = (edgeUrl: string, sockets: number) => {
           resolve({
             status: answer.statusCode ?? 0,
             contentType: answer.headers['content-type'] ?? '',
+            retryAfter: answer.headers['retry-after'],
             text: Buffer.concat(chunks).toString(),
           }),
         )

@@ -29,9 +29,9 @@ export const requestsOf = (document: OpenApi, keys: string[], otherKeys: string[
   }
   const good = fc.constantFrom(...keys)
 
-  // A header that may hold anything hardly ever holds what it is there for.
-  const fittingParameter = ({ in: place, schema }: Parameter): Arbitrary<unknown> =>
-    place === 'header' && Array.isArray(schema.examples)
+  // What may hold anything, or nearly so, hardly ever holds what it is there for.
+  const fittingParameter = ({ schema }: Parameter): Arbitrary<unknown> =>
+    Array.isArray(schema.examples)
       ? fc.oneof(fc.constantFrom(...schema.examples), fitting(schema, resolve))
       : fitting(schema, resolve)
 
@@ -42,7 +42,7 @@ export const requestsOf = (document: OpenApi, keys: string[], otherKeys: string[
     })
     const [mediaType, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
     const body = content ? fitting(content.schema, resolve) : fc.constant(undefined)
-    return fc.tuple(values, body, good).map(([given, json, key]) => ({
+    return fc.tuple(values.map(complete), body, good).map(([given, json, key]) => ({
       method: method.toUpperCase(),
       template,
       url: urlOf(template, parameters, given),
@@ -71,6 +71,13 @@ export const requestsOf = (document: OpenApi, keys: string[], otherKeys: string[
     { weight: 4, arbitrary: asDescribed },
     { weight: 6, arbitrary: asDescribed.chain((request) => spoilt(request, otherKeys)) },
   )
+}
+
+/** What is said in words only: the one parameter needs the other beside it. */
+const complete = (given: Record<string, unknown>): Record<string, unknown> => {
+  const { missing_type, missing_id, ...others } = given
+  if (others.wait_for !== undefined) return { ...given, missing_references: 'wait' }
+  return missing_type === undefined || missing_id === undefined ? others : given
 }
 
 const within = (parameters: Parameter[], place: string, given: Record<string, unknown>): [string, string][] =>
