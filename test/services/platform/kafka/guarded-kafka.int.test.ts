@@ -145,7 +145,7 @@ it('appends nothing over TLS of a send that was given up, however late its conne
 describe('the rights of deploy/kafka-acls.sh', () => {
   const { submitted, accepted, interactions, rejected, verdicts, waiting } = topics
   const rights: { user: User; writes: string[]; reads: string[] }[] = [
-    { user: 'weir-edge', writes: [submitted], reads: [verdicts] },
+    { user: 'weir-edge', writes: [submitted], reads: [accepted, interactions, rejected, verdicts, waiting] },
     {
       user: 'weir-integrity',
       writes: [submitted, accepted, interactions, rejected, verdicts, waiting],
