@@ -1,24 +1,29 @@
 import { mkdirSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
 import { startBrowser } from './browser.js'
 import { fill } from './pretend/fill.js'
 import { keys, startPretendEdge } from './pretend/pretend-edge.js'
 
 // Pictures of every page, to be looked at: npx tsx --conditions=source test/console/pictures.ts <folder> [page …]
+// With WEIR_URL, WEIR_KEY and WEIR_OPERATOR_KEY they are of a system that runs, of which they show a few records more.
+
+/** What the pictures are of: an edge, two keys, a shop that has changed and a request of offers. */
+type Shown = { url: string; key: string; operatorKey: string; shop: string; request: string; stop: () => Promise<void> }
+
 const [folder = '/tmp/pictures', ...wanted] = process.argv.slice(2)
 mkdirSync(folder, { recursive: true })
-const edge = await startPretendEdge()
-fill(edge)
-const shop = [...edge.world.stored.values()].find(({ type, versions }) => type === 'shops' && versions.length > 1)?.id
-const request = edge.world.requests.find(({ type }) => type === 'offers')?.request_id
+const { WEIR_URL: url, WEIR_KEY: key = '', WEIR_OPERATOR_KEY: operatorKey = '' } = process.env
+const shown = url ? await showReal(url) : await showPretended()
 const pages: Record<string, string> = {
   overview: '#/overview',
   upload: '#/upload',
   requests: '#/requests',
-  request: `#/requests/${request}`,
+  request: `#/requests/${shown.request}`,
   rejected: '#/rejected?since=all',
   group: '#/rejected/group?type=offers',
   waiting: '#/waiting',
-  journey: `#/journey/shops/${shop}`,
+  journey: `#/journey/shops/${shown.shop}`,
   types: '#/types',
   type: '#/types?type=offers',
   topics: '#/topics',
@@ -34,7 +39,7 @@ const looks = [
 ] as const
 const csv =
   'offer_id,shop_id,name,type,value,region\n' +
-  `${crypto.randomUUID()},${shop},Ten off,percentage,10,GB\n${crypto.randomUUID()},${shop},Bad,percentage,-1,GB\n${crypto.randomUUID()},${shop},Worse,fixed,5,Great Britain\n`
+  `${crypto.randomUUID()},${shown.shop},Ten off,percentage,10,GB\n${crypto.randomUUID()},${shown.shop},Bad,percentage,-1,GB\n${crypto.randomUUID()},${shown.shop},Worse,fixed,5,Great Britain\n`
 
 const browser = await startBrowser()
 for (const { name, ...look } of looks) {
@@ -42,13 +47,14 @@ for (const { name, ...look } of looks) {
   const page = await context.newPage()
   page.on('console', (message) => message.type() === 'error' && process.stdout.write(`${name}: ${message.text()}\n`))
   page.on('pageerror', (error) => process.stdout.write(`${name}: ${error.stack}\n`))
-  await page.goto(`${edge.url}/console/`)
+  await page.goto(`${shown.url}/console/`)
   await page.waitForSelector('#key')
+  process.stdout.write(`${name}: first view after ${await firstViewOf(page)} ms\n`)
   if (wanted.length === 0) await page.screenshot({ path: `${folder}/sign-in-${name}.png` })
   for (const [title, hash] of Object.entries(pages)) {
     if (wanted.length > 0 && !wanted.includes(title)) continue
-    const key = title === 'keys' ? keys.operator : keys.demo
-    await page.evaluate((text) => sessionStorage.setItem('weir.key', text), key)
+    const signedIn = title === 'keys' ? shown.operatorKey : shown.key
+    await page.evaluate((text) => sessionStorage.setItem('weir.key', text), signedIn)
     await page.evaluate((to) => {
       location.hash = to
     }, hash)
@@ -59,7 +65,7 @@ for (const { name, ...look } of looks) {
       await page.waitForSelector('text=would be refused')
     }
     if (title === 'group') await page.getByRole('button', { name: 'Mend it' }).first().click()
-    await page.waitForTimeout(700)
+    await page.waitForTimeout(url ? 2000 : 700)
     await page.screenshot({ path: `${folder}/${title}-${name}.png`, fullPage: true })
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     if (overflow > 0) process.stdout.write(`${title} ${name}: the page is ${overflow} px too wide\n`)
@@ -67,5 +73,57 @@ for (const { name, ...look } of looks) {
   await context.close()
 }
 await browser.close()
-await edge.stop()
+await shown.stop()
 process.exit(0)
+
+/** Milliseconds from the first request to the first thing painted. */
+function firstViewOf(page: Page): Promise<number> {
+  return page.evaluate(() => Math.round(performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1))
+}
+
+async function showPretended(): Promise<Shown> {
+  const edge = await startPretendEdge()
+  fill(edge)
+  const shop = [...edge.world.stored.values()].find(({ type, versions }) => type === 'shops' && versions.length > 1)
+  const request = edge.world.requests.find(({ type }) => type === 'offers')
+  return {
+    url: edge.url,
+    key: keys.demo,
+    operatorKey: keys.operator,
+    shop: shop?.id ?? '',
+    request: String(request?.request_id),
+    stop: async () => void (await edge.stop()),
+  }
+}
+
+async function showReal(edgeUrl: string): Promise<Shown> {
+  const upload = async (path: string, records: Record<string, unknown>[]): Promise<string> => {
+    const answer = await fetch(`${edgeUrl}/v1/data/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ records }),
+    })
+    const { request_id: requestId = '' } = (await answer.json()) as { request_id?: string }
+    process.stdout.write(`${path}: ${answer.status}\n`)
+    return requestId
+  }
+  const shop = crypto.randomUUID()
+  const late = crypto.randomUUID()
+  const offerOf = (shopId: string, over: Record<string, unknown> = {}) => ({
+    offer_id: crypto.randomUUID(),
+    shop_id: shopId,
+    name: 'Ten percent off on weekdays',
+    type: 'percentage',
+    value: 10,
+    region: 'GB',
+    ...over,
+  })
+  await upload('offers?missing_references=wait&wait_for=7d', [offerOf(shop), offerOf(late), offerOf(late)])
+  await upload('shops', [{ shop_id: shop, name: 'Corner Books', region: 'GB' }])
+  await upload('shops', [{ shop_id: shop, name: 'Corner Books', region: 'Mars' }])
+  await upload('shops', [{ shop_id: shop, name: 'Corner Books & Coffee', region: 'GB' }])
+  const bad = [{ value: -1 }, { region: 'Great Britain' }, { name: '' }, { shop_id: crypto.randomUUID() }]
+  const request = await upload('offers', [offerOf(shop), ...bad.map((over) => offerOf(shop, over))])
+  await wait(5_000)
+  return { url: edgeUrl, key, operatorKey, shop, request, stop: async () => {} }
+}

@@ -60,6 +60,7 @@ export const submitContract = (open: () => Promise<SubmitHarness> | SubmitHarnes
             decided_at: expect.any(Number),
             accepted: 2,
             refused: [{ index: 2, id: 'x', problems: refusalOf(2).problems }],
+            waiting: [],
           },
         })),
       )

@@ -65,5 +65,6 @@ export const verdictOn = (
     decided_at: submitted_at,
     accepted: batch.records.length - byIntegrity.length,
     refused: [...byEdge, ...byIntegrity].sort((a, b) => a.index - b.index),
+    waiting: [],
   }
 }
