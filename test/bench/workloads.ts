@@ -48,24 +48,29 @@ const mixed: Workload = {
   ],
 }
 
-/** A tenth of the records come before the shops that they refer to, wait for them, and are released. */
-const waiting: Workload = {
-  name: '500 transactions, 50 wait',
+/** A tenth of the records refer to new shops. */
+const withNewShops = (name: string, sent: 'before' | 'after'): Workload => ({
+  name,
   streams: [
     {
       path: '/v1/data/transactions?missing_references=wait&wait_for=1h',
       type: 'transactions',
       recordsPerRequest: 500,
       connections: connectionsFor[500] ?? 1,
-      waits: 50,
+      newShops: { count: 50, sent },
     },
   ],
-}
+})
+
+export const inOrder = withNewShops('50 shops, 500 transactions', 'before')
+/** The same in the wrong order: a tenth of the records wait for their shops, and are released. */
+export const waiting = withNewShops('500 transactions, 50 wait', 'after')
 
 export const workloads: readonly Workload[] = [
   ...['shops', 'transactions'].flatMap((type) => sizes.map((size) => upload(type, size))),
   ...[1, 64, 256].map(interactions),
   mixed,
+  inOrder,
   waiting,
 ]
 

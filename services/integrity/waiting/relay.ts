@@ -33,7 +33,15 @@ export type RelayDeps = {
   failAt: FailAt
   log: Log
   now?: () => number
+  pace?: Pace
 }
+
+/**
+ * `lookAfter`: how many milliseconds a record has waited before it is looked whether what it waits for is there; mostly it has come
+ * by then. `tellEvery`: how often changes are published, those of one record in this time as one.
+ */
+type Pace = { lookAfter: number; tellEvery: number }
+const usualPace: Pace = { lookAfter: 1_000, tellEvery: 1_000 }
 
 /** One round of all that is to be done for waiting records. Resolves to what was done, and whether there is more to do at once. */
 export type RelayTurn = () => Promise<Done>
@@ -60,6 +68,8 @@ const sendWithin = 10_000
 export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   const { pool, failAt } = deps
   const now = deps.now ?? Date.now
+  const { lookAfter, tellEvery } = deps.pace ?? usualPace
+  let tellFrom = Number.NEGATIVE_INFINITY
   const sendToLanes = createSendToLanes(deps, now)
   let moment: LookMoment | undefined
 
@@ -95,15 +105,17 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
 
   /** Looks whether what new ones wait for is there by now; see checkWaits. */
   const check = async (): Promise<Done> => {
-    moment ??= await findMoment(pool)
+    const before = now() - lookAfter
+    moment ??= await findMoment(pool, before)
     if (!moment) return 'nothing'
-    const checked = await checkWaits(pool, moment, now(), mostChecked)
+    const checked = await checkWaits(pool, moment, { now: now(), before, most: mostChecked })
     if (checked === mostChecked) return 'some'
     if (checked !== undefined) moment = undefined
     return 'all'
   }
 
   const tell = async (): Promise<Done> => {
+    if (now() < tellFrom) return 'nothing'
     const untold = await findUntold(pool, mostTold)
     if (untold.length === 0) return 'nothing'
     failAt('before-waiting-told')
@@ -115,7 +127,9 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     for (const [partition, queue] of queues) await deps.producer.send(waitingTopic, partition, queue, { deadline })
     failAt('after-waiting-told')
     await markTold(pool, untold)
-    return untold.length === mostTold ? 'some' : 'all'
+    if (untold.length === mostTold) return 'some'
+    tellFrom = now() + tellEvery
+    return 'all'
   }
 
   return async () => {

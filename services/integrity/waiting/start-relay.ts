@@ -12,8 +12,8 @@ export type Relay = {
 }
 
 const turnEvery = 200
-// Where much arrives, what arrives within this time is sent together.
-const gatherFor = 25
+// Where much arrives, what arrives within this time is sent together: five times as long as it took to send what came before.
+const gatherFor = { least: 25, most: 250, turns: 5 }
 const idleFor = 1_000
 // How soon another process takes over where the one that relays is gone.
 const tryEvery = 3_000
@@ -68,12 +68,14 @@ export const startRelay = (deps: {
   const relay = async (stillAlone: () => Promise<void>): Promise<void> => {
     while (!stopping.signal.aborted) {
       await stillAlone()
+      const begin = performance.now()
       const done = await turn()
+      const took = performance.now() - begin
       if (done !== 'nothing') isAnyWaiting = true
       await count()
       if (done === 'some') continue
       await pause(isAnyWaiting ? turnEvery : idleFor)
-      await wait(gatherFor)
+      await wait(Math.min(gatherFor.most, Math.max(gatherFor.least, gatherFor.turns * took)))
     }
   }
 

@@ -178,19 +178,22 @@ export const markSent = async (pool: Pool, places: readonly WaitPlace[], now: nu
  */
 export type LookMoment = { snapshot: string; transaction: string }
 
-/** This moment, where there are records that have to be looked at. */
-export const findMoment = async (pool: Pool): Promise<LookMoment | undefined> => {
+/** This moment, where there are records that have to be looked at, and wait since `before`. */
+export const findMoment = async (pool: Pool, before: number): Promise<LookMoment | undefined> => {
   const { rows } = await pool.query<LookMoment>({
     name: 'find-moment',
     text: `
       select pg_current_snapshot()::text as snapshot, pg_current_xact_id()::text as transaction
-      where exists (select from integrity.waiting where state = 'waiting' and not is_checked and due_at is null)`,
+      where exists (
+        select from integrity.waiting where state = 'waiting' and not is_checked and due_at is null and since <= $1
+      )`,
+    values: [new Date(before)],
   })
   return rows[0]
 }
 
 /**
- * Looks whether what records wait for is there, of those that were written before a moment; does nothing while a transaction from
+ * Looks whether what records wait for is there, of those that wait since `before` and were written before a moment; does nothing while a transaction from
  * before that moment is under way. A decision that added what a record waits for, and did not see the record, was under way
  * beside the decision to let it wait: by now it has ended, and what it added is seen. Whoever adds something from now on sees the
  * record. Resolves to how many were looked at, undefined where it is too early.
@@ -198,8 +201,7 @@ export const findMoment = async (pool: Pool): Promise<LookMoment | undefined> =>
 export const checkWaits = async (
   pool: Pool,
   { snapshot, transaction }: LookMoment,
-  now: number,
-  most: number,
+  { now, before, most }: { now: number; before: number; most: number },
 ): Promise<number | undefined> => {
   const { rows } = await pool.query<{ isEarly: boolean; count: number }>({
     name: 'check-waits',
@@ -212,7 +214,7 @@ export const checkWaits = async (
           where f.batch_id = w.batch_id and f.place = w.place
         ) as is_there
         from integrity.waiting w
-        where w.state = 'waiting' and not w.is_checked and w.due_at is null
+        where w.state = 'waiting' and not w.is_checked and w.due_at is null and w.since <= $5
           and pg_snapshot_xmin(pg_current_snapshot()) >= $2::xid8
           and (w.check_after is null or pg_visible_in_snapshot(w.check_after, $1::pg_snapshot))
         order by w.since
@@ -227,7 +229,7 @@ export const checkWaits = async (
         returning 1
       )
       select pg_snapshot_xmin(pg_current_snapshot()) < $2::xid8 as "isEarly", (select count(*) from checked) as count`,
-    values: [snapshot, transaction, new Date(now), most],
+    values: [snapshot, transaction, new Date(now), most, new Date(before)],
   })
   const [row] = rows
   return !row || row.isEarly ? undefined : row.count

@@ -14,8 +14,8 @@ export type Body = {
   refused: number
   ids: readonly number[]
   references: readonly { at: number; to: string }[]
-  /** Where new ids of shops stand that are uploaded after this body: its records wait for them. */
-  later: readonly number[]
+  /** Where the ids of new shops stand, which are uploaded just before or after this body. */
+  shops: readonly number[]
 }
 
 /** Ids of records that are there already, by type: 36 characters each, one after another. */
@@ -26,15 +26,15 @@ export const idLength = 36
 /** `count` new ids in a row. */
 export const newIds = (count: number): Buffer => Buffer.from(Array.from({ length: count }, () => randomUUID()).join(''))
 
-/** A body for POST /v1/data/{type} with this many records, `wrong` of which are to be refused, and `waits` wait for shops. */
-export const createBody = (type: RecordType, records: number, wrong = 0, waits = 0): Body => {
-  const waitsEvery = waits > 0 ? Math.ceil(records / waits) : Number.POSITIVE_INFINITY
+/** A body for POST /v1/data/{type} with this many records, `wrong` of which are to be refused, and `newShops` refer to new shops. */
+export const createBody = (type: RecordType, records: number, wrong = 0, newShops = 0): Body => {
+  const shopEvery = newShops > 0 ? Math.ceil(records / newShops) : Number.POSITIVE_INFINITY
   const every = wrong > 0 ? Math.ceil(records / wrong) : Number.POSITIVE_INFINITY
   const isWrong = (n: number) => n % every === 0 && wrong > 0
   const made = Array.from({ length: records }, (_, n) => ({
     ...recordWithMarks(type, n),
     ...(isWrong(n) ? wrongFields(type, n / every) : {}),
-    ...(waits > 0 && n % waitsEvery === 0 ? laterShop(type) : {}),
+    ...(newShops > 0 && n % shopEvery === 0 ? newShop(type) : {}),
   }))
   const refused = made.filter((_, n) => isWrong(n)).length
   return { ...findMarks(JSON.stringify({ records: made })), records, refused }
@@ -47,9 +47,9 @@ export const createInteractionBody = (interaction: RecordType): Body => {
 }
 
 /** Writes an id that nobody has used before into each record, and a known record into each reference. */
-export const renew = ({ bytes, ids, references, later }: Body, known: Known): void => {
+export const renew = ({ bytes, ids, references, shops }: Body, known: Known): void => {
   for (const at of ids) writeDigits(bytes, at)
-  for (const at of later) writeDigits(bytes, at)
+  for (const at of shops) writeDigits(bytes, at)
   for (const { at, to } of references) {
     const there = known.get(to)
     if (!there) continue
@@ -63,9 +63,9 @@ export const writeIds = ({ bytes, ids }: Body, list: Buffer, from: number): void
   for (const [n, at] of ids.entries()) list.copy(bytes, at, (from + n) * idLength, (from + n + 1) * idLength)
 }
 
-/** The ids of shops that the records of a body wait for, as they stand in it now. */
-export const laterIdsOf = ({ bytes, later }: Body): Buffer =>
-  Buffer.concat(later.map((at) => bytes.subarray(at, at + idLength)))
+/** The ids of new shops that the records of a body refer to, as they stand in it now. */
+export const shopIdsOf = ({ bytes, shops }: Body): Buffer =>
+  Buffer.concat(shops.map((at) => bytes.subarray(at, at + idLength)))
 
 /** The id of the last record, as it stands in the body now. */
 export const lastIdOf = ({ bytes, ids }: Body): string => {
@@ -99,10 +99,10 @@ const wrongFields = (type: RecordType, n: number): Record<string, unknown> => {
   return reference && n % 2 === 1 ? { [reference[0]]: randomUUID() } : { created: 'yesterday' }
 }
 
-const laterShop = (type: RecordType): Record<string, unknown> => {
+const newShop = (type: RecordType): Record<string, unknown> => {
   const reference = Object.entries(type.fields).find(([, field]) => field.kind === 'reference' && field.to === 'shops')
   if (!reference) throw new Error(`${type.type} refer to no shop`)
-  return { [reference[0]]: mark('later') }
+  return { [reference[0]]: mark('new') }
 }
 
 // Mostly plain words, as most names are; one in eight has letters beyond ASCII.
@@ -117,20 +117,20 @@ const words = [
   'in-store',
 ]
 
-const findMarks = (text: string): Pick<Body, 'bytes' | 'ids' | 'references' | 'later'> => {
+const findMarks = (text: string): Pick<Body, 'bytes' | 'ids' | 'references' | 'shops'> => {
   const bytes = Buffer.from(text)
   const ids: number[] = []
   const references: { at: number; to: string }[] = []
-  const later: number[] = []
+  const shops: number[] = []
   for (let at = bytes.indexOf('"#') + 1; at > 0; at = bytes.indexOf('"#', at + idLength) + 1) {
     const name = /^#([a-z-]+)#/.exec(bytes.toString('latin1', at, at + idLength))?.[1] ?? ''
     if (name === 'id') ids.push(at)
-    else if (name === 'later') later.push(at)
+    else if (name === 'new') shops.push(at)
     else references.push({ at, to: name })
     // What stays of it is a valid id, should nothing be written over it.
     bytes.write(randomUUID(), at, 'latin1')
   }
-  return { bytes, ids, references, later }
+  return { bytes, ids, references, shops }
 }
 
 const digits = Buffer.from('0123456789abcdef')

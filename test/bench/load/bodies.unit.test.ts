@@ -8,9 +8,9 @@ import {
   idLength,
   type Known,
   lastIdOf,
-  laterIdsOf,
   newIds,
   renew,
+  shopIdsOf,
   writeIds,
 } from './bodies.js'
 
@@ -49,19 +49,19 @@ describe.each([...catalogue.uploads.values()])('a body of $type', (type) => {
   })
 })
 
-it('has some records refer to shops that come later, others each time', () => {
+it('has some records refer to new shops, others each time', () => {
   const transaction = catalogue.uploads.get('transactions')
   if (!transaction) throw new Error('there are no transactions')
   const body = createBody(transaction, 100, 0, 10)
-  const laterOf = () => {
+  const shopsOf = () => {
     renew(body, known)
-    const ids = laterIdsOf(body).toString('latin1')
+    const ids = shopIdsOf(body).toString('latin1')
     return Array.from({ length: 10 }, (_, n) => ids.slice(n * idLength, (n + 1) * idLength))
   }
-  const first = laterOf()
+  const first = shopsOf()
   const unknown = recordsIn(body.bytes).filter(({ shop_id }) => !isKnown('shops', String(shop_id)))
   expect(unknown.map(({ shop_id }) => shop_id)).toEqual(first)
-  expect(new Set([...first, ...laterOf()]).size).toBe(20)
+  expect(new Set([...first, ...shopsOf()]).size).toBe(20)
 })
 
 it('writes given ids into the records', () => {

@@ -10,9 +10,9 @@ import {
   createInteractionBody,
   idLength,
   lastIdOf,
-  laterIdsOf,
   newIds,
   renew,
+  shopIdsOf,
   writeIds,
 } from './bodies.js'
 import { openConnection } from './connection.js'
@@ -92,15 +92,25 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
     return due
   }
 
-  const work = async ({ stream, body, heads, connection, remember, shops, shopHeads }: Prepared): Promise<void> => {
+  const sendShops = async ({ body, connection, shops, shopHeads }: Prepared, key: number): Promise<void> => {
+    if (!shops) return
+    writeIds(shops, shopIdsOf(body), 0)
+    const { status, body: answer } = await connection.send(shopHeads[key] as Buffer, shops.bytes)
+    if (status !== 200) problem ??= `/v1/data/shops answered ${status}: ${String(answer).slice(0, 300)}`
+    else accepted.shops = (accepted.shops ?? 0) + shops.records
+  }
+
+  const work = async (prepared: Prepared): Promise<void> => {
+    const { stream, body, heads, connection, remember } = prepared
     while (!isOver()) {
       const due = nextDue(body.records)
       renew(body, known)
       if (due - performance.now() > 1) await wait(due - performance.now())
       if (isOver() && due > 0) break
+      const key = Math.floor(Math.random() * heads.length)
+      if (stream.newShops?.sent === 'before') await sendShops(prepared, key)
       // From the moment it was due, not from when it could be sent: a server that stalls delays those that follow, too.
       const from = due || performance.now()
-      const key = Math.floor(Math.random() * heads.length)
       const { status, body: answer } = await connection.send(heads[key] as Buffer, body.bytes)
       const now = performance.now()
       tally.requests++
@@ -115,13 +125,7 @@ async function load(plan: LoadPlan): Promise<LoadResult> {
       tally.refused += body.refused
       accepted[stream.type] = (accepted[stream.type] ?? 0) + body.records - body.refused
       remember(body)
-      if (shops) {
-        writeIds(shops, laterIdsOf(body), 0)
-        const sent = await connection.send(shopHeads[key] as Buffer, shops.bytes)
-        if (sent.status !== 200)
-          problem ??= `/v1/data/shops answered ${sent.status}: ${String(sent.body).slice(0, 300)}`
-        else accepted.shops = (accepted.shops ?? 0) + shops.records
-      }
+      if (stream.newShops?.sent === 'after') await sendShops(prepared, key)
       // Of several organisations none is looked for: finding a record of any of them would cost ClickHouse too much.
       if (now - sampledAt < sampleEveryMs || plan.keys.length > 1) continue
       sampledAt = now
@@ -154,8 +158,8 @@ const prepare = ({ connections, ...stream }: Stream, { url, keys }: LoadPlan) =>
   const body =
     stream.type === catalogue.interaction.type
       ? createInteractionBody(catalogue.interaction)
-      : createBody(typeOf(stream.type), stream.recordsPerRequest, stream.wrong, stream.waits)
-  const shops = stream.waits ? createBody(typeOf('shops'), body.later.length) : undefined
+      : createBody(typeOf(stream.type), stream.recordsPerRequest, stream.wrong, stream.newShops?.count)
+  const shops = stream.newShops ? createBody(typeOf('shops'), body.shops.length) : undefined
   const heads = keys.map((key) => headOf(stream.path, key, body.bytes.length))
   return Array.from({ length: connections }, async () => ({
     stream,

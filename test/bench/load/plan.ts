@@ -11,10 +11,10 @@ export type Stream = {
   /** How many records of each body are to be refused. */
   wrong?: number
   /**
-   * How many records of each body wait for shops, which are uploaded once the body is answered. They count as accepted: they are in
-   * ClickHouse soon after.
+   * So many records of each body refer to new shops, each to another one. Those are uploaded just before the body, or once it is
+   * answered: then the records wait for them. They count as accepted: they are in ClickHouse soon after.
    */
-  waits?: number
+  newShops?: { count: number; sent: 'before' | 'after' }
   /** Keep one id in so many, for others to refer to. */
   remember?: number
 }

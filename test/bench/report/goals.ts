@@ -1,5 +1,5 @@
 import { cpuOf, findInteractions, findWorkload, type Measured, naivePrice, type Results, services } from '../results.js'
-import { throughput } from '../workloads.js'
+import { inOrder, throughput, waiting } from '../workloads.js'
 
 export type Goal = { goal: string; wanted: string; found: string; verdict: 'met' | 'not met' | 'not measured' }
 
@@ -11,6 +11,7 @@ export const goalsOf = (results: Results): Goal[] => {
   const timesNaive = (measured: Measured | undefined, ...names: readonly string[]) =>
     measured && cpuOf(measured, ...names) / naive
   const wide = results.workloads.find(({ name }) => name === throughput.name)
+  const [ordered, waited] = [inOrder, waiting].map((load) => results.workloads.find(({ name }) => name === load.name))
   const one = findInteractions(results, 1)
   const many = findInteractions(results, 64)
   const { growth, flood, start, halfLoad, floors } = results
@@ -22,6 +23,12 @@ export const goalsOf = (results: Results): Goal[] => {
     atMost('edge, 5000 a request', 2, times('floor'), large && cpuOf(large, 'edge') / cpuOf(floors.floor, 'floors')),
     atMost('integrity, 5000 a request', 0.6, times('naive'), timesNaive(large, 'integrity')),
     atMost('sink, 5000 a request', 0.3, times('naive'), timesNaive(large, 'sink')),
+    atMost(
+      'every tenth record waits',
+      1.2,
+      times('in order'),
+      waited && ordered && cpuOf(waited, ...services) / cpuOf(ordered, ...services),
+    ),
     atLeast('stored, 4 organisations', 60_000, perSecond, wide?.storedPerSecond),
     atLeast(
       'interactions × 64',

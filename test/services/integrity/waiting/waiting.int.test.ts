@@ -82,6 +82,7 @@ const newSystem = ({ room = 100 } = {}) => {
     },
     log: pino({ level: 'silent' }),
     now: () => clock.now,
+    pace: { lookAfter: 0, tellEvery: 0 },
   })
 
   /** Decides what has come to a lane since the last time, in a transaction of the caller's or in one of its own. */
@@ -375,8 +376,8 @@ it('finds what came at the same moment: neither decision saw the other', async (
   expect((await decide(branch))[0]?.verdict.accepted).toBe(1)
 
   async function relayTurns() {
-    const moment = await findMoment(pool)
+    const moment = await findMoment(pool, Date.now())
     // Too early: the shop's transaction is under way.
-    if (moment) expect(await checkWaits(pool, moment, Date.now(), 100)).toBeUndefined()
+    if (moment) expect(await checkWaits(pool, moment, { now: Date.now(), before: Date.now(), most: 100 })).toBeUndefined()
   }
 })
