@@ -260,7 +260,6 @@ create table integrity.waiting (
 );
 create index waiting_due on integrity.waiting (due_at) where state = 'waiting'::text and due_at is not null;
 create index waiting_ended on integrity.waiting (changed_at) where state <> 'waiting'::text;
-create index waiting_lane on integrity.waiting (topic, partition) where state = 'waiting'::text;
 create unique index waiting_record on integrity.waiting (org_id, type, id) where state = 'waiting'::text;
 create index waiting_unchecked on integrity.waiting (since) where state = 'waiting'::text and not is_checked and due_at is null;
 create index waiting_until on integrity.waiting (until) where state = 'waiting'::text and due_at is null;

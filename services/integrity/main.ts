@@ -46,7 +46,7 @@ await runService(log, async (onStop, crash) => {
   const metrics = createMetrics('integrity')
   const registry = createRegistry(access.registry.url, access.registry)
   // More than are worked on at once: a few partitions that hang on a lock must not keep the others from Postgres.
-  const pool = createPool(access.postgres, log, 20, { queryTimeout })
+  const pool = createPool(access.postgres, log, 20, { queryTimeout, byIndexes: true })
   onStop('postgres', () => endPool(pool))
 
   const patience = createPatience(log)

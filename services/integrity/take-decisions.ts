@@ -87,8 +87,8 @@ export const takeDecisions = async <One extends Submitted>(
   const isKnown = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
   const bodies = await findBodies(connection, at, fresh)
-  const whether = fresh.length > 0 ? await findWhether(connection, at, fresh) : { inLane: false, forThese: false }
-  const mayChange = whether.inLane || fresh.some(({ batch }) => batch.wait_until || batch.resumed?.length)
+  const whether = fresh.length > 0 ? await findWhether(connection, at, fresh) : { areThese: false, forThese: false }
+  const mayChange = whether.areThese || fresh.some(({ batch }) => batch.wait_until || batch.resumed?.length)
   const waiting = mayChange ? await holdWaits(connection, at.type.type, idsOf(at.type, fresh)) : new Map()
   const rooms = await findRooms(connection, fresh, waitTools.room)
   const world = { isKnown, takenBefore, bodies, waiting, roomToWait: (orgId: string) => rooms.get(orgId) ?? 0 }
@@ -131,10 +131,8 @@ export const takeDecisions = async <One extends Submitted>(
  * The one question that every fetch asks about waiting. After the cursor is locked, so that what the decision before this one let
  * wait is seen, and this transaction has its number: see checkWaits.
  */
-const findWhether = (connection: Connection, at: Span, fresh: readonly Submitted[]) => {
-  const orgIds = at.isReferenced ? [...new Set(fresh.map(({ batch }) => batch.org_id))] : []
-  return findWhetherWaiting(connection, at, { type: at.type.type, orgIds })
-}
+const findWhether = (connection: Connection, { type }: Span, fresh: readonly Submitted[]) =>
+  findWhetherWaiting(connection, type.type, [...new Set(fresh.map(({ batch }) => batch.org_id))])
 
 /** How many more records may wait, of each organisation that wants some to. */
 const findRooms = async (

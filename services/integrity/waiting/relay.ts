@@ -52,8 +52,8 @@ const mostInBatch = 500
 const mostBytesInBatch = 512 * 1024
 // Of one turn. One record that a million wait for does not hold up others: of each that has arrived some are sent in a turn. A lane
 // is given no more than it can decide until the next turn, beside what is uploaded.
-const mostArrived = 100
-const mostOfEach = 100
+const mostArrived = 1_000
+const mostBehind = 5_000
 const mostDue = 1_000
 const mostOfLane = 2_000
 const mostBytes = 16 * 1024 * 1024
@@ -74,7 +74,7 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   let moment: LookMoment | undefined
 
   const resume = async (): Promise<Done> => {
-    const arrived = await findArrived(pool, mostArrived, mostOfEach)
+    const arrived = await findArrived(pool, mostArrived, mostBehind)
     const due = await findDue(pool, now(), mostDue)
     const chosen = new Map<string, WaitPlace>()
     const ofLane = new Map<string, number>()
@@ -100,7 +100,7 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
       pool,
       reached.filter(({ waits }) => waits.every((wait) => !unsent.has(nameOf(wait)))),
     )
-    return 'all'
+    return arrived.length === mostArrived && unsent.size === 0 ? 'some' : 'all'
   }
 
   /** Looks whether what new ones wait for is there by now; see checkWaits. */

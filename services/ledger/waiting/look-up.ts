@@ -246,9 +246,11 @@ export const findIdsThatWait = async (
   if (wanted.length === 0) return new Set()
   const { rows } = await db.query<{ name: string }>(
     `
-    select w.org_id || '/' || w.id as name
-    from (select distinct * from unnest($1::text[], $2::uuid[]) as given (org_id, id)) wanted
-    join integrity.waiting w on w.org_id = wanted.org_id and w.type = $3 and w.id = wanted.id and w.state = 'waiting'`,
+    select wanted.org_id || '/' || wanted.id as name
+    from unnest($1::text[], $2::uuid[]) as wanted (org_id, id)
+    cross join lateral (
+      select from integrity.waiting where org_id = wanted.org_id and type = $3 and id = wanted.id and state = 'waiting' limit 1
+    ) w`,
     [wanted.map(({ orgId }) => orgId), wanted.map(({ id }) => id), type],
   )
   return new Set(rows.map(({ name }) => name))

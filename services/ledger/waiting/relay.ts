@@ -5,6 +5,8 @@ import type { WaitPlace } from './waits.js'
 
 // What integrity's relay reads of integrity.waiting and notes in it. One relay works at a time. It changes nothing of what was
 // decided: a record that is sent to its lane once too often is passed over there.
+//
+// Rows are looked up by `lateral (… limit 1)`: it keeps Postgres from reading all that wait where it expects few of them.
 
 /** A waiting record that is to be decided anew, in which lane, and how large it is. */
 export type DueWait = WaitPlace & { topic: string; partition: number; size: number }
@@ -19,15 +21,18 @@ export type Arrived = {
   last: WaitPlace | undefined
 }
 
-/** At most `most` records that were waited for and are there, each with at most `mostWaits` of those that wait for it. */
+/**
+ * At most `most` records that were waited for and are there, each with some of those that wait for it: `mostWaits` shared among
+ * them, but a few of each.
+ */
 export const findArrived = async (pool: Pool, most: number, mostWaits: number): Promise<Arrived[]> => {
   type Row = { orgId: string; type: string; id: string } & (DueWait | { [name in keyof DueWait]: null })
   const { rows } = await pool.query<Row>({
     name: 'find-arrived',
     text: `
-      select a.org_id as "orgId", a.type, a.id, f.batch_id as "batchId", f.place, w.topic, w.partition,
-        octet_length(w.message) as size
-      from (select * from integrity.waiting_arrived order by arrived_at limit $1) a
+      with a as materialized (select * from integrity.waiting_arrived order by arrived_at limit $1)
+      select a.org_id as "orgId", a.type, a.id, f.batch_id as "batchId", f.place, w.topic, w.partition, w.size
+      from a
       left join lateral (
         select f.batch_id, f.place
         from integrity.waiting_for f
@@ -35,25 +40,33 @@ export const findArrived = async (pool: Pool, most: number, mostWaits: number): 
           and (f.batch_id, f.place) >
             (coalesce(a.done_batch_id, '00000000-0000-0000-0000-000000000000'), coalesce(a.done_place, -1))
         order by f.batch_id, f.place
-        limit $2
+        limit (select greatest(${fewOfEach}, $2::integer / greatest(1, count(*))) from a)
       ) f on true
-      left join integrity.waiting w
-        on w.batch_id = f.batch_id and w.place = f.place and w.state = 'waiting' and w.due_at is null
+      left join lateral (
+        select topic, partition, state, due_at, octet_length(message) as size
+        from integrity.waiting
+        where batch_id = f.batch_id and place = f.place
+        limit 1
+      ) w on w.state = 'waiting' and w.due_at is null
       order by a.arrived_at, a.org_id, a.type, a.id, f.batch_id, f.place`,
     values: [most, mostWaits],
   })
   const found = new Map<string, Arrived & { looked: number }>()
+  const names = new Set(rows.map(({ orgId, type, id }) => `${orgId}/${type}/${id}`))
+  const ofEach = Math.max(fewOfEach, Math.floor(mostWaits / names.size))
   for (const { orgId, type, id, batchId, place, topic, partition, size } of rows) {
     const name = `${orgId}/${type}/${id}`
     const arrived = found.get(name) ?? { orgId, type, id, waits: [], last: undefined, looked: 0 }
     found.set(name, arrived)
     if (batchId === null) continue
-    if (++arrived.looked === mostWaits) arrived.last = { batchId, place }
+    if (++arrived.looked === ofEach) arrived.last = { batchId, place }
     // Those that were sent a moment ago for another reason are decided with what is there now.
     if (size !== null) arrived.waits.push({ batchId, place, topic, partition, size })
   }
   return [...found.values()]
 }
+
+const fewOfEach = 10
 
 /** Notes how far the records that wait for these were sent; where none is left, that they need not be looked at again. */
 export const moveArrived = async (pool: Pool, arrived: readonly Arrived[]): Promise<void> => {
@@ -133,8 +146,8 @@ export const findWaitsToSend = async (pool: Pool, places: readonly WaitPlace[]):
     text: `
       select batch_id as "batchId", place, org_id as "orgId", type, request_id as "requestId",
         request_index as "requestIndex", version, topic, partition, message, since, until
-      from unnest($1::uuid[], $2::integer[]) as sent (batch_id, place)
-      join integrity.waiting using (batch_id, place)
+      from unnest($1::uuid[], $2::integer[]) as sent (a, b)
+      cross join lateral (select * from integrity.waiting where batch_id = sent.a and place = sent.b limit 1) w
       where state = 'waiting'
       order by topic, partition, org_id, version`,
     values: keysOf(places),
@@ -152,13 +165,17 @@ export const markSent = async (pool: Pool, places: readonly WaitPlace[], now: nu
   await pool.query({
     name: 'mark-waits-sent',
     text: `
-      with sent as (
+      with sent as materialized (
         select w.batch_id, w.place
-        from unnest($1::uuid[], $2::integer[]) as sent (batch_id, place)
-        join integrity.waiting w using (batch_id, place)
+        from (select * from unnest($1::uuid[], $2::integer[]) as given (batch_id, place) order by 1, 2) given
+        cross join lateral (
+          select batch_id, place, state
+          from integrity.waiting
+          where batch_id = given.batch_id and place = given.place
+          limit 1
+          for update skip locked
+        ) w
         where w.state = 'waiting'
-        order by w.batch_id, w.place
-        for update of w skip locked
       )
       update integrity.waiting w
       set sent_at = $3::timestamptz,

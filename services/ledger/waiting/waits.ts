@@ -45,21 +45,23 @@ export type ProlongedWait = WaitPlace & { missing: Reference[] }
 /** What decisions change among the records that wait. */
 export type WaitChanges = { begun: BegunWait[]; ended: EndedWait[]; prolonged: ProlongedWait[] }
 
-/** Whether records wait in this lane, and whether any wait for records of this type in these organisations. */
+/** Whether records of this type wait in these organisations, and whether any wait for such records. */
 export const findWhetherWaiting = async (
   connection: Connection,
-  lane: { topic: string; partition: number },
-  { type, orgIds }: { type: string; orgIds: readonly string[] },
-): Promise<{ inLane: boolean; forThese: boolean }> => {
-  const { rows } = await connection.query<{ inLane: boolean; forThese: boolean }>({
+  type: string,
+  orgIds: readonly string[],
+): Promise<{ areThese: boolean; forThese: boolean }> => {
+  const { rows } = await connection.query<{ areThese: boolean; forThese: boolean }>({
     name: 'find-whether-waiting',
     text: `
       select
-        exists (select from integrity.waiting where topic = $1 and partition = $2 and state = 'waiting') as "inLane",
-        exists (select from integrity.waiting_for where org_id = any ($3::text[]) and type = $4) as "forThese"`,
-    values: [lane.topic, lane.partition, orgIds, type],
+        exists (
+          select from integrity.waiting where org_id = any ($1::text[]) and type = $2 and state = 'waiting'
+        ) as "areThese",
+        exists (select from integrity.waiting_for where org_id = any ($1::text[]) and type = $2) as "forThese"`,
+    values: [orgIds, type],
   })
-  return rows[0] ?? { inLane: false, forThese: false }
+  return rows[0] ?? { areThese: false, forThese: false }
 }
 
 /**
@@ -76,19 +78,31 @@ export const holdWaits = async (
   if (ids.length === 0) return new Map()
   const { rows } = await connection.query<Omit<StillWaiting, 'until'> & { orgId: string; id: string; until: Date }>({
     name: 'hold-waits',
+    // `limit 1` keeps Postgres from comparing all that wait with all that is wanted, where it expects few to wait.
     text: `
+      with found as materialized (
+        select distinct w.batch_id, w.place
+        from unnest($1::text[], $2::uuid[]) as wanted (org_id, id)
+        cross join lateral (
+          select batch_id, place
+          from integrity.waiting
+          where org_id = wanted.org_id and type = $3 and id = wanted.id and state = 'waiting'
+          limit 1
+        ) w
+      )
       select w.org_id as "orgId", w.id, w.batch_id as "batchId", w.place, w.version, w.keyed_sha256 as "keyedSha256",
         w.missing, w.until
-      from (select distinct * from unnest($1::text[], $2::uuid[]) as given (org_id, id)) wanted
-      join integrity.waiting w on w.org_id = wanted.org_id and w.type = $3 and w.id = wanted.id and w.state = 'waiting'
-      order by w.batch_id, w.place
-      for update of w`,
+      from (select * from found order by batch_id, place) found
+      cross join lateral (
+        select * from integrity.waiting where batch_id = found.batch_id and place = found.place limit 1 for update
+      ) w
+      where w.state = 'waiting'`,
     values: [ids.map(({ orgId }) => orgId), ids.map(({ id }) => id), type],
   })
   return new Map(rows.map(({ orgId, id, until, ...row }) => [`${orgId}/${id}`, { ...row, until: until.getTime() }]))
 }
 
-/** Stores what decisions change among the records that wait. `messageOf` gives a record as it is kept, to be sent to its lane again. */
+/** Stores what decisions change among the records that wait, all of which are held. `messageOf` gives a record as it is kept, to be sent to its lane again. */
 export const storeWaits = async (
   connection: Connection,
   { begun, ended, prolonged }: WaitChanges,
@@ -119,7 +133,7 @@ const prolongWaits = async (
       set missing = p.missing, due_at = null, sent_at = null, is_checked = false, check_after = pg_current_xact_id(),
         changed_at = $4, change = nextval('integrity.waiting_changes'), is_told = false
       from unnest($1::uuid[], $2::integer[], $3::json[]) as p (batch_id, place, missing)
-      where w.batch_id = p.batch_id and w.place = p.place and w.state = 'waiting'`,
+      where w.batch_id = p.batch_id and w.place = p.place`,
     values: [...keysOf(prolonged), prolonged.map(({ missing }) => JSON.stringify(missing)), new Date(now)],
   })
   await forgetMissing(connection, prolonged)
@@ -136,7 +150,7 @@ const endWaits = async (connection: Connection, ended: readonly EndedWait[], now
         changed_at = $6, change = nextval('integrity.waiting_changes'), is_told = false
       from unnest($1::uuid[], $2::integer[], $3::text[], $4::json[], $5::bigint[])
         as e (batch_id, place, state, problems, accepted_version)
-      where w.batch_id = e.batch_id and w.place = e.place and w.state = 'waiting'`,
+      where w.batch_id = e.batch_id and w.place = e.place`,
     values: [
       ...keysOf(ended),
       ended.map(({ state }) => state),

@@ -20,9 +20,16 @@ export type PoolOptions = {
    * and Postgres keeps its transaction open at the other end, and with it the locks.
    */
   queryTimeout?: number
+  /**
+   * Every statement finds its rows by an index. Otherwise Postgres would read whole tables where they are small, and go on with
+   * that plan, which it keeps for a prepared statement, after they have grown.
+   */
+  byIndexes?: boolean
 }
 
-export const createPool = (url: string, log: Log, max = 10, { queryTimeout }: PoolOptions = {}): Pool => {
+const byIndexesOnly = 'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;'
+
+export const createPool = (url: string, log: Log, max = 10, { queryTimeout, byIndexes }: PoolOptions = {}): Pool => {
   const pool = new pg.Pool({
     connectionString: url,
     max,
@@ -33,7 +40,8 @@ export const createPool = (url: string, log: Log, max = 10, { queryTimeout }: Po
       // Set by a statement: a pooler in between might not know them as parameters of the connection.
       onConnect: (connection: pg.ClientBase) =>
         connection.query(
-          `set statement_timeout = ${queryTimeout};
+          `${byIndexes ? byIndexesOnly : ''}
+          set statement_timeout = ${queryTimeout};
           set idle_in_transaction_session_timeout = ${Math.min(queryTimeout, sleepWithin)}`,
         ),
     }),

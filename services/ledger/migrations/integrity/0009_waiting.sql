@@ -31,9 +31,9 @@ create table integrity.waiting (
   constraint waiting_state check (state in ('waiting', 'accepted', 'refused', 'superseded', 'cancelled'))
 );
 
--- One record of an id waits at a time.
+-- One record of an id waits at a time. No other index is of exactly those that wait: Postgres would choose it for looking up ids
+-- whenever it expects few of them, and read it from end to end.
 create unique index waiting_record on integrity.waiting (org_id, type, id) where state = 'waiting';
-create index waiting_lane on integrity.waiting (topic, partition) where state = 'waiting';
 create index waiting_due on integrity.waiting (due_at) where state = 'waiting' and due_at is not null;
 create index waiting_until on integrity.waiting (until) where state = 'waiting' and due_at is null;
 create index waiting_unchecked on integrity.waiting (since) where state = 'waiting' and not is_checked and due_at is null;

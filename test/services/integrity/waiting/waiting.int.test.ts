@@ -378,6 +378,7 @@ it('finds what came at the same moment: neither decision saw the other', async (
   async function relayTurns() {
     const moment = await findMoment(pool, Date.now())
     // Too early: the shop's transaction is under way.
-    if (moment) expect(await checkWaits(pool, moment, { now: Date.now(), before: Date.now(), most: 100 })).toBeUndefined()
+    if (moment)
+      expect(await checkWaits(pool, moment, { now: Date.now(), before: Date.now(), most: 100 })).toBeUndefined()
   }
 })
