@@ -29,6 +29,8 @@ export type SubmittedBatch = {
   wait_until?: number | null
   /** In a batch that integrity wrote itself, to have records that waited decided anew: where each of them came from. */
   resumed?: Resumed[]
+  /** The id of the API key that it was sent with; null or absent where it was sent without one, or that is not known. */
+  key_id?: string | null
 }
 
 /**

@@ -43,6 +43,7 @@ export const submittedSchema = (type: RecordType): AvroSchema => ({
       default: null,
     },
     { ...field('resumed', resumed, 'where records that waited, and are decided anew, came from'), default: [] },
+    { ...field('key_id', ['null', 'string'], 'id of the API key that it was sent with'), default: null },
   ],
 })
 

@@ -103,6 +103,9 @@ create table integrity.verdicts (
   waiting json,
   -- Places of records that were to be decided anew and no longer waited: nothing happened to them.
   gone integer[] not null default '{}'::integer[],
+  -- The id of the API key that the batch was sent with; null where it was sent without one, by integrity itself, or
+  -- before keys were noted.
+  key_id text,
   constraint verdicts_pkey primary key (batch_id)
 );
 create index verdicts_last_used on integrity.verdicts (topic, partition, coalesce(repeated_at, decided_at));
@@ -210,6 +213,8 @@ create table integrity.retry_orders (
   submitted integer not null,
   -- How many were left out, by reason.
   skipped json not null,
+  -- The id of the API key that it was ordered with: what is submitted again for the order carries it.
+  key_id text,
   constraint retry_orders_pkey primary key (order_id)
 );
 create index retry_orders_ordered_at on integrity.retry_orders (ordered_at);

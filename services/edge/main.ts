@@ -92,7 +92,10 @@ await runService(log, async (onStop, crash) => {
   const patience = createPatience(log)
   const followers = createFollowers({ kafka, log })
   onStop('topics that are looked at', followers.close)
-  const look = openLook({ catalogue, access, layout: () => stream.layout(), now, log }, onStop)
+  const look = openLook(
+    { catalogue, access, kafka, decoders: registry, layout: () => stream.layout(), now, log },
+    onStop,
+  )
   const stream = openStream({
     catalogue,
     kafka,

@@ -57,7 +57,13 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
     // Of a request that came with another body nothing is taken: what it holds takes nobody's place either.
     if (bodies.get(batch.request_id)?.equals(batch.body_sha256) ?? true) waits.note(one, decision)
     if (!bodies.has(batch.request_id)) bodies.set(batch.request_id, batch.body_sha256)
-    taken.verdicts.push({ ...decision, topic: at.topic, partition: at.partition, submitted_offset: offset })
+    taken.verdicts.push({
+      ...decision,
+      topic: at.topic,
+      partition: at.partition,
+      submitted_offset: offset,
+      ...(batch.key_id && { key_id: batch.key_id }),
+    })
     taken.requests.push(...decidedRequestsOf(batch, decision))
     for (const record of newlyAccepted(batch, decision)) {
       const id = String(record[at.type.id])

@@ -6,8 +6,11 @@ import { noneWaitedSince } from './waiting/upkeep.js'
 
 // integrity.verdicts: the decision on each batch. It is written once and never changed; pruning removes old ones.
 
-/** A verdict as it is kept, with the topic, partition and offset of the message that was decided. */
-export type StoredVerdict = PlacedVerdict & { topic: string; partition: number }
+/**
+ * A verdict as it is kept, with the topic, partition and offset of the message that was decided. `key_id` is the API key that the batch
+ * was sent with, where that is known; it is written, and read by `findSources` alone.
+ */
+export type StoredVerdict = PlacedVerdict & { topic: string; partition: number; key_id?: string }
 
 type InLog = { topic: string; partition: number; offset: number }
 
@@ -181,14 +184,15 @@ export const insertVerdicts = async (connection: Connection, verdicts: readonly 
     name: 'insert-verdicts',
     text: `
       insert into integrity.verdicts (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
-        accepted, refused, repeated, decided_at, topic, partition, submitted_offset, waiting, gone)
+        accepted, refused, repeated, decided_at, topic, partition, submitted_offset, waiting, gone, key_id)
       select batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
-        accepted, refused, repeated::integer[], decided_at, topic, partition, submitted_offset, waiting, gone::integer[]
+        accepted, refused, repeated::integer[], decided_at, topic, partition, submitted_offset, waiting, gone::integer[],
+        key_id
       from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::integer[], $6::integer[], $7::integer[],
         $8::bytea[], $9::integer[], $10::json[], $11::text[], $12::timestamptz[], $13::text[], $14::integer[],
-        $15::bigint[], $16::json[], $17::text[])
+        $15::bigint[], $16::json[], $17::text[], $18::text[])
         as v (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
-          accepted, refused, repeated, decided_at, topic, partition, submitted_offset, waiting, gone)`,
+          accepted, refused, repeated, decided_at, topic, partition, submitted_offset, waiting, gone, key_id)`,
     values: [
       column((v) => v.batch_id),
       column((v) => v.org_id),
@@ -208,6 +212,7 @@ export const insertVerdicts = async (connection: Connection, verdicts: readonly 
       column((v) => v.submitted_offset),
       column((v) => (v.waiting ? JSON.stringify(v.waiting) : null)),
       column((v) => `{${v.gone?.join(',') ?? ''}}`),
+      column((v) => v.key_id ?? null),
     ],
   })
 }

@@ -2,8 +2,17 @@ import { type RejectionId, rejectionName, settleRetries } from '#ledger/retries/
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Job } from './plan-retry.js'
 
-/** Refused records that go in one request, as JSON each, with the Idempotency-Key that this request has each time it is sent. */
-export type AgainRequest = { idempotencyKey: string; org: string; type: string; records: readonly string[] }
+/**
+ * Refused records that go in one request, as JSON each, with the Idempotency-Key that this request has each time it is sent. `keyId` is
+ * the API key that it was ordered with; null where it was not ordered, but is sent by whoever retries.
+ */
+export type AgainRequest = {
+  idempotencyKey: string
+  org: string
+  type: string
+  records: readonly string[]
+  keyId: string | null
+}
 
 /** What became of it: decided, with the places of the records that were refused again; or not taken, and why. */
 export type AgainAnswer =
@@ -19,12 +28,18 @@ export type SubmitAgain = (request: AgainRequest) => Promise<AgainAnswer>
  */
 export const sendClaimed = async (
   deps: { pool: Pool; submit: SubmitAgain },
-  { retryId, org, type, wanted }: Pick<Job, 'retryId' | 'org' | 'type' | 'wanted'>,
+  {
+    retryId,
+    org,
+    type,
+    wanted,
+    keyId = null,
+  }: Pick<Job, 'retryId' | 'org' | 'type' | 'wanted'> & { keyId?: string | null },
   records: ReadonlyMap<string, string>,
 ): Promise<{ accepted: number; refused: number } | Extract<AgainAnswer, { notTaken: string }>> => {
   const texts = wanted.flatMap((each) => records.get(rejectionName(each)) ?? [])
   if (texts.length < wanted.length) throw new Error('a request is sent with all of its records, or not at all')
-  const answer = await deps.submit({ idempotencyKey: retryId, org, type, records: texts })
+  const answer = await deps.submit({ idempotencyKey: retryId, org, type, records: texts, keyId })
   if ('notTaken' in answer) return answer
   const refused = new Set(answer.refused)
   const outcomeOf = (each: RejectionId, place: number) => ({

@@ -28,6 +28,7 @@ const newTag = () => sampleOf(tag, { is_deleted: false })
 const isReady = () =>
   eventually(async () => expect(await readyzOf(system.edgeUrl)).toMatchObject({ httpStatus: 200 }), 90_000)
 const serviceLog = (name: string) => readFileSync(join(system.dataDir, 'logs', `${name}.log`), 'utf8')
+type Journey = { steps?: { kind: string; topic?: string; offset?: number }[] }
 const idsIn = async (view: string, id: string) => {
   const rows = await analyst.query<{ id: string }>(
     `select toString(${id}) as id from weir.${view} where org_id = {org:String}`,
@@ -40,8 +41,17 @@ describe('while Kafka hangs', () => {
   it('uploads are answered in time, nothing is lost, and all go on by themselves afterwards', async () => {
     const client = keepUploading(createUploader(edge.url, org.key))
     await eventually(() => expect(client.acknowledged.length).toBeGreaterThan(60))
+    const [known] = client.acknowledged
+    await eventually(async () => expect(await idsIn('shops', 'shop_id')).toContain(known), 60_000)
+    const offsetInJourney = async () => {
+      const { status, body } = await org.uploader.get<Journey>(`/v1/data/shops/${known}/journey`)
+      const published = body.steps?.find(({ kind }) => kind === 'published')
+      return { status, topic: published?.topic, offset: published?.offset }
+    }
     kill('kafka', 'SIGSTOP')
     try {
+      // Where an event lies on its topic only Kafka knows; the rest of its record's journey is told without it.
+      expect(await offsetInJourney()).toEqual({ status: 200, topic: 'weir.accepted.shops', offset: undefined })
       await eventually(() => expect(client.failures.length).toBeGreaterThan(2), 60_000)
       // Longer than Kafka waits for a consumer, and a consumer for Kafka.
       await eventually(async () => {
@@ -55,6 +65,7 @@ describe('while Kafka hangs', () => {
     await eventually(() => expect(client.acknowledged.length).toBeGreaterThan(reached + 60), 90_000)
     await client.stop()
     await isReady()
+    await eventually(async () => expect((await offsetInJourney()).offset).toEqual(expect.any(Number)), 60_000)
     await eventually(
       async () => expect(await idsIn('shops', 'shop_id')).toEqual([...client.acknowledged].sort()),
       60_000,

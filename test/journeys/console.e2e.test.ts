@@ -14,8 +14,11 @@ import { createUploader } from '../support/system/uploader.js'
 type Step = {
   kind: string
   words: string
+  key_id?: string
   topic?: string
+  partition?: number
   offset?: number
+  version?: number
   request_id?: string
   row?: Record<string, unknown>
   changes?: unknown[]
@@ -25,6 +28,7 @@ type Journey = {
   refers_to: { field: string; type: string; id: string; exists: boolean }[]
   referred_by: { type: string; count: number; sample: string[] }[]
 }
+type TopicEvent = { partition: number; offset: number; value: { version: number } }
 type Listed = {
   requests: { request_id: string; type: string; status: string; accepted: number; refused: number; waiting: number }[]
 }
@@ -128,8 +132,18 @@ it("tells a record's whole way, and lists the requests that it came in", async (
     changed,
     deleted,
   ])
+  const { key_id } = (await org.uploader.get<{ key_id: string }>('/v1/me')).body
   for (const step of journey.steps.filter(({ kind }) => kind === 'received'))
-    expect(step).toMatchObject({ topic: 'weir.submitted.offers', offset: expect.any(Number) })
+    expect(step).toMatchObject({ topic: 'weir.submitted.offers', offset: expect.any(Number), key_id })
+  // Where the topic itself says that they are.
+  const { events } = (await org.uploader.get<{ events: TopicEvent[] }>('/v1/topics/weir.accepted.offers/events')).body
+  const places = events.map(({ partition, offset, value }) => ({ partition, offset, version: value.version }))
+  expect(places).toHaveLength(3)
+  await eventually(async () => {
+    const { body } = await org.uploader.get<Journey>(path)
+    const published = body.steps.filter(({ kind }) => kind === 'published')
+    expect(published.map(({ partition, offset, version }) => ({ partition, offset, version }))).toEqual(places)
+  }, 60_000)
   expect(journey.steps.find(({ kind }) => kind === 'changed')?.changes).toEqual([
     { field: 'name', before: 'first', after: 'second' },
   ])
@@ -152,6 +166,17 @@ it("tells a record's whole way, and lists the requests that it came in", async (
   expect(await ids('type=shops')).toEqual([parents])
   expect((await ids('')).length).toBe(6)
   expect((await stranger.uploader.get<Listed>('/v1/requests')).body).toEqual({ requests: [], next_cursor: null })
+
+  const look = sampleOf(interaction, { item_type: 'SHOP', item_id: parent.shop_id, student_id: null })
+  const { body: taken } = await org.uploader.interact(look)
+  await eventually(async () => {
+    const { body } = await org.uploader.get<Journey>(`/v1/data/interactions/${taken.interaction_id}/journey`)
+    expect(body.steps?.map((step) => [step.kind, step.key_id])).toEqual([
+      ['received', key_id],
+      ...['accepted', 'published', 'stored'].map((kind) => [kind, undefined]),
+    ])
+    expect(body.steps[2]).toMatchObject({ topic: 'weir.interactions', offset: expect.any(Number) })
+  }, 60_000)
 })
 
 it('tells that a record waits, and what came of it, in its journey, among the requests and live', async () => {
@@ -183,6 +208,10 @@ it('tells that a record waits, and what came of it, in its journey, among the re
       ]),
     60_000,
   )
+  const { body: whole } = await org.uploader.get<Journey>(path)
+  const { key_id } = (await org.uploader.get<{ key_id: string }>('/v1/me')).body
+  const arrivals = whole.steps.filter(({ kind }) => kind === 'received')
+  expect(arrivals.map((step) => step.key_id)).toEqual([key_id, key_id])
   expect(await list('status=waiting')).toEqual([])
   expect((await list('type=offers')).map(({ status, accepted }) => [status, accepted])).toEqual([
     ['accepted', 1],

@@ -53,7 +53,7 @@ afterAll(async () => {
 
 it('records come from the uploader to the analyst, and the operator finds nothing amiss', async () => {
   const { key } = JSON.parse(await weir('keys', 'issue', '--org', org, '--json'))
-  const { upload, interact } = createUploader(edgeUrl, key)
+  const { upload, interact, get } = createUploader(edgeUrl, key)
   const shopId = randomUUID()
   expect((await upload('shops', [sampleOf(shop, { shop_id: shopId, is_deleted: false })])).status).toBe(200)
   const offers = [sampleOf(offer, { shop_id: shopId, is_deleted: false }), sampleOf(offer)]
@@ -70,6 +70,10 @@ it('records come from the uploader to the analyst, and the operator finds nothin
   }
   for (const view of ['shops', 'offers', 'rejections', 'interactions'])
     await eventually(async () => expect(await count(view), view).toBe(1))
+  await eventually(async () => {
+    const { body } = await get<{ steps: { kind: string; offset?: number }[] }>(`/v1/data/shops/${shopId}/journey`)
+    expect(body.steps.find(({ kind }) => kind === 'published')?.offset).toEqual(expect.any(Number))
+  }, 60_000)
   await eventually(async () =>
     expect(JSON.parse(await weir('verify', '--org', org, '--json'))).toMatchObject({ is_clean: true }),
   )

@@ -152,6 +152,14 @@ it('shows an organisation its refused records, and submits them again once their
     const rows = await analyst.query('select 1 from weir.interactions where org_id = {org:String}', { org: org.name })
     expect(rows).toHaveLength(1)
   })
+  // What an edge submits for an order was sent with the key of the order.
+  const { key_id } = (await org.uploader.get<{ key_id: string }>('/v1/me')).body
+  await eventually(async () => {
+    const path = `/v1/data/offers/${offers[0]?.offer_id}/journey`
+    const { body } = await org.uploader.get<{ steps: { kind: string; key_id?: string }[] }>(path)
+    const arrivals = body.steps.filter(({ kind }) => kind === 'received')
+    expect(arrivals.map((step) => step.key_id)).toEqual([key_id, key_id])
+  }, 60_000)
 
   // Mended and sent by its uploader: what was refused is accepted since. A newer one that is refused too overtakes it.
   const again = offerOf(late.shop_id, { offer_id: offers[2]?.offer_id, value: -2 })

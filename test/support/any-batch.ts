@@ -80,6 +80,7 @@ export const anyBatch = (type: RecordType): fc.Arbitrary<SubmittedBatch> =>
       ),
       wait_until: fc.option(fc.nat(2 ** 42), { nil: null }) as fc.Arbitrary<number | null>,
       resumed: fc.subarray(taken).chain((resumed) => fc.tuple(...resumed.map(anyResumed))),
+      key_id: fc.option(text, { nil: null }) as fc.Arbitrary<string | null>,
     }),
   )
 

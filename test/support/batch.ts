@@ -64,7 +64,7 @@ const assignedOf = (type: RecordType): Record<string, string | number> =>
 
 /** The batch as a message of the submitted topic, under the id that a registry gave to this version's schema. */
 export const submittedMessage = (type: RecordType, batch: SubmittedBatch, schemaId = 7): Buffer => {
-  const written = { gathered: false, keyed_requests: [], wait_until: null, resumed: [], ...batch }
+  const written = { gathered: false, keyed_requests: [], wait_until: null, resumed: [], key_id: null, ...batch }
   return Buffer.concat([
     headerOf(schemaId),
     avro.Type.forSchema(submittedSchema(type) as avro.Schema).toBuffer(written),

@@ -29,6 +29,8 @@ export type RequestFacts = {
   lanes?: number
   /** How many milliseconds its records wait for what they refer to; without it they are refused at once. */
   wait?: number | undefined
+  /** The API key that it was sent with; null or absent where that was none, or is not known. */
+  keyId?: string | null
 }
 
 /**
@@ -61,6 +63,7 @@ export const toBatches = (
       submitted_at: request.submittedAt,
       body_sha256: request.bodySha256,
       ...(request.wait !== undefined && { wait_until: request.submittedAt + request.wait }),
+      ...(request.keyId && { key_id: request.keyId }),
       ...split(slice, (n) => placeAt(before + n) - first),
     }
   })

@@ -52,6 +52,7 @@ export type ImportDeps = {
   type: RecordType
   requestId: string
   orgId: string
+  keyId: string | null
   keyed: boolean
   wait: number | undefined
   nextChunk: () => Promise<ImportChunk | undefined>
@@ -147,6 +148,7 @@ const submitChunk = (
       bodySha256: chunk.sha256,
       keyed: deps.keyed,
       wait: deps.wait,
+      keyId: deps.keyId,
     })
     const answered = await deps.submit(upload, tellWritten)
     if ('error' in answered) return { chunk, results: [], failure: describeError(answered.error, chunk) }

@@ -81,7 +81,7 @@ const addImport = (
     const body = request.body as ImportBody | undefined
     if (!body) return { error: requestError(400, 'the body is empty') }
     const signal = endingOf(request, reply)
-    const { orgId } = callerOf(request)
+    const { orgId, keyId } = callerOf(request)
     const options = { isGzipped: isGzipped(request), within: deps.pieceWithin, signal }
     const readPiece = createPieces(body.stream, options)
     const nextPiece = async (): Promise<Piece> => {
@@ -97,6 +97,7 @@ const addImport = (
     const lines = runImport({
       type,
       orgId,
+      keyId,
       requestId: request.id,
       keyed: request.idempotencyKey !== null,
       wait: query.wait,

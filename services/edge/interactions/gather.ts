@@ -21,6 +21,8 @@ export type Interaction = {
   bodySha256: Buffer
   keyedRequestId: string | null
   keyedId: string | null
+  /** The API key that it was sent with; null where that was none, or is not known. */
+  keyId: string | null
   /** How many milliseconds it waits for what it refers to; without it, it is refused at once. */
   wait?: number | undefined
 }
@@ -29,8 +31,8 @@ export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] 
 export type Gathered = { requestId: string; outcome: Promise<InteractionOutcome> }
 /**
  * Collects the interactions of an organisation that arrive within a few milliseconds into one batch; those with an Idempotency-Key
- * into one for each partition, since the same interaction has to meet itself there; and those that may wait into one for each time, since
- * a batch has one. Each has at once the request id by which it will be known.
+ * into one for each partition, since the same interaction has to meet itself there; and those that may wait into one for each time, and
+ * those of each API key into one, since a batch names one. Each has at once the request id by which it will be known.
  */
 export type Gather = (orgId: string, interaction: Interaction) => Gathered
 
@@ -45,6 +47,7 @@ type Open = {
   group: string
   lane: number | undefined
   wait: number | undefined
+  keyId: string | null
   waiting: Gathering[]
   bytes: number
 }
@@ -75,7 +78,7 @@ export const createGather = (deps: {
     else underWay.delete(group)
   }
 
-  const submit = async (orgId: string, { requestId, lane, wait, waiting }: Open): Promise<void> => {
+  const submit = async (orgId: string, { requestId, lane, wait, keyId, waiting }: Open): Promise<void> => {
     deps.figures.gathered.observe(waiting.length)
     const batches = toBatches([waiting.map(({ entry }) => entry)], {
       orgId,
@@ -83,6 +86,7 @@ export const createGather = (deps: {
       bodySha256: hashOf(waiting),
       submittedAt: deps.now(),
       wait,
+      keyId,
     }).map(({ lane: _, ...batch }) => ({
       ...batch,
       ...(lane !== undefined && { lane }),
@@ -115,12 +119,14 @@ export const createGather = (deps: {
   }
 
   /** The batch that has room for an interaction of this size. */
-  const openFor = (orgId: string, lane: number | undefined, { entry: { size }, wait }: Interaction): Open => {
-    const group = groupOf(orgId, lane, wait)
+  const openFor = (orgId: string, lane: number | undefined, interaction: Interaction): Open => {
+    const { wait, keyId } = interaction
+    const { size } = interaction.entry
+    const group = groupOf(orgId, lane, wait, keyId)
     const open = openOf.get(group)
     if (open && open.bytes + size <= batchLimits.bytes) return open
     if (open) send(orgId, open)
-    const next: Open = { requestId: gatheredRequestId(newId()), group, lane, wait, waiting: [], bytes: 0 }
+    const next: Open = { requestId: gatheredRequestId(newId()), group, lane, wait, keyId, waiting: [], bytes: 0 }
     openOf.set(group, next)
     deps.sendLater(() => send(orgId, next), !underWay.has(group))
     return next
@@ -142,8 +148,8 @@ export const createGather = (deps: {
 }
 
 /** No organisation's name holds a slash. */
-const groupOf = (orgId: string, lane: number | undefined, wait: number | undefined): string =>
-  `${orgId}/${lane ?? ''}/${wait ?? ''}`
+const groupOf = (orgId: string, lane: number | undefined, wait: number | undefined, keyId: string | null): string =>
+  `${orgId}/${lane ?? ''}/${wait ?? ''}/${keyId ?? ''}`
 
 const hashOf = (waiting: readonly Gathering[]): Buffer => {
   const hash = createHash('sha256')

@@ -45,12 +45,12 @@ export const createRecordInteraction = (deps: RecordInteractionDeps) => {
     request.recordCount = 1
     const tooMany = deps.rateLimits.takeRecords(request, 1)
     if (tooMany) return sendError(reply, tooMany)
-    const { orgId } = callerOf(request)
+    const { orgId, keyId } = callerOf(request)
     const key = request.idempotencyKey
     const gather = (given: Entry, keyedId: string | null): Gathered => {
       // With a key, the request has its id already: the same each time that it is sent.
       const keyedRequestId = key === null ? null : request.id
-      const facts = { bodySha256: body.sha256, keyedRequestId, keyedId, wait: query.wait }
+      const facts = { bodySha256: body.sha256, keyedRequestId, keyedId, keyId, wait: query.wait }
       const gathered = deps.gather(orgId, { entry: given, ...facts })
       // The answer names the id that rejections, events and look-ups know the interaction by.
       request.id = gathered.requestId

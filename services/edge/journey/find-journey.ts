@@ -1,5 +1,5 @@
 import { type Entity, entityName, findEntities } from '#ledger/entities.js'
-import { findVerdicts } from '#ledger/verdicts.js'
+import { findSources } from '#ledger/latest/sources.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Reader } from '#rejections/find-rejections.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -10,10 +10,11 @@ import type { Values } from '#schemas/field.js'
 import type { Problem } from '#schemas/problem.js'
 import { columnsOf, createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
+import type { FindOffsets } from './find-offsets.js'
 import {
   type JourneyStep,
   mostVersionsOf,
-  type PlaceInLog,
+  publishedTo,
   type RecordVersion,
   stepsOf,
   type WaitedVersion,
@@ -39,6 +40,7 @@ export const createFindJourney = (deps: {
   catalogue: Catalogue
   clickhouse: Reader
   pool: Pool
+  findOffsets: FindOffsets
   layout: () => Layout
 }): FindJourney => {
   const { clickhouse, pool } = deps
@@ -106,14 +108,6 @@ export const createFindJourney = (deps: {
     }))
   }
 
-  const findPlaces = async (batchIds: readonly string[]): Promise<(batchId: string) => PlaceInLog | undefined> => {
-    const verdicts = await findVerdicts(pool, [...new Set(batchIds)])
-    return (batchId) => {
-      const verdict = verdicts.get(batchId)
-      return verdict && { topic: verdict.topic, partition: verdict.partition, offset: verdict.submitted_offset }
-    }
-  }
-
   const findReferences = async (orgId: string, given: readonly Reference[]) => {
     // A refused record may name a type that is none.
     const references = given.filter((one) => isUuid(one.id) && deps.catalogue.all.has(one.type))
@@ -161,18 +155,20 @@ export const createFindJourney = (deps: {
     const most = mostVersionsOf(type)
     const versions = found.slice(-most)
     const before = found.length > most ? found[0] : undefined
-    const placeOf = await findPlaces([...versions, ...refusals, ...waits].map(({ batchId }) => batchId))
     const values = versions.at(-1)?.values ?? valuesIn(refusals.at(-1)?.record)
     // Of a record that only waits, what it waits for is all that is known here.
     const references = values ? createReferencesOf(type)(values as Values) : (waits.at(-1)?.missing ?? [])
-    const known = { versions, before, refusals, waits, placeOf }
-    return {
-      type: type.type,
-      id,
-      steps: stepsOf({ type, orgId, id, layout: deps.layout() }, known),
-      refers_to: await findReferences(orgId, references),
-      referred_by: await findReferrers(orgId, type, id),
-    }
+    const name = { type, orgId, id, layout: deps.layout() }
+    const batchIds = new Set([...versions, ...refusals, ...waits].map(({ batchId }) => batchId))
+    const sought = versions.map(({ version, acceptedAt }) => ({ version, acceptedAt: acceptedAt.getTime() }))
+    const [sources, offsets, refers_to, referred_by] = await Promise.all([
+      findSources(pool, orgId, [...batchIds]),
+      deps.findOffsets({ orgId, type, ...publishedTo(name) }, sought),
+      findReferences(orgId, references),
+      findReferrers(orgId, type, id),
+    ])
+    const steps = stepsOf(name, { versions, before, refusals, waits, sources, offsets })
+    return { type: type.type, id, steps, refers_to, referred_by }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { BatchOrigin } from '#ledger/latest/sources.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { acceptedTopic, database, entityKey, viewOf } from '#schemas/derive/names.js'
 import { type Layout, partitionsOf } from '#schemas/derive/topics.js'
@@ -15,6 +16,8 @@ export type JourneyStep = {
   words: string
   request_id?: string
   batch_id?: string
+  /** The id of the API key that it was sent with. */
+  key_id?: string
   problems?: Problem[]
   topic?: string
   partition?: number
@@ -55,36 +58,48 @@ export type WaitedVersion = {
   missing: Reference[]
 }
 
-/** Where a batch lies in the submitted log. */
-export type PlaceInLog = { topic: string; partition: number; offset: number }
+export type RecordName = { type: RecordType; orgId: string; id: string; layout: Layout }
+
+/** The topic that a record's accepted events are on, their partition there, and their key. */
+export const publishedTo = ({ type, orgId, id, layout }: RecordName) => {
+  const topic = acceptedTopic(type.type)
+  const key = entityKey(orgId, id)
+  return { topic, key, partition: partitionOf(key, partitionsOf(layout, topic)) }
+}
 
 /**
  * What happened to a record, oldest first, from its versions, refusals and waits. `before` is the version before the first that is
  * shown, where older ones are left out.
  */
 export const stepsOf = (
-  given: { type: RecordType; orgId: string; id: string; layout: Layout },
+  given: RecordName,
   known: {
     versions: readonly RecordVersion[]
     before: RecordVersion | undefined
     refusals: readonly RefusedVersion[]
     waits: readonly WaitedVersion[]
-    placeOf: (batchId: string) => PlaceInLog | undefined
+    /** By batch id; without those that are not known any more. */
+    sources: ReadonlyMap<string, BatchOrigin>
+    /** Of the versions, where they were found on the topic. */
+    offsets: ReadonlyMap<number, number>
   },
 ): JourneyStep[] => {
   const { type } = given
-  const topic = acceptedTopic(type.type)
-  const partition = partitionOf(entityKey(given.orgId, given.id), partitionsOf(given.layout, topic))
+  const { topic, partition } = publishedTo(given)
   const newest = known.versions.at(-1)
 
-  const received = (one: { requestId: string; batchId: string }, latest: Date): JourneyStep => ({
-    at: earlier(timeOf(one.requestId), latest),
-    kind: 'received',
-    words: 'Received in a request.',
-    request_id: one.requestId,
-    batch_id: one.batchId,
-    ...known.placeOf(one.batchId),
-  })
+  const received = (one: { requestId: string; batchId: string }, latest: Date): JourneyStep => {
+    const { key_id = null, ...place } = known.sources.get(one.batchId) ?? {}
+    return {
+      at: earlier(timeOf(one.requestId), latest),
+      kind: 'received',
+      words: key_id === null ? 'Received in a request.' : `Received in a request, sent with the key ${key_id}.`,
+      request_id: one.requestId,
+      batch_id: one.batchId,
+      ...(key_id !== null && { key_id }),
+      ...place,
+    }
+  }
 
   const told = new Set<WaitedVersion>()
   /**
@@ -111,7 +126,15 @@ export const stepsOf = (
   const ofVersion = (one: RecordVersion, before: RecordVersion | undefined): JourneyStep[] => {
     const { requestId, batchId, acceptedAt, version, values } = one
     const origin = { at: acceptedAt, request_id: requestId, batch_id: batchId, version }
-    const published: JourneyStep = { ...origin, kind: 'published', words: `Published to ${topic}.`, topic, partition }
+    const offset = known.offsets.get(version)
+    const published: JourneyStep = {
+      ...origin,
+      kind: 'published',
+      words: `Published to ${topic}.`,
+      topic,
+      partition,
+      ...(offset !== undefined && { offset }),
+    }
     const verdict: JourneyStep = before
       ? { ...origin, ...changeOf(type, before.values, values) }
       : { ...origin, kind: 'accepted', words: 'Accepted: it is well-formed, and all that it refers to was known.' }

@@ -2,14 +2,17 @@ import { countDecided, findDecidedSince, findLastAccepted } from '#ledger/latest
 import { listDecidedRequests, listPendingRequests } from '#ledger/latest/requests.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
+import type { Kafka } from '#platform/kafka/kafka.js'
 import { abandonAfter, createPool, endPool } from '#platform/postgres/postgres.js'
 import type { Trust } from '#platform/process/access.js'
 import type { OnStop } from '#platform/process/lifecycle.js'
+import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import type { AppDeps } from '../app.js'
 import { createFindJourney } from '../journey/find-journey.js'
+import { createFindOffsets } from '../journey/find-offsets.js'
 import { createActivity } from '../live/activity.js'
 import { createOperatorsDesk } from '../operators/desk.js'
 import { boundedReader, createReads } from '../rejections/reads.js'
@@ -24,6 +27,8 @@ export const openLook = (
   deps: {
     catalogue: Catalogue
     access: { postgres: string; clickhouse: Trust & { url: string } }
+    kafka: Kafka
+    decoders: Pick<Registry, 'decoder'>
     layout: () => Layout
     now: () => number
     log: Log
@@ -58,7 +63,12 @@ export const openLook = (
         pending: (asked) => listPendingRequests(pool, asked),
       },
       lastAccepted: (orgId) => findLastAccepted(pool, orgId, types),
-      findJourney: createFindJourney({ ...deps, clickhouse: boundedReader(clickhouse), pool }),
+      findJourney: createFindJourney({
+        ...deps,
+        clickhouse: boundedReader(clickhouse),
+        pool,
+        findOffsets: createFindOffsets(deps),
+      }),
       operators: createOperatorsDesk(pool),
       lookReads: createReads(undefined, 'this'),
     },

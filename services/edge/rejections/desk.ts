@@ -1,4 +1,4 @@
-import { countOrdered, findOrder, placeOrder, type StoredOrder } from '#ledger/retries/orders.js'
+import { countOrdered, findOrder, type NewOrder, placeOrder, type StoredOrder } from '#ledger/retries/orders.js'
 import type { Filter } from '#rejections/filter.js'
 import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
 import { planRetries, type RetryPlan, type Sources } from '#rejections/plan-retry.js'
@@ -22,7 +22,7 @@ export type RejectionsDesk = {
   /** Whether so much of this organisation waits to be submitted that no more is taken. */
   isBusy: (org: string) => Promise<boolean>
   /** Claims what was planned, to be submitted in the background; does nothing where the order is there already. */
-  place: (order: { orderId: string; org: string; bodySha256: Buffer }, plan: RetryPlan) => Promise<void>
+  place: (order: NewOrder, plan: RetryPlan) => Promise<void>
   findOrder: (org: string, orderId: string) => Promise<StoredOrder | undefined>
 }
 

@@ -62,7 +62,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     if ('error' in body) return sendError(reply, body.error)
     const asked = ask.retry(body.json)
     if ('problems' in asked) return refuse(reply, asked)
-    const { orgId } = callerOf(request)
+    const { orgId, keyId } = callerOf(request)
     const answerWith = async (): Promise<FastifyReply> => {
       const order = await desk.findOrder(orgId, request.id)
       if (!order) return sendError(reply, absent)
@@ -88,7 +88,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     const tooMany = toSend > 0 ? deps.rateLimits.takeRecords(request, toSend) : undefined
     if (tooMany) return sendError(reply, tooMany)
     request.recordCount = toSend
-    await desk.place({ orderId: request.id, org: orgId, bodySha256: body.sha256 }, plan)
+    await desk.place({ orderId: request.id, org: orgId, keyId, bodySha256: body.sha256 }, plan)
     return answerWith()
   }
 

@@ -51,14 +51,14 @@ const createUploadAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAgain
   const toEntry = createToEntry(type)
   const toUpload = createToUpload(type, deps)
   const upload = createUploader(deps)
-  return async ({ org, idempotencyKey, records }) => {
+  return async ({ org, idempotencyKey, records, keyId }) => {
     const requestId = requestIdOf({ org, type: type.type, retryId: idempotencyKey })
     const bodySha256 = sha256Of(uploadBodyOf(records))
     const entries = await toEntries(
       toEntry,
       records.map((text) => JSON.parse(text) as unknown),
     )
-    const given = toUpload(entries, { orgId: org, requestId, bodySha256, keyed: true })
+    const given = toUpload(entries, { orgId: org, requestId, bodySha256, keyed: true, keyId })
     const answer = await upload(given)
     if ('error' in answer) return { notTaken: answer.error.message, isAboutTheBody: false }
     answer.results.forEach(({ outcome }, i) => {
@@ -75,7 +75,7 @@ const createUploadAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAgain
 
 const createInteractAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAgain => {
   const toEntry = createToEntry(type)
-  return async ({ org, idempotencyKey, records: [text = 'null'] }: AgainRequest): Promise<AgainAnswer> => {
+  return async ({ org, idempotencyKey, records: [text = 'null'], keyId }: AgainRequest): Promise<AgainAnswer> => {
     const bodySha256 = sha256Of(text)
     const requestId = keyedRequestId(org, '/user-interactions', idempotencyKey)
     const id = keyedInteractionId(org, idempotencyKey)
@@ -84,7 +84,7 @@ const createInteractAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAga
     const isRefused = 'refusal' in entry
     const given = isRefused ? entry : { ...entry, keyedSha256: bodySha256 }
     const keyedId = isRefused ? null : id
-    const { outcome } = deps.gather(org, { entry: given, bodySha256, keyedRequestId: requestId, keyedId })
+    const { outcome } = deps.gather(org, { entry: given, bodySha256, keyedRequestId: requestId, keyedId, keyId })
     const decided = await outcome
     if (decided === 'unknown') throw unknown()
     return { requestId, refused: decided !== 'accepted' && 'problems' in decided ? [0] : [] }

@@ -68,12 +68,14 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     const tooMany = deps.rateLimits.takeRecords(request, given.records.length)
     if (tooMany) return { error: tooMany }
     const entries = body.entries ?? (await toEntries(toEntry, given.records))
+    const { orgId, keyId } = callerOf(request)
     const upload = toUpload(entries, {
-      orgId: callerOf(request).orgId,
+      orgId,
       requestId: request.id,
       bodySha256: body.sha256,
       keyed: request.idempotencyKey !== null,
       wait,
+      keyId,
     })
     return { ...upload, lines: body.lines }
   }

@@ -25,11 +25,13 @@ export type Upload = {
   keyed: boolean
   /** How many milliseconds its records wait for what they refer to; without it they are refused at once. */
   wait?: number | undefined
+  /** The API key that it was sent with; null where that is not known. */
+  keyId: string | null
   batches: OutgoingBatch[]
 }
 
 /** What the batches of an upload are made of. */
-export type UploadFacts = Pick<Upload, 'orgId' | 'requestId' | 'bodySha256' | 'keyed' | 'wait'>
+export type UploadFacts = Pick<Upload, 'orgId' | 'requestId' | 'bodySha256' | 'keyed' | 'wait' | 'keyId'>
 
 /** Cuts records of this type into the batches of one request. */
 export const createToUpload = (

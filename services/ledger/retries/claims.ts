@@ -76,7 +76,7 @@ export const findRetries = async (pool: Pool, places: readonly RejectionId[]): P
 
 /**
  * A request that rejections were claimed for and whose answer is not known; `wanted` in the order of the request. `isSent` where
- * an edge has begun to send it.
+ * an edge has begun to send it; `keyId` is the API key that it was ordered with, as far as that is known.
  */
 export type Unanswered = {
   retryId: string
@@ -84,15 +84,16 @@ export type Unanswered = {
   type: string
   claimedAt: Date
   isSent: boolean
+  keyId: string | null
   wanted: (RejectionId & { rejectedAt: Date })[]
 }
 
 /** Requests of operators' runs that have ended without their answer. What uploaders have ordered, the edges finish by themselves. */
-export const findUnanswered = (pool: Pool): Promise<Unanswered[]> => readUnanswered(pool, 'order_id is null', [], 1e9)
+export const findUnanswered = (pool: Pool): Promise<Unanswered[]> => readUnanswered(pool, 'r.order_id is null', [], 1e9)
 
 /** The first requests that were ordered for an organisation and are not answered, in the order in which they are to be sent. */
 export const findOrdered = (pool: Pool, org: string, most: number): Promise<Unanswered[]> =>
-  readUnanswered(pool, 'order_id is not null and org_id = $2', [org], most)
+  readUnanswered(pool, 'r.order_id is not null and r.org_id = $2', [org], most)
 
 const readUnanswered = async (
   pool: Pool,
@@ -106,27 +107,30 @@ const readUnanswered = async (
     type: string
     claimed_at: Date
     is_sent: boolean
+    key_id: string | null
     batch_ids: string[]
     indexes: number[]
     times: Date[]
   }>(
     `
-    select retry_id, org_id, type, min(claimed_at) as claimed_at, bool_or(sent_at is not null) as is_sent,
+    select r.retry_id, r.org_id, r.type, o.key_id, min(claimed_at) as claimed_at, bool_or(sent_at is not null) as is_sent,
       array_agg(batch_id order by place) as batch_ids, array_agg(index order by place) as indexes,
       array_agg(rejected_at order by place) as times
-    from integrity.retries
-    where outcome is null and ${condition}
-    group by retry_id, org_id, type
-    order by min(claimed_at), retry_id
+    from integrity.retries r
+    left join integrity.retry_orders o on o.order_id = r.order_id
+    where r.outcome is null and ${condition}
+    group by r.retry_id, r.org_id, r.type, o.key_id
+    order by min(claimed_at), r.retry_id
     limit $1`,
     [most, ...values],
   )
-  return rows.map(({ retry_id, org_id, type, claimed_at, is_sent, batch_ids, indexes, times }) => ({
+  return rows.map(({ retry_id, org_id, type, claimed_at, is_sent, key_id, batch_ids, indexes, times }) => ({
     retryId: retry_id,
     org: org_id,
     type,
     claimedAt: claimed_at,
     isSent: is_sent,
+    keyId: key_id,
     wanted: batch_ids.map((batchId, i) => ({ batchId, index: indexes[i] ?? 0, rejectedAt: times[i] ?? claimed_at })),
   }))
 }

@@ -6,13 +6,16 @@ import { type Claim, claimRetries } from './claims.js'
 /** How many rejections were meant, how many of them were claimed, and why the others were not. */
 export type OrderCounts = { matched: number; submitted: number; skipped: Record<string, number> }
 
+/** `keyId` is the API key that it is placed with. */
+export type NewOrder = { orderId: string; org: string; keyId: string | null; bodySha256: Buffer }
+
 /**
  * Writes an order and claims its rejections, all of it or nothing; `countsOf` is told how many could be claimed. False where the
  * order is there already: the same request came before, or at the same moment.
  */
 export const placeOrder = (
   pool: Pool,
-  order: { orderId: string; org: string; bodySha256: Buffer },
+  order: NewOrder,
   claims: readonly Claim[],
   countsOf: (claimed: number) => OrderCounts,
 ): Promise<boolean> =>
@@ -28,16 +31,13 @@ export const placeOrder = (
     return true
   })
 
-const insertOrder = async (
-  connection: Connection,
-  { orderId, org, bodySha256 }: { orderId: string; org: string; bodySha256: Buffer },
-): Promise<boolean> => {
+const insertOrder = async (connection: Connection, order: NewOrder): Promise<boolean> => {
   const { rowCount } = await connection.query(
     `
-    insert into integrity.retry_orders (order_id, org_id, body_sha256, matched, submitted, skipped)
-    values ($1, $2, $3, 0, 0, '{}')
+    insert into integrity.retry_orders (order_id, org_id, body_sha256, key_id, matched, submitted, skipped)
+    values ($1, $2, $3, $4, 0, 0, '{}')
     on conflict do nothing`,
-    [orderId, org, bodySha256],
+    [order.orderId, order.org, order.bodySha256, order.keyId],
   )
   return rowCount === 1
 }

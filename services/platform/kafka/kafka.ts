@@ -21,12 +21,14 @@ import { createPartitionWork } from './partition-work.js'
 import { createProducer, type Producer } from './producer.js'
 import type { StandIn } from './wire/fetch-answer.js'
 import { openWire } from './wire/open-wire.js'
+import { type PartitionReader, withPartitionReader } from './wire/read-partition.js'
 import type { Received } from './wire/record-batch.js'
 import { createOpenSocket, type OpenSocket, orRefused } from './wire/socket.js'
 
 // Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our
 // trials.
 
+export type { PartitionReader } from './wire/read-partition.js'
 export type { Received } from './wire/record-batch.js'
 
 /** What one fetch brought of one partition. */
@@ -77,6 +79,11 @@ export type ConsumeOptions = {
 export type Kafka = {
   createProducer: () => Promise<Producer>
   consume: (options: ConsumeOptions) => Promise<Consumer>
+  /** Runs work that reads one partition by offsets, on connections of its own; it fails once `ms` have passed. */
+  withPartitionReader: <T>(
+    place: { topic: string; partition: number; ms: number },
+    work: (reader: PartitionReader) => Promise<T>,
+  ) => Promise<T>
   /** Runs work with an admin connection that is closed afterwards. */
   withAdmin: <T>(work: (admin: ReturnType<Client['admin']>) => Promise<T>) => Promise<T>
 }
@@ -124,6 +131,7 @@ export const createKafka = (
     // Each wire is a client of its own, with connections that nobody shares: they can be cut off.
     createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched, deps.log))),
     consume: (options) => explained(consume(client, deps.log, options)),
+    withPartitionReader: (place, work) => explained(withPartitionReader(clientWith, open, place, work)),
     withAdmin: (work) => explained(withAdmin(client, work)),
   }
 }

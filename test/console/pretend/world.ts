@@ -213,6 +213,7 @@ export const createWorld = (now: () => number) => {
     return { status: status === 400 ? 400 : status, answer }
   }
 
+  const keyId = 'k7f3a9c1d2e4'
   const journey = (org: string, typeName: string, id: string) => {
     const record = stored.get(`${org}/${typeName}/${id}`)
     const refused = rejections.filter((row) => row.org === org && row.type === typeName && row.id === id)
@@ -222,7 +223,8 @@ export const createWorld = (now: () => number) => {
       {
         at: row.rejected_at,
         kind: 'received',
-        words: `record ${row.index} of its request`,
+        words: `Received in a request, sent with the key ${keyId}.`,
+        key_id: keyId,
         request_id: row.request_id,
         batch_id: row.batch_id,
         topic: `weir.submitted.${typeName}`,
@@ -237,7 +239,8 @@ export const createWorld = (now: () => number) => {
       steps.push({
         at: version.at,
         kind: 'received',
-        words: 'record 0 of its request',
+        words: `Received in a request, sent with the key ${keyId}.`,
+        key_id: keyId,
         request_id: version.request,
         topic: `weir.submitted.${typeName}`,
         partition: 1,
@@ -258,6 +261,7 @@ export const createWorld = (now: () => number) => {
         words: 'its event is on the topic',
         topic: acceptedTopic(typeName),
         partition: 2,
+        offset: String(97 + index),
         version: number,
       })
       if (index === (record?.versions.length ?? 0) - 1)

@@ -17,6 +17,7 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
       gathered: true,
       keyed_requests: [{ index: 1, request_id: 'of a key' }],
       wait_until: Date.UTC(2026, 0, 2),
+      key_id: 'k7f3a9c1',
       resumed: [
         {
           index: 0,
@@ -33,9 +34,9 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
     expect(roundTrip(submittedSchema(type), batch)).toEqual(batch)
   })
 
-  it('reads a batch that was written before batches were gathered, had keys, or could wait', () => {
+  it('reads a batch that was written before batches were gathered, had keys, could wait, or named the API key', () => {
     const schema = submittedSchema(type) as unknown as { fields: { name: string }[] }
-    const later = { gathered: false, keyed_requests: [], wait_until: null, resumed: [] }
+    const later = { gathered: false, keyed_requests: [], wait_until: null, resumed: [], key_id: null }
     const before = avro.Type.forSchema({
       ...schema,
       fields: schema.fields.filter(({ name }) => !(name in later)),
@@ -45,7 +46,12 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
     const read = now.fromBuffer(before.toBuffer(batch), now.createResolver(before))
     expect(read).toEqual({ ...batch, ...later })
     // The other way round, during an upgrade: an old integrity reads what a new edge writes.
-    const written = now.toBuffer({ ...batch, gathered: true, keyed_requests: [{ index: 0, request_id: 'of a key' }] })
+    const written = now.toBuffer({
+      ...batch,
+      gathered: true,
+      keyed_requests: [{ index: 0, request_id: 'of a key' }],
+      key_id: 'k7f3a9c1',
+    })
     expect(before.fromBuffer(written, before.createResolver(now))).toEqual(batch)
   })
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { countDecided, findDecidedSince, findLastAccepted } from '#ledger/latest/activity.js'
 import { listDecidedRequests, listPendingRequests } from '#ledger/latest/requests.js'
+import { findSources } from '#ledger/latest/sources.js'
 import { saveRequests } from '#ledger/requests.js'
 import { insertVerdicts, type StoredVerdict } from '#ledger/verdicts.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
@@ -59,6 +60,23 @@ it('counts what was decided by stretches of time, of one organisation', async ()
     { type: 'tags', lastAcceptedAt: null },
     { type: 'interactions', lastAcceptedAt: null },
   ])
+})
+
+it('tells where batches lie and with which key they were sent, of one organisation', async () => {
+  const [sent, unknown, strange] = [randomUUID(), randomUUID(), randomUUID()]
+  await store(
+    { org_id: 'sender', batch_id: sent, key_id: 'k7f3a9c1', submitted_offset: 8 },
+    { org_id: 'sender', batch_id: unknown, partition: 1, submitted_offset: 9 },
+    { org_id: 'stranger', batch_id: strange, key_id: 'k0000000' },
+  )
+  const topic = 'weir.submitted.shops'
+  expect(await findSources(pool, 'sender', [sent, unknown, strange, randomUUID()])).toEqual(
+    new Map([
+      [sent, { topic, partition: 0, offset: 8, key_id: 'k7f3a9c1' }],
+      [unknown, { topic, partition: 1, offset: 9, key_id: null }],
+    ]),
+  )
+  expect(await findSources(pool, 'sender', [])).toEqual(new Map())
 })
 
 it('lists requests once, newest first, and page by page; those that are not decided apart', async () => {

@@ -25,7 +25,7 @@ const claims = (org: string, count: number, retryId: string = randomUUID()) =>
     type: 'offers',
     rejectedAt,
   }))
-const newOrder = (org: string) => ({ orderId: randomUUID(), org, bodySha256: randomBytes(32) })
+const newOrder = (org: string) => ({ orderId: randomUUID(), org, keyId: 'k7f3a9c1', bodySha256: randomBytes(32) })
 const countsOf = (matched: number) => (claimed: number) => ({
   matched,
   submitted: claimed,
@@ -75,9 +75,9 @@ it('knows what is to be sent, what may be given back, and what became of it', as
   // An operator's next run has nothing to do with it.
   expect((await findUnanswered(pool)).filter((one) => one.org === org)).toEqual([])
   const jobs = await findOrdered(pool, org, 9)
-  expect(jobs.map(({ wanted, isSent }) => [wanted.length, isSent]).sort()).toEqual([
-    [2, false],
-    [3, false],
+  expect(jobs.map(({ wanted, isSent, keyId }) => [wanted.length, isSent, keyId]).sort()).toEqual([
+    [2, false, 'k7f3a9c1'],
+    [3, false, 'k7f3a9c1'],
   ])
 
   const [given, sent] = [first[0], second[0]]

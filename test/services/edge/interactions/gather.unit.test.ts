@@ -15,7 +15,7 @@ import { createFakeSubmit } from '../fakes/submit.fake.js'
 const bodySha256 = Buffer.alloc(32)
 const assigned = { interaction_id: '00000000-0000-4000-8000-000000000000', recorded_at: 0 }
 const toEntry = createToEntry(interaction)
-const unkeyed = { bodySha256, keyedRequestId: null, keyedId: null }
+const unkeyed = { bodySha256, keyedRequestId: null, keyedId: null, keyId: null }
 const one = (user_id: string, city = '') => ({
   ...unkeyed,
   entry: toEntry(sampleOf(interaction, { user_id, city }), assigned),
@@ -156,6 +156,7 @@ it('gathers interactions with keys by the partition of their ids, and the others
     bodySha256,
     keyedRequestId: interaction_id,
     keyedId: interaction_id,
+    keyId: null,
   })
   const answers = [...ids.map((id) => gather('acme', keyed(id))), gather('acme', one('a')), gather('acme', bad)]
   for (const send of timers) send()
@@ -170,4 +171,19 @@ it('gathers interactions with keys by the partition of their ids, and the others
   expect(gathered.filter((batch) => batch !== plain).map(({ lane }) => lane)).toEqual(partitions.flat())
   expect(plain?.lane).toBeUndefined()
   expect(partitions.flat().sort()).toEqual([...new Set(ids.map((id) => partitionOf(id, 4)))].sort())
+})
+
+it('puts no two API keys into one event, and names the key', async () => {
+  const { submit, timers, gather } = create(10)
+  const sentWith = (keyId: string | null, name: string) => gather('acme', { ...one(name), keyId })
+  const answers = [sentWith('k1', 'a'), sentWith('k2', 'b'), sentWith('k1', 'c'), sentWith(null, 'd')]
+  for (const send of timers) send()
+  await Promise.all(answers)
+  expect(
+    submit.submitted.map(({ batch }) => [batch.key_id ?? null, batch.records.map((each) => each.user_id)]),
+  ).toEqual([
+    ['k1', ['a', 'c']],
+    ['k2', ['b']],
+    [null, ['d']],
+  ])
 })

@@ -37,9 +37,13 @@ it('tells the whole way of a record that was refused, mended, changed and delete
     version(4, { name: 'b' }),
     version(5, { name: 'b', is_deleted: true }),
   ]
-  const placeOf = (batchId: string) =>
-    batchId === 'batch-2' ? { topic: 'weir.submitted.shops', partition: 1, offset: 7 } : undefined
-  const steps = stepsOf(given, { versions, before: undefined, refusals: [refusal(1)], waits: [], placeOf })
+  const source = { topic: 'weir.submitted.shops', partition: 1, offset: 7 }
+  const sources = new Map([
+    ['batch-2', { ...source, key_id: 'k7f3a9c1' }],
+    ['batch-3', { ...source, key_id: null }],
+  ])
+  const offsets = new Map([[4, 1234]])
+  const steps = stepsOf(given, { versions, before: undefined, refusals: [refusal(1)], waits: [], sources, offsets })
   expect(steps.map(({ kind }) => kind)).toEqual([
     ...['received', 'refused'],
     ...['received', 'accepted', 'published'],
@@ -51,17 +55,24 @@ it('tells the whole way of a record that was refused, mended, changed and delete
     words: 'Refused: region must be a 2-letter country code, and 1 more.',
     batch_id: 'batch-1',
   })
-  expect(steps[2]).toMatchObject({ topic: 'weir.submitted.shops', partition: 1, offset: 7 })
+  expect(steps[0]).toMatchObject({ kind: 'received', words: 'Received in a request.' })
+  expect(steps[0]).not.toHaveProperty('key_id')
+  expect(steps[2]).toMatchObject({ ...source, key_id: 'k7f3a9c1' })
+  expect(steps[2]?.words).toBe('Received in a request, sent with the key k7f3a9c1.')
+  expect(steps[5]).toMatchObject({ ...source, words: 'Received in a request.' })
+  expect(steps[5]).not.toHaveProperty('key_id')
+  expect(steps[4]).not.toHaveProperty('offset')
   expect(steps[6]).toMatchObject({ changes: [{ field: 'name', before: 'a', after: 'b' }], version: 3 })
   expect(steps[9]).toMatchObject({ changes: [], words: 'Sent again; nothing changed.' })
-  expect(steps[10]).toMatchObject({ topic: 'weir.accepted.shops', partition: expect.any(Number), version: 4 })
+  const published = { topic: 'weir.accepted.shops', partition: expect.any(Number), version: 4, offset: 1234 }
+  expect(steps[10]).toMatchObject(published)
   expect(steps.at(-1)).toMatchObject({
     row: { name: 'b', version: 5 },
     words: expect.stringContaining('no longer shows it'),
   })
 })
 
-const placeOf = () => undefined
+const nowhere = { sources: new Map(), offsets: new Map() }
 const wait = (n: number, seconds: number, state: WaitedVersion['state']): WaitedVersion => ({
   requestId: uuidv7(),
   batchId: `batch-${n}`,
@@ -82,7 +93,7 @@ it('tells of waiting: accepted in the end, replaced, cancelled, too late, and st
   ]
   const versions = [version(20, {})]
   const refusals = [refusal(30)]
-  const steps = stepsOf(given, { versions, before: undefined, refusals, waits, placeOf })
+  const steps = stepsOf(given, { versions, before: undefined, refusals, waits, ...nowhere })
   expect(steps.map(({ kind }) => kind)).toEqual([
     ...['received', 'waited', 'accepted', 'published', 'stored'],
     ...['received', 'waited', 'superseded'],
@@ -95,7 +106,7 @@ it('tells of waiting: accepted in the end, replaced, cancelled, too late, and st
 })
 
 it('puts a wait with what it came to, where the table of waits is behind, and keeps one whose end is still to come', () => {
-  const known = { before: undefined, refusals: [], placeOf }
+  const known = { before: undefined, refusals: [], ...nowhere }
   const behind = stepsOf(given, { ...known, versions: [version(20, {})], waits: [wait(20, 1, 'waiting')] })
   expect(behind.map(({ kind }) => kind)).toEqual(['received', 'waited', 'accepted', 'published', 'stored'])
   const ahead = stepsOf(given, { ...known, versions: [], waits: [wait(20, 1, 'accepted')] })
@@ -122,7 +133,7 @@ it('orders by versions, says of each version what it changed, and never when som
       const versions = sorted.filter(({ isRefused }) => !isRefused).map(({ n, name }) => version(n, { name }))
       const refusals = sorted.filter(({ isRefused }) => isRefused).map(({ n }) => refusal(n))
       const [before, ...shown] = versions
-      const steps = stepsOf(given, { versions: shown, before, refusals, waits: [], placeOf: () => undefined })
+      const steps = stepsOf(given, { versions: shown, before, refusals, waits: [], ...nowhere })
       const numbers = steps.flatMap(({ version }) => version ?? [])
       expect(numbers).toEqual([...numbers].sort((a, b) => a - b))
       expect(steps.filter(({ kind }) => kind === 'changed')).toHaveLength(shown.length)

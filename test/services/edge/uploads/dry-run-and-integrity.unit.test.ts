@@ -56,7 +56,7 @@ it('foretells the verdicts that integrity gives on the same batches in the same 
       const known = new Set(index)
 
       const dryRun = createDryRun(type, { findKnown: inIndex(known), store: createFakeVerdictStore(), now: () => now })
-      const foretold = await dryRun({ ...facts, type: type.type, keyed: false, batches })
+      const foretold = await dryRun({ ...facts, type: type.type, keyed: false, keyId: null, batches })
 
       const fresh = batches.map((batch, offset) => ({ offset, timestamp: now, batch: decode(encode(batch)) }))
       const isReferenced = catalogue.referenced.has(type.type)
