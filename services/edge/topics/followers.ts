@@ -26,7 +26,8 @@ type Follower = {
 }
 
 const mostTopics = 6
-const readBack = 500
+// Of each partition: so far back an organisation's last messages are looked for among those of others.
+const readBack = 2_000
 const readyWithin = 15_000
 const lingerMs = 60_000
 const bytesPerFetch = 1024 * 1024

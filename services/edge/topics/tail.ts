@@ -12,41 +12,53 @@ export type Tail = {
   listen: (orgId: string, onMessage: (message: TailMessage) => void) => () => void
 }
 
-// For a topic that somebody looks at, so much of its end is kept.
-const mostMessages = 2_000
-const mostBytes = 8 * 1024 * 1024
+// For a topic that somebody looks at, so much of its end is kept: of each organisation, and of all of them.
+const usual = { ofOne: 100, bytes: 8 * 1024 * 1024 }
 
-/** The end of a topic, as it was read: a bounded number of messages of all organisations. */
-export const createTail = (bounds = { messages: mostMessages, bytes: mostBytes }): Tail => {
-  const kept: TailMessage[] = []
-  let first = 0
+type Own = { messages: TailMessage[]; bytes: number }
+
+/**
+ * The end of a topic, as it was read: the last messages of each organisation. Where they become too much, whoever has the most
+ * loses some: one that publishes without end does not push out the others' few.
+ */
+export const createTail = (bounds = usual): Tail => {
+  const kept = new Map<string, Own>()
   let bytes = 0
   const listeners = new Map<string, Set<(message: TailMessage) => void>>()
 
-  const dropOld = (): void => {
-    while (kept.length - first > bounds.messages || (bytes > bounds.bytes && kept.length - first > 1)) {
-      bytes -= kept[first]?.value.length ?? 0
-      first++
+  const drop = (orgId: string, own: Own, count: number): void => {
+    for (const { value } of own.messages.splice(0, count)) {
+      own.bytes -= value.length
+      bytes -= value.length
     }
-    // Not one by one: that would move all the others each time.
-    if (first > bounds.messages) first -= kept.splice(0, first).length
+    if (own.messages.length === 0) kept.delete(orgId)
+  }
+
+  const keep = (orgId: string, message: TailMessage): void => {
+    const own = kept.get(orgId) ?? { messages: [], bytes: 0 }
+    kept.set(orgId, own)
+    own.messages.push(message)
+    own.bytes += message.value.length
+    bytes += message.value.length
+    if (own.messages.length > bounds.ofOne) drop(orgId, own, 1)
+    while (bytes > bounds.bytes) {
+      const [largest] = [...kept].sort(([, a], [, b]) => b.bytes - a.bytes)
+      // Half of them, so that it is not looked for again with the next message.
+      if (largest) drop(...largest, Math.ceil(largest[1].messages.length / 2))
+    }
   }
 
   return {
     add: (partition, messages) => {
       for (const one of messages) {
         const message = { ...one, partition }
-        kept.push(message)
-        bytes += one.value.length
         const orgId = orgOf(one.key)
+        keep(orgId, message)
         for (const listen of listeners.get(orgId) ?? []) listen(message)
       }
-      dropOld()
     },
     lastOf: (orgId, most) =>
-      kept
-        .slice(first)
-        .filter(({ key }) => orgOf(key) === orgId)
+      [...(kept.get(orgId)?.messages ?? [])]
         // Partitions are read side by side; together they are shown in the order in which they were written.
         .sort((a, b) => a.timestamp - b.timestamp || a.offset - b.offset)
         .slice(-most),

@@ -3,15 +3,17 @@ import { expect, it } from 'vitest'
 import { createTail } from '../../../../services/edge/topics/tail.js'
 
 const anyMessage = fc.record({
-  org: fc.constantFrom('acme', 'acme-2', 'other'),
+  org: fc.constantFrom('acme', 'acme-2', 'other', 'other', 'other', 'other'),
   partition: fc.integer({ min: 0, max: 2 }),
   size: fc.integer({ min: 1, max: 40 }),
 })
 
-it('keeps the last messages within its bounds, and gives each organisation its own', () => {
-  const bounds = { messages: 10, bytes: 200 }
+const orgs = ['acme', 'acme-2', 'other']
+
+it('keeps the last messages of each organisation within its bounds, whatever others publish', () => {
+  const bounds = { ofOne: 10, bytes: 300 }
   fc.assert(
-    fc.property(fc.array(anyMessage, { maxLength: 60 }), (given) => {
+    fc.property(fc.array(anyMessage, { maxLength: 80 }), (given) => {
       const tail = createTail(bounds)
       const heard: number[] = []
       const ignore = tail.listen('acme', ({ offset }) => heard.push(offset))
@@ -21,22 +23,26 @@ it('keeps the last messages within its bounds, and gives each organisation its o
         message: { offset: i, timestamp: i, key: `${org}/${i}`, value: Buffer.alloc(size) },
       }))
       for (const { partition, message } of all) tail.add(partition, [message])
-      // What is kept is an end of what came: as long as the bounds allow.
-      let from = all.length
       let bytes = 0
-      for (; from > 0 && all.length - from < bounds.messages; from--) {
-        bytes += all[from - 1]?.message.value.length ?? 0
-        if (bytes > bounds.bytes && from < all.length) break
-      }
-      for (const org of ['acme', 'acme-2', 'other', 'nobody']) {
-        const expected = all.slice(from).filter((one) => one.org === org)
-        expect(tail.lastOf(org, 4).map(({ offset }) => offset)).toEqual(
-          expected.slice(-4).map(({ message }) => message.offset),
+      for (const org of orgs) {
+        const own = all.filter((one) => one.org === org).map(({ message }) => message)
+        const kept = tail.lastOf(org, 100)
+        bytes += sizeOf(kept)
+        expect(kept.map(({ offset }) => offset)).toEqual(
+          kept.length === 0 ? [] : own.slice(-kept.length).map(({ offset }) => offset),
         )
+        expect(kept.length).toBeLessThanOrEqual(bounds.ofOne)
+        // Whoever has no more than its share loses nothing for others.
+        if (sizeOf(own) <= bounds.bytes / orgs.length) expect(kept.length).toBe(Math.min(own.length, bounds.ofOne))
       }
+      expect(bytes).toBeLessThanOrEqual(bounds.bytes)
+      expect(tail.lastOf('nobody', 4)).toEqual([])
       ignore()
       tail.add(0, [{ offset: 99, timestamp: 99, key: 'acme/x', value: Buffer.alloc(1) }])
       expect(heard).toEqual(all.filter(({ org }) => org === 'acme').map(({ message }) => message.offset))
     }),
   )
 })
+
+const sizeOf = (messages: readonly { value: Buffer }[]): number =>
+  messages.reduce((sum, { value }) => sum + value.length, 0)
