@@ -41,7 +41,7 @@ export type RelayDeps = {
  * by then. `tellEvery`: how often changes are published, those of one record in this time as one.
  */
 type Pace = { lookAfter: number; tellEvery: number }
-const usualPace: Pace = { lookAfter: 1_000, tellEvery: 1_000 }
+const usualPace: Pace = { lookAfter: 2_000, tellEvery: 1_000 }
 
 /** One round of all that is to be done for waiting records. Resolves to what was done, and whether there is more to do at once. */
 export type RelayTurn = () => Promise<Done>

@@ -275,10 +275,23 @@ export const findUntold = async (pool: Pool, most: number): Promise<UntoldWait[]
       limit $1`,
     values: [most],
   })
-  return rows.map(({ place, since, until, changed_at, ...row }) => ({
+  return rows.map((row) => ({
     batchId: row.batch_id,
-    place,
-    event: { ...row, since: since.getTime(), until: until.getTime(), changed_at: changed_at.getTime() },
+    place: row.place,
+    event: {
+      org_id: row.org_id,
+      request_id: row.request_id,
+      batch_id: row.batch_id,
+      version: row.version,
+      type: row.type,
+      index: row.index,
+      id: row.id,
+      state: row.state,
+      missing: row.missing,
+      since: row.since.getTime(),
+      until: row.until.getTime(),
+      changed_at: row.changed_at.getTime(),
+    },
   }))
 }
 

@@ -185,19 +185,36 @@ const insertWaits = async (
   now: number,
 ): Promise<void> => {
   if (begun.length === 0) return
-  const column = <T>(value: (one: BegunWait) => T): T[] => begun.map(value)
+  // As one JSON text: to write sixteen arrays of texts takes this process three times as long.
+  const rows = begun.map((one) => ({
+    batch_id: one.batchId,
+    place: one.place,
+    org_id: one.orgId,
+    type: one.type,
+    id: one.id,
+    request_id: one.requestId,
+    request_index: one.requestIndex,
+    version: one.version,
+    topic: one.topic,
+    partition: one.partition,
+    message: one.state === 'waiting' ? messageOf(one).toString('base64') : null,
+    keyed_sha256: one.keyedSha256?.toString('base64') ?? null,
+    missing: one.missing,
+    since: one.since,
+    until: one.until,
+    state: one.state,
+  }))
   await connection.query({
     name: 'insert-waits',
     text: `
       insert into integrity.waiting as older (batch_id, place, org_id, type, id, request_id, request_index, version, topic,
         partition, message, keyed_sha256, missing, since, until, state, check_after, changed_at)
-      select batch_id, place, org_id, type, id, request_id, request_index, version, topic,
-        partition, message, keyed_sha256, missing, since, until, state, pg_current_xact_id(), $17
-      from unnest($1::uuid[], $2::integer[], $3::text[], $4::text[], $5::uuid[], $6::uuid[], $7::integer[], $8::bigint[],
-        $9::text[], $10::integer[], $11::bytea[], $12::bytea[], $13::json[], $14::timestamptz[], $15::timestamptz[],
-        $16::text[])
-        as w (batch_id, place, org_id, type, id, request_id, request_index, version, topic, partition, message,
-          keyed_sha256, missing, since, until, state)
+      select batch_id, place, org_id, type, id, request_id, request_index, version, topic, partition,
+        decode(message, 'base64'), decode(keyed_sha256, 'base64'), missing,
+        to_timestamp(since / 1000.0), to_timestamp(until / 1000.0), state, pg_current_xact_id(), $2
+      from json_to_recordset($1) as w (batch_id uuid, place integer, org_id text, type text, id uuid, request_id uuid,
+        request_index integer, version bigint, topic text, partition integer, message text, keyed_sha256 text,
+        missing json, since bigint, until bigint, state text)
       on conflict (batch_id, place) do update set
         org_id = excluded.org_id, type = excluded.type, id = excluded.id, request_id = excluded.request_id,
         request_index = excluded.request_index, version = excluded.version, topic = excluded.topic,
@@ -206,24 +223,7 @@ const insertWaits = async (
         changed_at = excluded.changed_at, problems = null, accepted_version = null, due_at = null, sent_at = null,
         is_checked = false, check_after = excluded.check_after, change = excluded.change, is_told = false
       where older.state <> 'waiting'`,
-    values: [
-      ...keysOf(begun),
-      column((b) => b.orgId),
-      column((b) => b.type),
-      column((b) => b.id),
-      column((b) => b.requestId),
-      column((b) => b.requestIndex),
-      column((b) => b.version),
-      column((b) => b.topic),
-      column((b) => b.partition),
-      column((b) => (b.state === 'waiting' ? messageOf(b) : null)),
-      column((b) => b.keyedSha256),
-      column((b) => JSON.stringify(b.missing)),
-      column((b) => new Date(b.since)),
-      column((b) => new Date(b.until)),
-      column((b) => b.state),
-      new Date(now),
-    ],
+    values: [JSON.stringify(rows), new Date(now)],
   })
   const waiting = begun.filter(({ state }) => state === 'waiting')
   await insertMissing(connection, waiting)
