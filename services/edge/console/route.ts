@@ -6,7 +6,7 @@ import type { Page, Pages } from './pages.js'
 
 /**
  * /console/, the page to look at what one has sent. It needs no key to be read: it holds nothing but programs, and asks for all else
- * with the key that its user pastes. `/` leads a browser there.
+ * with the key that its user pastes. `/` leads there.
  */
 export const addConsole = (
   app: FastifyInstance,
@@ -24,7 +24,7 @@ export const addConsole = (
   addResource(app, '/console/*', { GET: { handler: serve } })
   app.get('/', async (request, reply) => {
     reply.header('vary', varyBy(reply, 'Accept'))
-    return isBrowser(request) ? reply.redirect('/console/', 302) : sendError(reply, notFound('/', catalogue))
+    return takesPages(request) ? reply.redirect('/console/', 302) : sendError(reply, notFound('/', catalogue))
   })
 }
 
@@ -55,7 +55,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const isBrowser = ({ headers }: FastifyRequest): boolean => /\btext\/html\b/i.test(headers.accept ?? '')
+/** Whoever takes a page, or says that anything will do, as curl does. */
+const takesPages = ({ headers }: FastifyRequest): boolean => /\btext\/html\b|\*\/\*/i.test(headers.accept ?? '')
 
 /** Beside what the answer depends on already, such as the origin. */
 const varyBy = (reply: FastifyReply, name: string): string => [reply.getHeader('vary'), name].filter(Boolean).join(', ')

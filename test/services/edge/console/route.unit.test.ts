@@ -76,10 +76,12 @@ describe('/console', () => {
   })
 })
 
-it('leads browsers from / to the console, and answers everybody else as before', async () => {
-  const browser = await get('/', { accept: 'text/html,application/xhtml+xml' })
-  expect([browser.statusCode, browser.headers.location]).toEqual([302, '/console/'])
-  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
+it('leads from / to the console, and answers programs that want no page as before', async () => {
+  for (const accept of ['text/html,application/xhtml+xml', '*/*']) {
+    const page = await get('/', { accept })
+    expect([page.statusCode, page.headers.location]).toEqual([302, '/console/'])
+  }
+  for (const headers of [{}, { accept: 'application/json' }]) {
     const other = await get('/', headers)
     expect([other.statusCode, other.json().message]).toEqual([404, expect.stringContaining('/docs')])
   }
