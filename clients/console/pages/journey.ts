@@ -78,7 +78,7 @@ const Step = ({ step }: { step: StepShown }): VNode => html`
       ${step.request_id && html`<a href=${linkTo(['requests', step.request_id])}>request</a> `}
       ${step.batch_id && html`<span>batch <code>${step.batch_id}</code></span> `}
       ${step.key_id && html`<span>key <code>${step.key_id}</code></span> `}
-      ${step.topic && html`<span><code>${step.topic}</code>${step.partition !== undefined && ` / ${step.partition}`}${step.offset !== undefined && ` @ ${step.offset}`}</span> `}
+      ${step.topic && html`<span><code>${step.topic}</code>${step.partition !== undefined && ` partition ${step.partition}`}${step.offset !== undefined && `, offset ${step.offset}`}</span> `}
       ${step.version !== undefined && html`<span>version <code>${step.version}</code></span>`}
     </p>
     ${step.row && html`<details><summary>The row</summary><${Json} value=${step.row} label="The row in ClickHouse" /></details>`}

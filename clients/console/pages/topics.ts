@@ -36,7 +36,7 @@ export const TopicsPage = ({ rest: [name] }: PageProps): VNode => {
     ${
       asked.answer &&
       html`<${Card}><${Table} label="Topics" head=${html`<th scope="col">Topic</th><th scope="col">What is on it</th><th scope="col">Key</th><th scope="col" class="number">Partitions</th><th scope="col">Kept</th>`}>
-      ${asked.answer.topics.map((each) => html`<tr key=${each.name}><td class="nowrap"><a class="mono" href=${linkTo(['topics', each.name])}>${each.name}</a></td><td class="text">${each.about}</td><td><code>${each.key}</code></td><td class="number">${each.partitions}</td><td>${each.retention}</td></tr>`)}
+      ${asked.answer.topics.map((each) => html`<tr key=${each.name}><td class="nowrap"><a class="mono" href=${linkTo(['topics', each.name])}>${each.name}</a></td><td class="text">${each.about}</td><td><code>${each.key}</code></td><td class="number">${each.partitions}</td><td class="text">${each.retention}</td></tr>`)}
     <//><//>`
     }`
 }
