@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname, join, relative, sep } from 'node:path'
+import { extname, join, posix, relative, sep } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 /** A file of the console as it is sent; `zipped` where that is shorter. */
@@ -19,7 +19,28 @@ export const readConsole = (clients: string): Pages => {
   )
   const pages = new Map(files)
   const index = pages.get('files/console/index.html')
-  return index ? pages.set('index.html', index) : new Map()
+  if (!index) return new Map()
+  const links = [...modulesFrom(pages, 'files/console/main.js')].map(
+    (path) => `<link rel="modulepreload" href="${path}">`,
+  )
+  const html = index.plain.toString().replace('<script ', `${links.join('\n    ')}\n    <script `)
+  return pages.set('index.html', toPage(index.type, Buffer.from(html)))
+}
+
+/**
+ * A module and all that it imports, directly or not. The page names them: a browser then fetches them side by side, and not one
+ * import after another.
+ */
+const modulesFrom = (pages: Pages, first: string): Set<string> => {
+  const found = new Set([first])
+  for (const path of found) {
+    const source = pages.get(path)?.plain.toString() ?? ''
+    for (const [, name = ''] of source.matchAll(/\b(?:from|import)\s*['"](\.[^'"]+\.js)['"]/g)) {
+      const imported = posix.join(posix.dirname(path), name)
+      if (pages.has(imported)) found.add(imported)
+    }
+  }
+  return found
 }
 
 /**

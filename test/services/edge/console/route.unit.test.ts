@@ -103,3 +103,29 @@ it('reads the console beside the SDK that it imports, and nothing else of the cl
     'index.html',
   ])
 })
+
+it('names in its page every module that is imported, so that a browser fetches them side by side', () => {
+  const clients = mkdtempSync(join(tmpdir(), 'weir-clients-'))
+  const files = {
+    'console/index.html': '<head><script type="module" src="files/console/main.js"></script></head>',
+    'console/main.js':
+      "import { a } from './parts/a.js'\nimport './parts/b.js'\nconst later = () => import('./parts/later.js')",
+    'console/parts/a.js': 'export * from "../../typescript/src/index.js"; export const a = 1',
+    'console/parts/b.js': "import { a } from './a.js'",
+    'console/parts/later.js': '',
+    'console/parts/nobody.js': '',
+    'typescript/src/index.js': "import 'elsewhere'; import './gone.js'",
+  }
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(join(clients, file, '..'), { recursive: true })
+    writeFileSync(join(clients, file), text)
+  }
+  const html = readConsole(clients).get('index.html')?.plain.toString() ?? ''
+  rmSync(clients, { recursive: true })
+  expect([...html.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
+    'files/console/main.js',
+    'files/console/parts/a.js',
+    'files/console/parts/b.js',
+    'files/typescript/src/index.js',
+  ])
+})
