@@ -135,7 +135,10 @@ const expectStored = async (page: Page): Promise<void> => {
     await page.locator('.timeline').getByText(step, { exact: true }).first().waitFor({ timeout: 60_000 })
   await page.locator('.timeline').getByText('sent with the key').first().waitFor()
   const published = page.locator('.timeline li').filter({ hasText: 'On the topic' })
-  await published.getByText(/partition \d+, offset \d+/).first().waitFor({ timeout: 60_000 })
+  await published
+    .getByText(/partition \d+, offset \d+/)
+    .first()
+    .waitFor({ timeout: 60_000 })
 }
 
 const refreshUntil = (page: Page, find: () => ReturnType<Page['locator']>): Promise<void> =>
