@@ -100,7 +100,8 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
       pool,
       reached.filter(({ waits }) => waits.every((wait) => !unsent.has(nameOf(wait)))),
     )
-    return arrived.length === mostArrived && unsent.size === 0 ? 'some' : 'all'
+    // Never at once more: a lane also decides what is uploaded, for others too.
+    return 'all'
   }
 
   /** Looks whether what new ones wait for is there by now; see checkWaits. */
