@@ -89,6 +89,7 @@ await runService(log, async (onStop, crash) => {
   })
   const submittedTopics = [...catalogue.all.keys()].map(submittedTopic)
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
+  const isLagging = (type: string, orgId: string) => verdicts.expectedLagOf(type, orgId) >= config.MAX_LAG_MS
   const patience = createPatience(log)
   const followers = createFollowers({ kafka, log })
   onStop('topics that are looked at', followers.close)
@@ -165,7 +166,7 @@ await runService(log, async (onStop, crash) => {
     await operations.listen({ host: network.host, port: operationsPort })
   }
   const taking = { catalogue, submit, store, notes, layout: stream.layout, load, figures, now, log }
-  const ownRejections = openRejections({ ...taking, config, access, lagOf: verdicts.lagOf }, onStop)
+  const ownRejections = openRejections({ ...taking, config, access, isLagging }, onStop)
   const ownWaiting = openWaiting({ access, log }, onStop)
   const app = createApp({
     catalogue,
@@ -192,7 +193,7 @@ await runService(log, async (onStop, crash) => {
     batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
     load,
-    isLagging: (type, orgId) => verdicts.lagOf(type, orgId) >= config.MAX_LAG_MS,
+    isLagging,
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,

@@ -9,9 +9,11 @@ export const lagVariables = {
   MAX_LAG_MS: {
     type: 'integer',
     minimum: 100,
-    // A sixth of VERDICT_TIMEOUT_MS: what five times the capacity brings in this time is decided before its requests time out.
+    // A sixth of VERDICT_TIMEOUT_MS: integrity may become five times slower, and what it was expected to decide in this time is
+    // still decided before its requests time out.
     default: 5_000,
-    description: "how long an organisation's oldest batch of a type may be undecided before no more of it is taken in",
+    description:
+      "how long an organisation's oldest batch of a type may be undecided, or its next one be expected to, before no more of it is taken in",
   },
 } as const satisfies ConfigSchema['properties']
 
@@ -22,8 +24,8 @@ const lagging: RequestError = {
 }
 
 /**
- * Takes nothing in for a type of an organisation while integrity is far behind with it. Batches count until they are decided,
- * also when their requests were answered "outcome unknown": else each retry would add to what integrity cannot keep up with.
+ * Takes nothing in for a type of an organisation while integrity is far behind with it, or will be. Batches count until they are
+ * decided, also when their requests were answered "outcome unknown": else each retry would add to what integrity cannot keep up with.
  * Every edge sees the same lag, however many edges there are, and other types and organisations go on.
  */
 export const addLagShedding = (

@@ -20,10 +20,10 @@ const lookEvery = 2_000
  */
 export const openRejections = (
   deps: Omit<SubmitAgainDeps, 'gather' | 'batchLimits'> & {
-    config: Pick<EdgeConfig, 'BATCH_RECORDS' | 'BATCH_BYTES' | 'MAX_LAG_MS' | 'INTERACTION_GATHER_MS'>
+    config: Pick<EdgeConfig, 'BATCH_RECORDS' | 'BATCH_BYTES' | 'INTERACTION_GATHER_MS'>
     access: { postgres: string; clickhouse: Trust & { url: string } }
     load: Load
-    lagOf: (type: string, orgId: string) => number
+    isLagging: (type: string, orgId: string) => boolean
     log: Log
   },
   onStop: OnStop,
@@ -45,8 +45,7 @@ export const openRejections = (
     submit: createSubmitAgain({ ...deps, batchLimits, gather }),
     // As for an upload: not while integrity is behind with this type, nor where memory has no room.
     admit: (orgId, type, bytes) => {
-      const isLagging = deps.lagOf(type, orgId) >= config.MAX_LAG_MS
-      const hold = isLagging ? undefined : load.hold(orgId, bytes)
+      const hold = deps.isLagging(type, orgId) ? undefined : load.hold(orgId, bytes)
       return hold?.growTo(bytes) ? hold.release : undefined
     },
     log,

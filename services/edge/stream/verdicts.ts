@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Log } from '#platform/health/log.js'
 import type { Consumer, Kafka } from '#platform/kafka/kafka.js'
 import type { Crash } from '#platform/process/lifecycle.js'
 import type { Registry } from '#platform/registry.js'
 import { verdictSchema } from '#schemas/derive/avro.js'
 import { subjectOf, verdictsTopic } from '#schemas/derive/names.js'
-import type { SubmittedBatch, VerdictEvent } from '#schemas/events.js'
+import { type BatchParts, recordsIn, type SubmittedBatch, type VerdictEvent } from '#schemas/events.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
+import { createQueuePace, type QueuePace } from './queue-pace.js'
 
 /** The verdict that one batch waits for; undefined once the edge has given up on it. */
 export type Expected = {
@@ -22,7 +24,11 @@ export type Verdicts = {
    * To be called before the batch is published: its verdict may be back before the publishing call returns. `onGone` is called
    * when the batch is decided, or will never be; that may be long after its request was answered.
    */
-  expect: (batch: Pick<SubmittedBatch, 'batch_id' | 'org_id'>, type: string, onGone?: () => void) => Expected
+  expect: (
+    batch: Pick<SubmittedBatch, 'batch_id' | 'org_id'> & BatchParts,
+    type: string,
+    onGone?: () => void,
+  ) => Expected
   /** Hands a verdict to every request that waits for it. */
   settle: (verdict: VerdictEvent) => void
   /** Gives up on verdicts that did not come in time, and looks in Postgres for those that the topic did not bring. */
@@ -36,12 +42,16 @@ export type Verdicts = {
    * answered long ago; 0 where all are decided.
    */
   lagOf: (type: string, orgId: string) => number
+  /** How many milliseconds a batch that came now would wait, by what is in front of it and how fast that was decided so far. */
+  expectedLagOf: (type: string, orgId: string) => number
 }
 
 type Waiter = {
   batchId: string
   /** The batches of one type and organisation, which are decided one after another. */
   queue: string
+  pace: QueuePace
+  records: number
   since: number
   /** Nobody waits for it any more. */
   isLeft: boolean
@@ -54,6 +64,10 @@ type Waiter = {
 const askAfter = 1_000
 // In one question. Those that somebody waits for come first.
 const mostAsked = 1_000
+// While batches are decided this soon, how many are in front says nothing: with little to do, little is decided in a second.
+const soon = 1_000
+// Queues whose pace is known. A queue whose pace is forgotten is judged by its oldest batch alone.
+const mostPaces = 10_000
 // A batch that has no verdict by then may never get one: somebody emptied the topic, or it could not be read.
 const forgetAfter = 10 * 60_000
 
@@ -68,6 +82,7 @@ export const createVerdicts = (deps: {
   const waiters = new Map<string, Set<Waiter>>()
   /** The same by queue, the oldest first. */
   const queues = new Map<string, Set<Waiter>>()
+  const paces = new LRUCache<string, QueuePace>({ max: mostPaces })
   let end = Number.POSITIVE_INFINITY
   let asking = false
   let lastAsked = 0
@@ -75,6 +90,7 @@ export const createVerdicts = (deps: {
   const remove = (waiter: Waiter, verdict: VerdictEvent | undefined): void => {
     if (!removeFrom(waiters, waiter.batchId, waiter)) return
     removeFrom(queues, waiter.queue, waiter)
+    waiter.pace.leave(waiter.records, verdict !== undefined)
     waiter.onGone()
     waiter.resolve(verdict)
   }
@@ -86,6 +102,17 @@ export const createVerdicts = (deps: {
 
   const settle = (verdict: VerdictEvent): void => {
     for (const waiter of waiters.get(verdict.batch_id) ?? []) remove(waiter, verdict)
+  }
+
+  const paceOf = (queue: string): QueuePace => {
+    const pace = paces.get(queue) ?? createQueuePace(now)
+    paces.set(queue, pace)
+    return pace
+  }
+
+  const lagOf = (queue: string): number => {
+    const [oldest] = queues.get(queue) ?? []
+    return oldest ? now() - oldest.since : 0
   }
 
   const waitedFor = (ms: number): Waiter[] => {
@@ -110,11 +137,16 @@ export const createVerdicts = (deps: {
   }
 
   return {
-    expect: ({ batch_id: batchId, org_id: orgId }, type, onGone = () => {}) => {
+    expect: (batch, type, onGone = () => {}) => {
       const { promise, resolve } = withResolvers<VerdictEvent | undefined>()
-      const waiter: Waiter = { batchId, queue: queueOf(type, orgId), since: now(), isLeft: false, onGone, resolve }
+      const { batch_id: batchId } = batch
+      const queue = queueOf(type, batch.org_id)
+      const pace = paceOf(queue)
+      const records = recordsIn(batch)
+      const waiter: Waiter = { batchId, queue, pace, records, since: now(), isLeft: false, onGone, resolve }
       addTo(waiters, batchId, waiter)
-      addTo(queues, waiter.queue, waiter)
+      addTo(queues, queue, waiter)
+      pace.join(records)
       return { verdict: promise, leave: () => leave(waiter), abandon: () => remove(waiter, undefined) }
     },
     settle,
@@ -127,9 +159,11 @@ export const createVerdicts = (deps: {
       end = time
     },
     waiting: () => waitedFor(0).filter(({ isLeft }) => !isLeft).length,
-    lagOf: (type, orgId) => {
-      const [oldest] = queues.get(queueOf(type, orgId)) ?? []
-      return oldest ? now() - oldest.since : 0
+    lagOf: (type, orgId) => lagOf(queueOf(type, orgId)),
+    expectedLagOf: (type, orgId) => {
+      const queue = queueOf(type, orgId)
+      const lag = lagOf(queue)
+      return lag < soon ? lag : Math.max(lag, paces.get(queue)?.expectedWait() ?? 0)
     },
   }
 }

@@ -4,7 +4,12 @@ import { createVerdicts } from '../../../../services/edge/stream/verdicts.js'
 import { silent } from '../edge.js'
 import { createFakeVerdictStore } from '../fakes/verdict-store.fake.js'
 
-const batch = (batch_id: string, org_id = 'acme') => ({ batch_id, org_id })
+const batch = (batch_id: string, records = 1) => ({
+  batch_id,
+  org_id: 'acme',
+  records: { length: records },
+  refusals: [],
+})
 const verdictOf = (batch_id: string) => ({ batch_id }) as VerdictEvent
 
 const create = () => {
@@ -106,4 +111,23 @@ it('finds late verdicts in Postgres too, after those that somebody waits for, an
   clock.ms = 10 * 60_000
   await verdicts.tick()
   expect(verdicts.lagOf('shops', 'acme')).toBe(10 * 60_000 - 30_000)
+})
+
+it('expects a batch to wait as long as those in front of it will take, once they are no longer decided soon', () => {
+  const { verdicts, clock } = create()
+  const expected = () => verdicts.expectedLagOf('shops', 'acme')
+  // A thousand records a second.
+  verdicts.expect(batch('a', 1_000), 'shops')
+  clock.ms = 1_000
+  verdicts.settle(verdictOf('a'))
+  expect(expected()).toBe(0)
+  for (let n = 0; n < 20; n++) verdicts.expect(batch(`b ${n}`, 1_000), 'shops')
+  clock.ms = 1_999
+  expect(expected()).toBe(999)
+  clock.ms = 2_000
+  expect(expected()).toBeGreaterThan(20_000)
+  expect(verdicts.lagOf('shops', 'acme')).toBe(1_000)
+  expect(verdicts.expectedLagOf('tags', 'acme')).toBe(0)
+  for (let n = 0; n < 19; n++) verdicts.settle(verdictOf(`b ${n}`))
+  expect(expected()).toBe(1_000)
 })
