@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry'
 import { Kafka, logLevel } from 'kafkajs'
 import { expect, it } from 'vitest'
@@ -6,15 +5,19 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
+import { beginHere } from '../support/system/groups.js'
 import { newOrganisation, system } from '../support/system/system.js'
 
 const org = await newOrganisation('downstream')
+const groupOf = (topic: string): string => `${org.name}-${topic}`
+for (const topic of ['weir.accepted.shops', 'weir.rejected', 'weir.interactions'])
+  await beginHere(system.env.KAFKA_BROKERS, [groupOf(topic)], [topic])
 
 /** What a downstream team writes: kafkajs, the registry, nothing of ours. */
 const subscribe = async (topic: string) => {
   const registry = new SchemaRegistry({ host: system.env.SCHEMA_REGISTRY_URL })
   const kafka = new Kafka({ brokers: system.env.KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING })
-  const consumer = kafka.consumer({ groupId: `team-${randomUUID()}`, maxWaitTimeInMs: 100 })
+  const consumer = kafka.consumer({ groupId: groupOf(topic), maxWaitTimeInMs: 100 })
   const events: { key: string | undefined; value: Record<string, unknown> }[] = []
   await consumer.connect()
   await consumer.subscribe({ topic, fromBeginning: true })

@@ -29,6 +29,21 @@ export const membersOf = (brokers: string, groupIds: string[]): Promise<string[]
     return groups.map(({ members }) => members.map(({ memberId }) => memberId).sort())
   })
 
+/**
+ * Lets consumer groups that do not exist yet begin with what is written from now on, also where they ask for all from the
+ * beginning: journeys before this one may have left hundreds of thousands of events.
+ */
+export const beginHere = (brokers: string, groupIds: string[], topics: string[]): Promise<void> =>
+  withAdmin(brokers, async (admin) => {
+    for (const topic of topics) {
+      const partitions = (await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => ({
+        partition,
+        offset: high,
+      }))
+      for (const groupId of groupIds) await admin.setOffsets({ groupId, topic, partitions })
+    }
+  })
+
 type Admin = ReturnType<Kafka['admin']>
 
 /** Partitions whose end a group has not reached, in words; and where the ends are. */
