@@ -30,11 +30,15 @@ const childrenOf = (pid: number): number[] =>
     .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
     .map(Number)
 
+/** What Linux tells of a process, from the field after its name on. The name, in brackets, may hold blanks and brackets itself. */
+export const statOf = (pid: number | string): string[] => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
 const parentOf = (pid: string): number | undefined => {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name in brackets may hold blanks and brackets itself; the fields after it do not.
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    return Number(statOf(pid)[1])
   } catch {
     // The process ended while we looked.
     return undefined

@@ -105,7 +105,9 @@ export const createVerdicts = (deps: {
   }
 
   const paceOf = (queue: string): QueuePace => {
-    const pace = paces.get(queue) ?? createQueuePace(now)
+    const known = paces.get(queue)
+    if (known) return known
+    const pace = createQueuePace(now)
     paces.set(queue, pace)
     return pace
   }

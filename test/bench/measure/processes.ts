@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { statOf } from '../../support/process-tree.js'
 
 // What processes and the machine spent, as Linux tells it under /proc.
 
@@ -52,11 +53,11 @@ const spentBy = (pids: readonly number[]): Spent => {
   let own = 0
   let shared = 0
   for (const pid of pids) {
-    const stat = orWhenGone(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '')
+    const stat = orWhenGone(() => statOf(pid), [])
     const status = orWhenGone(() => readFileSync(`/proc/${pid}/status`, 'utf8'), '')
-    if (stat === '' || status === '') continue
+    if (stat.length === 0 || status === '') continue
     // utime, stime, and those of children that have ended.
-    for (const field of [11, 12, 13, 14]) ticks += Number(fieldsOf(stat)[field])
+    for (const field of [11, 12, 13, 14]) ticks += Number(stat[field])
     const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
     own += kilobytes('RssAnon')
     // Files and shared memory of a family are mostly the same pages: they count once.
@@ -65,16 +66,13 @@ const spentBy = (pids: readonly number[]): Spent => {
   return { cpuSeconds: ticks / ticksPerSecond, megabytes: Math.round((own + shared) / 1024) }
 }
 
-/** The fields after the name, which may hold blanks and brackets itself. */
-const fieldsOf = (stat: string): string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-
 const readChildren = (): Map<number, number[]> => {
   const children = new Map<number, number[]>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
-    const stat = orWhenGone(() => readFileSync(`/proc/${name}/stat`, 'utf8'), '')
-    if (stat === '') continue
-    const parent = Number(fieldsOf(stat)[1])
+    const stat = orWhenGone(() => statOf(name), [])
+    if (stat.length === 0) continue
+    const parent = Number(stat[1])
     children.set(parent, [...(children.get(parent) ?? []), Number(name)])
   }
   return children

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 import { eventually } from '../eventually.js'
-import { pidIn } from '../process-tree.js'
+import { pidIn, statOf } from '../process-tree.js'
 import { system } from './system.js'
 
 /** The process of a part or service of the shared system, as its launcher noted it. */
@@ -10,9 +9,8 @@ export const pidOf = (name: string): number => pidIn(system.dataDir, name)
 
 /** How many milliseconds a process has computed since it began, in steps of ten. Linux only. */
 export const computed = (pid: number): number => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name in brackets may hold blanks and brackets itself; after it come fields, among them the ticks as user and as system.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const fields = statOf(pid)
+  // Ticks as user and as system, a hundred a second.
   return 10 * (Number(fields[11]) + Number(fields[12]))
 }
 
