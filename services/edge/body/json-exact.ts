@@ -144,8 +144,7 @@ type Container = { names: Set<string> | undefined; index: number }
 export const findLoss = (text: string): Loss | undefined => {
   const open: Container[] = []
   let isName = false
-  for (let at = 0; at < text.length; at++) {
-    if (text.charCodeAt(at) <= blank) continue
+  for (let at = afterBlanks(text, 0); at < text.length; at = afterBlanks(text, at + 1)) {
     const char = text.charAt(at)
     const inside = open.at(-1)
     if (char === '"') {
@@ -173,6 +172,14 @@ export const findLoss = (text: string): Loss | undefined => {
     }
   }
   return undefined
+}
+
+// A loop of its own, which does one thing only: 16 MiB of blanks took four times as long now and then while they were passed over in the
+// loop above, most likely because that one is compiled anew when it meets something for the first time.
+const afterBlanks = (text: string, from: number): number => {
+  let at = from
+  while (text.charCodeAt(at) <= blank) at++
+  return at
 }
 
 // An upload is {"records": […]}: the second container counts the records.
