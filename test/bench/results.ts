@@ -52,6 +52,8 @@ export type Results = {
   floors: { naive: Measured[]; floor: Measured; interaction: Measured; roundTrip: Latencies }
   workloads: Measured[]
   halfLoad: Measured
+  /** The same records in order, and with every tenth waiting, at the same pace: of several turns of each the one that took least. */
+  paced?: { inOrder: Measured; waiting: Measured }
   /** Bytes that a record takes on disk, in each part. */
   bytesOnDisk: Record<string, number>
   /** 150 connections with 5000 records each. */

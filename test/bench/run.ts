@@ -10,7 +10,7 @@ import { latenciesOf } from './measure/figures.js'
 import { createMeter } from './measure/meter.js'
 import { bytesOnDisk } from './measure/processes.js'
 import { makeOrganisations } from './organisations.js'
-import type { Measured, Results } from './results.js'
+import { cpuOf, type Measured, type Results, services } from './results.js'
 import { type Bench, lineOf, type OnStarted, withSystem } from './system.js'
 import {
   type Form,
@@ -18,10 +18,12 @@ import {
   floorLoads,
   forms,
   halfLoadOf,
+  inOrder,
   knownRecords,
   throughput,
   throughputOrganisations,
   type Workload,
+  waiting,
   warmUps,
   workloads,
 } from './workloads.js'
@@ -70,8 +72,8 @@ export const runBench = async ({ form, growTo, say, onStarted }: RunOptions): Pr
 const measureAll = async (
   { system, generator, clickhouse, pids, meter, say }: Bench,
   floors: Floors,
-  { seconds, leastRecords, warmSeconds, roundTrips }: Form,
-): Promise<Pick<Results, 'floors' | 'workloads' | 'halfLoad' | 'bytesOnDisk'>> => {
+  { seconds, leastRecords, warmSeconds, roundTrips, turns, turnSeconds }: Form,
+): Promise<Pick<Results, 'floors' | 'workloads' | 'halfLoad' | 'paced' | 'bytesOnDisk'>> => {
   const weir = { url: system.edgeUrl, keys: [system.demoKey] }
   const bare = { url: floors.url, keys: ['none'] }
   /** Requests of a few records are many; of interactions there are never so many. */
@@ -115,16 +117,35 @@ const measureAll = async (
   for (const workload of workloads) measured.push(await measure(workload))
   const keys = await makeOrganisations(system.env.POSTGRES_URL, 'throughput', throughputOrganisations)
   measured.push(await measure(throughput, { keys }))
-  const full = measured.find(({ name }) => name === halfLoadOf.name)?.storedPerSecond ?? 0
-  const halfLoad = await measure({ ...halfLoadOf, name: 'half load' }, { perSecond: full / 2, leastRecords: 0 })
-  const bytesOnDisk = diskPerRecord(diskBefore, diskOf(system.dataDir), [...measured, halfLoad])
+  const halfOf = ({ name }: Workload) => (measured.find((each) => each.name === name)?.storedPerSecond ?? 0) / 2
+  const halfLoad = await measure(
+    { ...halfLoadOf, name: 'half load' },
+    { perSecond: halfOf(halfLoadOf), leastRecords: 0 },
+  )
+  // At full speed the one that takes more of the machine is slower, and all that a second costs would count for fewer records.
+  const pace = { perSecond: halfOf(inOrder), leastRecords: 0, seconds: turnSeconds }
+  const ordered: Measured[] = []
+  const waited: Measured[] = []
+  for (let turn = 0; turn < turns; turn++) {
+    ordered.push(await measure({ ...inOrder, name: 'in order, paced' }, pace))
+    waited.push(await measure({ ...waiting, name: 'a tenth waits, paced' }, pace))
+  }
+  const bytesOnDisk = diskPerRecord(diskBefore, diskOf(system.dataDir), [...measured, halfLoad, ...ordered, ...waited])
   const naiveAfter = await measureFloor(floorLoads.naive)
   return {
     floors: { naive: [naiveBefore, naiveAfter], floor, interaction, roundTrip },
     workloads: measured,
     halfLoad,
+    paced: { inOrder: cheapestOf(ordered), waiting: cheapestOf(waited) },
     bytesOnDisk,
   }
+}
+
+/** What else goes on on a machine only adds to what a load takes: of several turns, the one that took least tells most. */
+const cheapestOf = (measured: readonly Measured[]): Measured => {
+  const [cheapest] = measured.toSorted((a, b) => cpuOf(a, ...services) - cpuOf(b, ...services))
+  if (!cheapest) throw new Error('nothing was measured')
+  return cheapest
 }
 
 /** How long the second start on the same data takes. The first one makes topics, tables and a database. */

@@ -9,11 +9,14 @@ export type Form = {
   leastRecords: number
   warmSeconds: number
   roundTrips: number
+  /** How often each of two loads is measured that are held against each other, and for how long each time. */
+  turns: number
+  turnSeconds: number
 }
 
 export const forms: Record<'short' | 'full', Form> = {
-  short: { seconds: 4, leastRecords: 40_000, warmSeconds: 1.5, roundTrips: 150 },
-  full: { seconds: 15, leastRecords: 150_000, warmSeconds: 5, roundTrips: 1000 },
+  short: { seconds: 4, leastRecords: 40_000, warmSeconds: 4, roundTrips: 150, turns: 2, turnSeconds: 5 },
+  full: { seconds: 15, leastRecords: 150_000, warmSeconds: 5, roundTrips: 1000, turns: 4, turnSeconds: 7 },
 }
 
 export type Workload = { name: string; streams: readonly Stream[] }

@@ -23,6 +23,17 @@ it('says what was not measured, instead of calling it met', () => {
   expect(verdictOn('second start', sampleResults({ start: { seconds: 9.2 } }))).toMatchObject({ verdict: 'met' })
 })
 
+it('holds waiting against the same records in order, at full speed and at the same rate', () => {
+  const inOrder = sampleMeasured({ name: '50 shops, 500 transactions' }, { edge: 20, integrity: 20, sink: 10 })
+  const waiting = sampleMeasured({ name: '500 transactions, 50 wait' }, { edge: 21, integrity: 34, sink: 10 })
+  const goals = ['a tenth waits, full speed', 'a tenth waits, same rate']
+  for (const goal of goals) expect(verdictOn(goal)).toMatchObject({ verdict: 'not measured' })
+  const atFullSpeed = sampleResults({ workloads: [inOrder, waiting] })
+  expect(goals.map((goal) => verdictOn(goal, atFullSpeed)?.verdict)).toEqual(['not met', 'not measured'])
+  const atOneRate = verdictOn('a tenth waits, same rate', sampleResults({ paced: { inOrder, waiting } }))
+  expect(atOneRate).toMatchObject({ found: '1.3', verdict: 'not met' })
+})
+
 it('holds growth against the start of the same run', () => {
   const growth = {
     entities: { few: 10_000, many: 10_000_000 },

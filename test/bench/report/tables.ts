@@ -9,7 +9,7 @@ export type Table = { title: string; head: string[]; rows: string[][] }
 export const tablesOf = (results: Results): Table[] => {
   const { floors, workloads, halfLoad, flood, growth } = results
   const naive = naivePrice(results)
-  const loads = [...workloads, halfLoad, ...(flood ? [flood] : []), ...growthLoads(growth)]
+  const loads = [...workloads, halfLoad, ...pacedLoads(results), ...(flood ? [flood] : []), ...growthLoads(growth)]
   return [
     {
       title: 'The floors: bare fastify and kafkajs on the same broker',
@@ -98,7 +98,7 @@ export const problemsOf = (results: Results): string[] => {
   const { workloads, halfLoad, growth, machine } = results
   const isBusy = othersOf(results) > othersTooMany * machine.cores
   const busy = 'The machine had much else to do: figures are worse than they could be. Run it again when it is idle.'
-  const loads = [...workloads, halfLoad, ...growthLoads(growth)]
+  const loads = [...workloads, halfLoad, ...pacedLoads(results), ...growthLoads(growth)]
   const refused = loads
     .filter(({ problem }) => problem !== undefined)
     .map(({ name, statuses, problem }) => {
@@ -107,6 +107,8 @@ export const problemsOf = (results: Results): string[] => {
     })
   return [...(isBusy ? [busy] : []), ...refused]
 }
+
+const pacedLoads = ({ paced }: Results): Measured[] => (paced ? [paced.inOrder, paced.waiting] : [])
 
 const growthLoads = (growth: Growth | undefined): Measured[] =>
   growth ? [growth.withFew, growth.withMany, growth.ofFew, growth.ofMany] : []
