@@ -2,26 +2,27 @@ import type { Entity } from '#ledger/entities.js'
 import type { Span, Submitted } from '#ledger/fence.js'
 import type { DecidedRequest, Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
-import type { WaitChanges } from '#ledger/waiting/waits.js'
-import { createDecide, type Decision, type StillWaiting } from '#schemas/decide.js'
+import type { HeldWait, WaitChanges, WhoWaits } from '#ledger/waiting/waits.js'
+import { createDecide, type Decision } from '#schemas/decide.js'
 import { newlyAccepted } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
+import { isUuid } from '#schemas/uuid.js'
 import type { IsKnown } from './entity-index.js'
 import { createWaitsOfFetch } from './waiting/wait-changes.js'
 
 /**
  * What the decisions on a fetch depend on: which entities are known, the hashes of keyed interactions by `org/id`, the hashes of
- * the bodies that requests were first decided with, by request id, the records that wait, by `org/id`, and how many more of an
- * organisation may.
+ * the bodies that requests were first decided with, by request id, the records that wait, and how many more of an organisation
+ * may.
  */
 export type Known = {
   isKnown: IsKnown
   takenBefore: ReadonlyMap<string, Buffer>
   bodies: ReadonlyMap<string, Buffer>
-  waiting: ReadonlyMap<string, StillWaiting>
+  waiting: readonly HeldWait[]
   roomToWait: (orgId: string) => number
 }
 
@@ -119,10 +120,24 @@ export const keyedOf = (type: RecordType, fresh: readonly Submitted[]): Keyed[] 
       .map((record) => ({ orgId: batch.org_id, id: String(record[type.id]) })),
   )
 
-/** The ids that these batches are about, also those of records that the edge refused. */
-export function* idsOf(type: RecordType, fresh: readonly Submitted[]): Iterable<{ orgId: string; id: string }> {
-  for (const { batch } of fresh) {
-    for (const record of batch.records) yield { orgId: batch.org_id, id: String(record[type.id]) }
-    for (const { id } of batch.refusals) if (id !== null) yield { orgId: batch.org_id, id: id.toLowerCase() }
+/** Those ids that these batches are about and that may wait, each with its organisation; also those of records that the edge refused. */
+export const idsOf = (
+  type: RecordType,
+  fresh: readonly Submitted[],
+  { these, isAll }: Pick<WhoWaits, 'these' | 'isAll'>,
+): { orgIds: string[]; ids: string[] } => {
+  const [orgIds, ids]: [string[], string[]] = [[], []]
+  if (these.size === 0) return { orgIds, ids }
+  // An id that was refused may be anything.
+  const mayWait = isAll ? (id: string) => these.has(id) : isUuid
+  const add = (orgId: string, id: string): void => {
+    if (!mayWait(id)) return
+    orgIds.push(orgId)
+    ids.push(id)
   }
+  for (const { batch } of fresh) {
+    for (const record of batch.records) add(batch.org_id, String(record[type.id]))
+    for (const { id } of batch.refusals) if (id !== null) add(batch.org_id, id.toLowerCase())
+  }
+  return { orgIds, ids }
 }

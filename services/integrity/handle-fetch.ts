@@ -23,7 +23,7 @@ export type TypeTools = {
   type: RecordType
   read: ReadBatch
   publish: PublishDecisions
-  /** A record as it is kept while it waits. */
+  /** The records of a batch as they are kept while they wait. */
   keep: ResumeBytes['keep']
 }
 
@@ -78,7 +78,7 @@ export const createFetchHandler = (deps: {
     }
     const waitTools = {
       room: deps.room,
-      keep: ({ batch }: Scanned, index: number) => tools.keep(batch, index),
+      keep: ({ batch }: Scanned) => tools.keep(batch),
     }
     const { outcomes, entities, forgotten, waits, arrived } = await inTransaction(deps.pool, async (connection) => {
       const taken = await takeDecisions(connection, deps.index, at, submitted, now(), waitTools)

@@ -22,13 +22,15 @@ import {
 } from '#ledger/verdicts.js'
 import {
   type BegunWait,
-  findWhetherWaiting,
+  findWhoWaits,
   holdWaits,
   noteArrived,
   storeWaits,
   type WaitChanges,
+  type WhoWaits,
 } from '#ledger/waiting/waits.js'
 import type { Connection } from '#platform/postgres/postgres.js'
+import { recordsIn } from '#schemas/events.js'
 import { mayBeKeyed } from '#schemas/uuid.js'
 import { decideFetch, idsOf, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
@@ -50,7 +52,8 @@ export type Decisions<One extends Submitted> = {
 /** What it takes to let records wait: how many may, and how one is kept meanwhile. */
 export type WaitTools<One extends Submitted> = {
   room: Pick<RoomToWait, 'of'>
-  keep: (one: One, index: number) => Buffer
+  /** The record at a place of its batch, as it is kept. */
+  keep: (one: One) => (place: number) => Buffer
 }
 
 // Where nothing is said about waiting, nothing waits.
@@ -87,9 +90,8 @@ export const takeDecisions = async <One extends Submitted>(
   const isKnown = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
   const bodies = await findBodies(connection, at, fresh)
-  const whether = fresh.length > 0 ? await findWhether(connection, at, fresh) : { areThese: false, forThese: false }
-  const mayChange = whether.areThese || fresh.some(({ batch }) => batch.wait_until || batch.resumed?.length)
-  const waiting = mayChange ? await holdWaits(connection, at.type.type, idsOf(at.type, fresh)) : new Map()
+  const whoWaits = await findWho(connection, at, fresh)
+  const waiting = await holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits))
   const rooms = await findRooms(connection, fresh, waitTools.room)
   const world = { isKnown, takenBefore, bodies, waiting, roomToWait: (orgId: string) => rooms.get(orgId) ?? 0 }
   const taken = decideFetch(at, fresh, world, now)
@@ -100,13 +102,16 @@ export const takeDecisions = async <One extends Submitted>(
   await insertVerdicts(connection, taken.verdicts)
   await insertKeyedRequests(connection, taken.requests)
   const oneOf = new Map(fresh.map((one) => [one.batch.batch_id, one]))
+  const keptOf = new Map<string, (place: number) => Buffer>()
   const messageOf = ({ batchId, place }: BegunWait): Buffer => {
     const one = oneOf.get(batchId)
     if (!one) throw new Error(`the batch ${batchId} is not in this fetch`)
-    return waitTools.keep(one, place)
+    const kept = keptOf.get(batchId) ?? waitTools.keep(one)
+    keptOf.set(batchId, kept)
+    return kept(place)
   }
   await storeWaits(connection, taken.waits, messageOf, now)
-  const arrived = whether.forThese ? await noteArrived(connection, taken.entities, now) : 0
+  const arrived = whoWaits.forThese ? await noteArrived(connection, taken.entities, now) : 0
   if (at.next > (cursor ?? 0)) await moveCursor(connection, at.topic, at.partition, at.next)
 
   const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))
@@ -131,8 +136,12 @@ export const takeDecisions = async <One extends Submitted>(
  * The one question that every fetch asks about waiting. After the cursor is locked, so that what the decision before this one let
  * wait is seen, and this transaction has its number: see checkWaits.
  */
-const findWhether = (connection: Connection, { type }: Span, fresh: readonly Submitted[]) =>
-  findWhetherWaiting(connection, type.type, [...new Set(fresh.map(({ batch }) => batch.org_id))])
+const findWho = async (connection: Connection, { type }: Span, fresh: readonly Submitted[]): Promise<WhoWaits> => {
+  if (fresh.length === 0) return { these: new Set(), isAll: true, forThese: false }
+  const orgIds = new Set(fresh.map(({ batch }) => batch.org_id))
+  const most = fresh.reduce((sum, { batch }) => sum + recordsIn(batch), 1)
+  return findWhoWaits(connection, type.type, [...orgIds], most)
+}
 
 /** How many more records may wait, of each organisation that wants some to. */
 const findRooms = async (

@@ -1,3 +1,4 @@
+import { textList, uuidList } from '#platform/postgres/lists.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 
 // integrity.entities: every record that another one may refer to. It only grows: a soft delete does not remove an entity.
@@ -22,7 +23,7 @@ export const findEntities = async (connection: Connection | Pool, wanted: readon
         limit 1
       ) as found on true
       where found.is_there is null`,
-    values: valuesOf(wanted),
+    values: entityLists(wanted),
   })
   const missing = new Set(rows.map(({ place }) => place - 1))
   return wanted.filter((_, place) => !missing.has(place))
@@ -34,16 +35,17 @@ const insert = `
   select distinct * from unnest($1::text[], $2::text[], $3::uuid[]) as given (org_id, type, id)
   order by 1, 2, 3`
 
-const valuesOf = (entities: readonly Entity[]) => [
-  entities.map((e) => e.orgId),
-  entities.map((e) => e.type),
-  entities.map((e) => e.id),
+/** Entities as three lists: of organisations, types and ids. */
+export const entityLists = (entities: readonly Entity[]) => [
+  textList(entities.map((e) => e.orgId)),
+  textList(entities.map((e) => e.type)),
+  uuidList(entities.map((e) => e.id)),
 ]
 
 /** Inserts those that are new. Resolves to whether all of them were. */
 export const insertEntities = async (connection: Connection, entities: readonly Entity[]): Promise<boolean> => {
   const text = `${insert} on conflict do nothing`
-  const { rowCount } = await connection.query({ name: 'insert-entities', text, values: valuesOf(entities) })
+  const { rowCount } = await connection.query({ name: 'insert-entities', text, values: entityLists(entities) })
   return rowCount === entities.length
 }
 
@@ -54,7 +56,7 @@ export const insertEntities = async (connection: Connection, entities: readonly 
 export const insertNewEntities = async (connection: Connection, entities: readonly Entity[]): Promise<boolean> => {
   await connection.query('savepoint new_entities')
   try {
-    await connection.query({ name: 'insert-new-entities', text: insert, values: valuesOf(entities) })
+    await connection.query({ name: 'insert-new-entities', text: insert, values: entityLists(entities) })
     return true
   } catch (error) {
     if ((error as { code?: string }).code !== uniqueViolation) throw error

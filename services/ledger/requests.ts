@@ -1,3 +1,4 @@
+import { numberList } from '#platform/postgres/lists.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { type BatchParts, recordsIn, type VerdictEvent } from '#schemas/events.js'
 import { batchIdOf } from '#schemas/uuid.js'
@@ -147,7 +148,7 @@ export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]
       column((r) => r.type),
       column((r) => r.bodySha256),
       // An array of arrays must have rows of one length, so each row goes as its text.
-      column((r) => `{${r.batchRecords.join(',')}}`),
+      column((r) => numberList(r.batchRecords)),
       column((r) => new Date(r.submittedAt)),
       column((r) => r.written),
       column((r) => r.lanes),

@@ -1,4 +1,5 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
+import { numberList } from '#platform/postgres/lists.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
 import type { VerdictEvent, Waiting } from '#schemas/events.js'
@@ -205,13 +206,13 @@ export const insertVerdicts = async (connection: Connection, verdicts: readonly 
       column((v) => v.accepted),
       column((v) => JSON.stringify(v.refused)),
       // An array of arrays must have rows of one length, so each row goes as its text.
-      column((v) => `{${v.repeated.join(',')}}`),
+      column((v) => numberList(v.repeated)),
       column((v) => new Date(v.decided_at)),
       column((v) => v.topic),
       column((v) => v.partition),
       column((v) => v.submitted_offset),
       column((v) => (v.waiting ? JSON.stringify(v.waiting) : null)),
-      column((v) => `{${v.gone?.join(',') ?? ''}}`),
+      column((v) => numberList(v.gone ?? [])),
       column((v) => v.key_id ?? null),
     ],
   })

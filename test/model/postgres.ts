@@ -52,10 +52,8 @@ export const createPostgres = (rules: Rules, lanes: number) => {
   const namesOf = ({ orgId, missing }: WaitingRow): string[] =>
     missing.map(({ type, id }) => entityName({ orgId, type, id }))
   const isWaiting = ({ state }: WaitingRow): boolean => state === 'waiting'
-  const waitingById = (type: string): Map<string, WaitingRow> =>
-    new Map(
-      [...waiting.values()].filter((r) => isWaiting(r) && r.type === type).map((r) => [entityKey(r.orgId, r.id), r]),
-    )
+  const waitingOf = (type: string): WaitingRow[] =>
+    [...waiting.values()].filter((row) => isWaiting(row) && row.type === type)
 
   const keepWaits = ({ taken, records }: Transaction): void => {
     const { begun, ended, prolonged } = taken.waits
@@ -130,7 +128,7 @@ export const createPostgres = (rules: Rules, lanes: number) => {
           keyedOf(at.type, fresh).map(({ orgId, id }) => entityKey(orgId, id)),
         ),
         bodies: claimsBodies ? claim(at, fresh) : firstBodies([...verdicts.values()]),
-        waiting: waitingById(at.type.type),
+        waiting: waitingOf(at.type.type),
         roomToWait: () => 1000,
       }
       const taken = decideFetch(at, fresh, world, now)

@@ -15,6 +15,9 @@ export const createRelay = (deps: {
   const { submitted, postgres, rules, note } = deps
   let moment: { rows: Map<WaitingRow, number>; underWay: ReadonlySet<object> } | undefined
   let resumes = 0
+  /** What this relay has sent: the names of rows, each with its change. */
+  const sentLately = new Set<string>()
+  const keyOf = ({ name, change }: WaitingRow): string => `${name}/${change}`
 
   const isDue = (row: WaitingRow, time: number): boolean =>
     row.state === 'waiting' && !row.isSent && (row.isDue || row.until <= time || postgres.hasArrived(row))
@@ -44,9 +47,13 @@ export const createRelay = (deps: {
       const time = deps.now()
       const due = postgres.rows().filter((row) => isDue(row, time))
       for (const row of due) {
-        if (rules.releasesInLane) append(row, time)
-        else deps.release(row)
-        if (!forgets) row.isSent = true
+        // Where its lane should not come to one that has yet to be looked at, the look finds it.
+        const isWatched = !row.isChecked && !row.isDue && row.until > time
+        const isOnItsWay = !postgres.hasArrived(row) && sentLately.has(keyOf(row))
+        if (!rules.releasesInLane) deps.release(row)
+        else if (!isOnItsWay) append(row, time)
+        sentLately.add(keyOf(row))
+        if (!forgets && !isWatched) row.isSent = true
       }
       if (!forgets) postgres.forgetArrived()
       return due.length > 0
@@ -54,6 +61,7 @@ export const createRelay = (deps: {
 
     crash: (): void => {
       moment = undefined
+      sentLately.clear()
       note('the relay crashes')
     },
   }

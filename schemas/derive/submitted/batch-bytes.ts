@@ -3,7 +3,7 @@ import type { SubmittedBatch } from '../../events.js'
 import type { Values } from '../../field.js'
 import type { RecordType } from '../../record.js'
 import { type AvroSchema, submittedSchema } from '../avro.js'
-import { createAvroBytes, writeBytes, writeLong } from './avro-bytes.js'
+import { type AvroBytes, writeBytes, writeLong } from './avro-bytes.js'
 
 /** A record on its way out, as Avro: `size` bytes of `avro` from `at` on. */
 export type OutgoingRecord = {
@@ -21,6 +21,8 @@ export type OutgoingBatch = Omit<SubmittedBatch, 'records'> & { records: Outgoin
 export type BatchCodec = {
   /** The event, after what has to stand before it. */
   encode: (batch: OutgoingBatch, header?: Buffer) => Buffer
+  /** The same for batches that differ only in their records: what stands around those is encoded once. */
+  frame: (batch: Omit<OutgoingBatch, 'records'>, header?: Buffer) => (records: readonly OutgoingRecord[]) => Buffer
   decode: (event: Buffer) => SubmittedBatch
 }
 
@@ -30,17 +32,22 @@ export type BatchCodec = {
  */
 export const createBatchCodec = (type: RecordType): BatchCodec => {
   const { before, after, whole } = partsOf(type)
-  return {
-    encode: (batch, header = noHeader) => {
-      const head = before.toBuffer(batch)
-      const tail = after.toBuffer(batch)
-      const out = createAvroBytes(header.length + head.length + sizeOf(batch) + tail.length)
+  const frame: BatchCodec['frame'] = (batch, header = noHeader) => {
+    const head = before.toBuffer(batch)
+    const tail = after.toBuffer(batch)
+    return (records) => {
+      const room = header.length + head.length + sizeOf(records) + tail.length
+      const out: AvroBytes = { bytes: Buffer.allocUnsafe(room), at: 0, start: 0 }
       writeBytes(out, header, 0, header.length)
       writeBytes(out, head, 0, head.length)
-      writeRecords(out, batch.records)
+      writeRecords(out, records)
       writeBytes(out, tail, 0, tail.length)
       return out.bytes.subarray(0, out.at)
-    },
+    }
+  }
+  return {
+    encode: (batch, header) => frame(batch, header)(batch.records),
+    frame,
     decode: (event) => whole.fromBuffer(event) as SubmittedBatch,
   }
 }
@@ -82,13 +89,13 @@ const partsOf = (type: RecordType) => {
 const mostAroundRecord = 5 + 2
 const mostAroundRecords = 10
 
-const sizeOf = ({ records }: OutgoingBatch): number => {
+const sizeOf = (records: readonly OutgoingRecord[]): number => {
   let size = mostAroundRecords
   for (const record of records) size += mostAroundRecord + (record.keyedSha256?.length ?? 0) + record.size
   return size
 }
 
-const writeRecords = (out: ReturnType<typeof createAvroBytes>, records: readonly OutgoingRecord[]): void => {
+const writeRecords = (out: AvroBytes, records: readonly OutgoingRecord[]): void => {
   // An array is its number of items, the items, and a zero.
   if (records.length > 0) writeLong(out, records.length)
   for (const { index, keyedSha256, avro: bytes, at, size } of records) {

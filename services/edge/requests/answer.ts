@@ -123,12 +123,21 @@ type Lines = readonly number[] | undefined
 export const recordErrorsOf = (refused: readonly Refused[], first: number, lines: Lines): RecordError[] =>
   refused.map((one) => ({ ...placed(one, first, lines), problems: one.problems }))
 
-export const recordWaitsOf = (waiting: readonly Waiting[], first: number, lines: Lines): RecordWait[] =>
-  waiting.map((one) => ({ ...placed(one, first, lines), for: one.for, until: iso(one.until) }))
+export const recordWaitsOf = (waiting: readonly Waiting[], first: number, lines: Lines): RecordWait[] => {
+  // Those of one request wait until the same moment.
+  const untilTexts = new Map<number, string>()
+  return waiting.map((one) => {
+    const until = untilTexts.get(one.until) ?? iso(one.until)
+    untilTexts.set(one.until, until)
+    return Object.assign(placed(one, first, lines), { for: one.for, until })
+  })
+}
 
-const placed = <Id>({ index, id }: { index: number; id: Id }, first: number, lines: Lines) => {
+type Placed<Id> = { index: number; line?: number; id: Id }
+
+const placed = <Id>({ index, id }: Placed<Id>, first: number, lines: Lines): Placed<Id> => {
   const line = lines?.[first + index]
-  return { index: first + index, ...(line !== undefined && { line }), id }
+  return line === undefined ? { index: first + index, id } : { index: first + index, line, id }
 }
 
 const iso = (time: number): string => new Date(time).toISOString()

@@ -38,10 +38,11 @@ export type RelayDeps = {
 
 /**
  * `lookAfter`: how many milliseconds a record has waited before it is looked whether what it waits for is there; mostly it has come
- * by then. `tellEvery`: how often changes are published, those of one record in this time as one.
+ * by then. `tellEvery`: how often changes are published, and `tellAfter`: how old they are then; those of one record in this time are
+ * published as one.
  */
-type Pace = { lookAfter: number; tellEvery: number }
-const usualPace: Pace = { lookAfter: 2_000, tellEvery: 1_000 }
+type Pace = { lookAfter: number; tellEvery: number; tellAfter: number }
+const usualPace: Pace = { lookAfter: 2_000, tellEvery: 1_000, tellAfter: 1_000 }
 
 /** One round of all that is to be done for waiting records. Resolves to what was done, and whether there is more to do at once. */
 export type RelayTurn = () => Promise<Done>
@@ -52,14 +53,16 @@ const mostInBatch = 500
 const mostBytesInBatch = 512 * 1024
 // Of one turn. One record that a million wait for does not hold up others: of each that has arrived some are sent in a turn. A lane
 // is given no more than it can decide until the next turn, beside what is uploaded.
-const mostArrived = 1_000
-const mostBehind = 5_000
-const mostDue = 1_000
-const mostOfLane = 2_000
+const mostArrived = 2_000
+const mostBehind = 10_000
+const mostDue = 2_000
+const mostOfLane = 4_000
 const mostBytes = 16 * 1024 * 1024
 const mostChecked = 2_000
 const mostTold = 1_000
 const sendWithin = 10_000
+const sentFor = 30_000
+const mostSentLately = 100_000
 
 /**
  * Has records that wait decided anew in their lanes: once something that they wait for is there, or their time is over. It sends,
@@ -68,15 +71,16 @@ const sendWithin = 10_000
 export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   const { pool, failAt } = deps
   const now = deps.now ?? Date.now
-  const { lookAfter, tellEvery } = deps.pace ?? usualPace
+  const { lookAfter, tellEvery, tellAfter } = deps.pace ?? usualPace
   let tellFrom = Number.NEGATIVE_INFINITY
   const sendToLanes = createSendToLanes(deps, now)
+  const sentLately = createSentLately(now)
   let moment: LookMoment | undefined
 
   const resume = async (): Promise<Done> => {
     const arrived = await findArrived(pool, mostArrived, mostBehind)
     const due = await findDue(pool, now(), mostDue)
-    const chosen = new Map<string, WaitPlace>()
+    const chosen = new Map<string, DueWait>()
     const ofLane = new Map<string, number>()
     let bytes = 0
     const take = (wait: DueWait): boolean => {
@@ -89,13 +93,22 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
       chosen.set(nameOf(wait), wait)
       return true
     }
-    for (const wait of due) take(wait)
+    // One that is due only because its lane has not come to it in two seconds need not be sent again so soon.
+    const isOnItsWay = (wait: DueWait): boolean => !wait.isNoted && sentLately.has(wait)
+    const onTheirWay = due.filter(isOnItsWay)
+    await markSent(pool, onTheirWay, now())
+    for (const wait of due) if (!isOnItsWay(wait)) take(wait)
     const reached = arrived.flatMap((each) => takeArrived(each, take) ?? [])
-    if (chosen.size === 0 && reached.length === 0) return 'nothing'
+    if (chosen.size === 0 && reached.length === 0) return onTheirWay.length > 0 ? 'all' : 'nothing'
     const unsent = await sendToLanes(await findWaitsToSend(pool, [...chosen.values()]))
     if (chosen.size > 0) failAt('after-resume-sent')
     const sent = [...chosen.values()].filter((wait) => !unsent.has(nameOf(wait)))
-    await markSent(pool, sent, now())
+    for (const wait of sent) sentLately.add(wait)
+    await markSent(
+      pool,
+      sent.filter(({ isWatched }) => !isWatched),
+      now(),
+    )
     await moveArrived(
       pool,
       reached.filter(({ waits }) => waits.every((wait) => !unsent.has(nameOf(wait)))),
@@ -117,7 +130,7 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
 
   const tell = async (): Promise<Done> => {
     if (now() < tellFrom) return 'nothing'
-    const untold = await findUntold(pool, mostTold)
+    const untold = await findUntold(pool, now() - tellAfter, mostTold)
     if (untold.length === 0) return 'nothing'
     failAt('before-waiting-told')
     const messages = untold.map(({ event }): Message => {
@@ -136,6 +149,32 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   return async () => {
     const done = [await check(), await resume(), await tell()]
     return done.find((each) => each === 'some') ?? done.find((each) => each === 'all') ?? 'nothing'
+  }
+}
+
+/**
+ * Which records this process has sent to their lanes within half a minute, or up to a whole one. Only to spare lanes the same again:
+ * where it is forgotten, as by a process that ends, they are sent once more.
+ */
+const createSentLately = (now: () => number) => {
+  let [newer, older] = [new Set<string>(), new Set<string>()]
+  let turnsAt = 0
+  const turn = (): void => {
+    if (now() < turnsAt && newer.size < mostSentLately) return
+    ;[newer, older] = [new Set(), now() < turnsAt + sentFor ? newer : new Set()]
+    turnsAt = now() + sentFor
+  }
+  // Decided anew it is another one: what it waits for now may come at once.
+  const keyOf = (wait: DueWait): string => `${nameOf(wait)}/${wait.change}`
+  return {
+    add: (wait: DueWait): void => {
+      turn()
+      newer.add(keyOf(wait))
+    },
+    has: (wait: DueWait): boolean => {
+      turn()
+      return newer.has(keyOf(wait)) || older.has(keyOf(wait))
+    },
   }
 }
 

@@ -11,7 +11,7 @@ import type { ReadBatch } from '../read-batch.js'
 /** How records of one type are kept while they wait, and how they come to their lane again. */
 export type ResumeBytes = {
   /** The record at a place of a batch as a submitted batch of its own: with its schema's id, so that later versions can read it. */
-  keep: (batch: ScannedBatch, index: number) => Buffer
+  keep: (batch: ScannedBatch) => (place: number) => Buffer
   /** A batch of records that waited, all of one organisation. Throws where one of them cannot be read by this version. */
   resume: (waits: readonly SentWait[], now: number) => Promise<Buffer>
 }
@@ -23,15 +23,15 @@ export const createResumeBytes = async (
 ): Promise<ResumeBytes> => {
   const subject = subjectOf(submittedTopic(type.type))
   const header = headerOf(await registry.prepare(subject, submittedSchema(type)))
-  const { encode } = createBatchCodec(type)
+  const { encode, frame } = createBatchCodec(type)
 
   return {
-    keep: (batch, index) => {
+    keep: (batch) => {
       const { org_id, request_id, batch_id, submitted_at, body_sha256 } = batch
-      const from = batch.records.findIndex((record) => record.index === index)
-      const records = [recordAt(batch, from, 0)]
-      const alone = { batch: 1, batches: 1, first_index: 0, records, refusals: [] }
-      return encode({ org_id, request_id, batch_id, submitted_at, body_sha256, ...alone }, header)
+      const alone = { batch: 1, batches: 1, first_index: 0, refusals: [] }
+      const encodeWith = frame({ org_id, request_id, batch_id, submitted_at, body_sha256, ...alone }, header)
+      const placeAt = new Map(batch.records.map(({ index }, n) => [index, n]))
+      return (place) => encodeWith([recordAt(batch, placeAt.get(place) ?? -1, 0)])
     },
     resume: async (waits, now) => {
       const id = randomUUID()

@@ -12,8 +12,8 @@ export type Relay = {
 }
 
 const turnEvery = 200
-// Where much arrives, what arrives within this time is sent together: five times as long as it took to send what came before.
-const gatherFor = { least: 25, most: 250, turns: 5 }
+// Where much arrives, what arrives within this time is sent together: ten times as long as it took to send what came before.
+const gatherFor = { least: 25, most: 500, turns: 10 }
 const idleFor = 1_000
 // How soon another process takes over where the one that relays is gone.
 const tryEvery = 3_000

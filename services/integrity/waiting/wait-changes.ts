@@ -1,9 +1,8 @@
 import type { Span, Submitted } from '#ledger/fence.js'
-import type { BegunWait, WaitChanges } from '#ledger/waiting/waits.js'
+import type { BegunWait, HeldWait, WaitChanges } from '#ledger/waiting/waits.js'
 import { type Decision, resumedOf, type StillWaiting } from '#schemas/decide.js'
 import { originsOf } from '#schemas/derive/decided-events.js'
-import { entityKey } from '#schemas/derive/names.js'
-import type { SubmittedBatch } from '#schemas/events.js'
+import type { Refusal, SubmittedBatch } from '#schemas/events.js'
 import { hasVersions } from '#schemas/record.js'
 import { versionOf } from '#schemas/version.js'
 
@@ -18,75 +17,74 @@ export type WaitsOfFetch = {
   changes: WaitChanges
 }
 
-/** `waiting` are the records that wait in the fetch's lane, as far as the fetch is about their ids, by organisation and id. */
-export const createWaitsOfFetch = (at: Span, waiting: ReadonlyMap<string, StillWaiting>): WaitsOfFetch => {
-  const current = new Map(waiting)
-  const begunNow = new Map<string, BegunWait>()
+/** `waiting` are the records that wait in the fetch's lane, as far as the fetch is about their ids. */
+export const createWaitsOfFetch = (at: Span, waiting: readonly HeldWait[]): WaitsOfFetch => {
+  /** By organisation, and there by id. */
+  const current = new Map<string, Map<string, StillWaiting>>()
+  const begunNow = new Map<StillWaiting, BegunWait>()
+  const currentOf = (orgId: string): Map<string, StillWaiting> => {
+    const known = current.get(orgId)
+    if (known) return known
+    const none = new Map<string, StillWaiting>()
+    current.set(orgId, none)
+    return none
+  }
+  for (const one of waiting) currentOf(one.orgId).set(one.id, one)
   const counts = new Map<string, number>()
   const changes: WaitChanges = { begun: [], ended: [], prolonged: [] }
   const { type } = at
 
-  const supersede = (key: string): void => {
-    const older = current.get(key)
-    if (!older) return
-    current.delete(key)
-    const begun = begunNow.get(key)
+  const supersede = (older: StillWaiting): void => {
+    const begun = begunNow.get(older)
     // Its row is written with the end of this fetch, as one that has ended already.
     if (begun) begun.state = 'superseded'
     else {
       const { batchId, place } = older
-      changes.ended.push({
-        batchId,
-        place,
-        type: type.type,
-        state: 'superseded',
-        problems: null,
-        acceptedVersion: null,
-      })
+      const ended = { state: 'superseded', problems: null, acceptedVersion: null } as const
+      changes.ended.push({ batchId, place, type: type.type, ...ended })
     }
-    begunNow.delete(key)
-  }
-
-  const begin = (key: string, one: BegunWait): void => {
-    changes.begun.push(one)
-    begunNow.set(key, one)
-    current.set(key, one)
-    counts.set(one.orgId, (counts.get(one.orgId) ?? 0) + 1)
   }
 
   const note = ({ batch, offset }: Submitted, decision: Decision): void => {
     const { waiting: waits = [], gone = [], refused, repeated } = decision
     const resumedAt = resumedOf(batch)
-    // Nothing waits and nothing begins to: that is nearly every fetch.
-    if (current.size === 0 && waits.length === 0 && !resumedAt) return
+    const waitNow = currentOf(batch.org_id)
+    // Nothing waits and nothing begins to: that is nearly every batch.
+    if (waitNow.size === 0 && waits.length === 0 && !resumedAt) return
     const waitsAt = new Map(waits.map((each) => [each.index, each]))
     const refusedAt = new Map(refused.map((each) => [each.index, each]))
     const isPassedOver = new Set([...repeated, ...gone])
     const originAt = originsOf(batch)
-    for (const { index, id, keyedSha256 } of placesOf(batch, type.id)) {
-      if (id === null || isPassedOver.has(index)) continue
-      const key = entityKey(batch.org_id, id)
+    for (const place of placesOf(batch)) {
+      const { index } = place
       const now = waitsAt.get(index)
+      // Most are neither, and this is asked of each record of a lane in which others wait.
+      if (!now && !resumedAt && waitNow.size === 0) continue
+      const id = idAt(place, type.id)
+      const older = id === null ? undefined : waitNow.get(id)
+      if (id === null || (!older && !now && !resumedAt) || isPassedOver.has(index)) continue
       const resumed = resumedAt?.get(index)
       if (resumed) {
-        const place = { batchId: resumed.batch_id, place: resumed.place }
-        const older = current.get(key)
+        const row = { batchId: resumed.batch_id, place: resumed.place }
         if (now) {
-          changes.prolonged.push({ ...place, missing: now.for })
-          if (older) current.set(key, { ...older, missing: now.for })
+          changes.prolonged.push({ ...row, missing: now.for })
+          if (older) waitNow.set(id, { ...older, missing: now.for })
         } else {
           const problems = refusedAt.get(index)?.problems ?? null
           const acceptedVersion = problems ? null : versionOf(offset, index)
           const state = problems ? 'refused' : 'accepted'
-          changes.ended.push({ ...place, type: type.type, state, problems, acceptedVersion })
-          current.delete(key)
+          changes.ended.push({ ...row, type: type.type, state, problems, acceptedVersion })
+          waitNow.delete(id)
         }
         continue
       }
       // What cannot come again in a newer version is not replaced by one either.
-      if (hasVersions(type)) supersede(key)
+      if (older && hasVersions(type)) {
+        supersede(older)
+        waitNow.delete(id)
+      }
       if (!now) continue
-      begin(key, {
+      const begun: BegunWait = {
         batchId: batch.batch_id,
         place: index,
         orgId: batch.org_id,
@@ -97,33 +95,33 @@ export const createWaitsOfFetch = (at: Span, waiting: ReadonlyMap<string, StillW
         version: versionOf(offset, index),
         topic: at.topic,
         partition: at.partition,
-        keyedSha256,
+        keyedSha256: 'keyed_sha256' in place ? place.keyed_sha256 : null,
         missing: now.for,
         since: batch.submitted_at,
         until: now.until,
         state: 'waiting',
-      })
+      }
+      changes.begun.push(begun)
+      begunNow.set(begun, begun)
+      waitNow.set(id, begun)
+      counts.set(begun.orgId, (counts.get(begun.orgId) ?? 0) + 1)
     }
   }
 
   return {
-    of: (orgId, id) => current.get(entityKey(orgId, id)),
+    of: (orgId, id) => current.get(orgId)?.get(id),
     note,
     begunBy: (orgId) => counts.get(orgId) ?? 0,
     changes,
   }
 }
 
-type Placed = { index: number; id: string | null; keyedSha256: Buffer | null }
+type Place = SubmittedBatch['records'][number] | SubmittedBatch['refusals'][number]
 
 /** Everything that a batch holds, refused by the edge or not, in its order. */
-const placesOf = (batch: SubmittedBatch, idField: string): Placed[] => {
-  const records = batch.records.map((record): Placed => {
-    return { index: record.index, id: String(record[idField]), keyedSha256: record.keyed_sha256 }
-  })
-  // An id that was refused may be written in capitals, and still be that of a record.
-  const refusals = batch.refusals.map(({ index, id }): Placed => {
-    return { index, id: id?.toLowerCase() ?? null, keyedSha256: null }
-  })
-  return refusals.length === 0 ? records : [...records, ...refusals].sort((a, b) => a.index - b.index)
-}
+const placesOf = ({ records, refusals }: SubmittedBatch): readonly Place[] =>
+  refusals.length === 0 ? records : [...records, ...refusals].sort((a, b) => a.index - b.index)
+
+/** An id that was refused may be written in capitals, and still be that of a record. */
+const idAt = (place: Place, idField: string): string | null =>
+  'keyed_sha256' in place ? String(place[idField]) : ((place as Refusal).id?.toLowerCase() ?? null)

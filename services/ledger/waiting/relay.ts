@@ -1,15 +1,27 @@
+import { numberList } from '#platform/postgres/lists.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { WaitingEvent } from '#schemas/events.js'
-import type { Reference } from '#schemas/record.js'
-import type { WaitPlace } from './waits.js'
+import { entityLists } from '../entities.js'
+import { keysOf, millisecondsOf, type WaitPlace } from './waits.js'
 
 // What integrity's relay reads of integrity.waiting and notes in it. One relay works at a time. It changes nothing of what was
 // decided: a record that is sent to its lane once too often is passed over there.
 //
 // Rows are looked up by `lateral (… limit 1)`: it keeps Postgres from reading all that wait where it expects few of them.
 
-/** A waiting record that is to be decided anew, in which lane, and how large it is. */
-export type DueWait = WaitPlace & { topic: string; partition: number; size: number }
+/**
+ * A waiting record that is to be decided anew, in which lane, and how large it is. `change` is that of its row: another one once the
+ * record was decided anew. `isNoted`: it is noted when it was sent to its lane. `isWatched`: it need not be, because checkWaits
+ * has yet to look at it, and finds it should its lane not have come to it.
+ */
+export type DueWait = WaitPlace & {
+  topic: string
+  partition: number
+  size: number
+  change: number
+  isNoted: boolean
+  isWatched: boolean
+}
 
 /** A record that was waited for and is there: the next of those that wait for it, and how far that goes. */
 export type Arrived = {
@@ -31,7 +43,8 @@ export const findArrived = async (pool: Pool, most: number, mostWaits: number): 
     name: 'find-arrived',
     text: `
       with a as materialized (select * from integrity.waiting_arrived order by arrived_at limit $1)
-      select a.org_id as "orgId", a.type, a.id, f.batch_id as "batchId", f.place, w.topic, w.partition, w.size
+      select a.org_id as "orgId", a.type, a.id, f.batch_id as "batchId", f.place, w.topic, w.partition, w.size, w.change,
+        false as "isNoted", not w.is_checked as "isWatched"
       from a
       left join lateral (
         select f.batch_id, f.place
@@ -43,7 +56,7 @@ export const findArrived = async (pool: Pool, most: number, mostWaits: number): 
         limit (select greatest(${fewOfEach}, $2::integer / greatest(1, count(*))) from a)
       ) f on true
       left join lateral (
-        select topic, partition, state, due_at, octet_length(message) as size
+        select topic, partition, state, due_at, octet_length(message) as size, change, is_checked
         from integrity.waiting
         where batch_id = f.batch_id and place = f.place
         limit 1
@@ -54,14 +67,14 @@ export const findArrived = async (pool: Pool, most: number, mostWaits: number): 
   const found = new Map<string, Arrived & { looked: number }>()
   const names = new Set(rows.map(({ orgId, type, id }) => `${orgId}/${type}/${id}`))
   const ofEach = Math.max(fewOfEach, Math.floor(mostWaits / names.size))
-  for (const { orgId, type, id, batchId, place, topic, partition, size } of rows) {
+  for (const { orgId, type, id, ...wait } of rows) {
     const name = `${orgId}/${type}/${id}`
     const arrived = found.get(name) ?? { orgId, type, id, waits: [], last: undefined, looked: 0 }
     found.set(name, arrived)
-    if (batchId === null) continue
-    if (++arrived.looked === ofEach) arrived.last = { batchId, place }
+    if (wait.batchId === null) continue
+    if (++arrived.looked === ofEach) arrived.last = { batchId: wait.batchId, place: wait.place }
     // Those that were sent a moment ago for another reason are decided with what is there now.
-    if (size !== null) arrived.waits.push({ batchId, place, topic, partition, size })
+    if (wait.size !== null) arrived.waits.push(wait)
   }
   return [...found.values()]
 }
@@ -70,11 +83,6 @@ const fewOfEach = 10
 
 /** Notes how far the records that wait for these were sent; where none is left, that they need not be looked at again. */
 export const moveArrived = async (pool: Pool, arrived: readonly Arrived[]): Promise<void> => {
-  const values = (some: readonly Arrived[]) => [
-    some.map((a) => a.orgId),
-    some.map((a) => a.type),
-    some.map((a) => a.id),
-  ]
   const done = arrived.filter(({ last }) => !last)
   const under = arrived.filter(({ last }) => last)
   if (done.length > 0) {
@@ -83,7 +91,7 @@ export const moveArrived = async (pool: Pool, arrived: readonly Arrived[]): Prom
       text: `
         delete from integrity.waiting_arrived
         where (org_id, type, id) in (select * from unnest($1::text[], $2::text[], $3::uuid[]))`,
-      values: values(done),
+      values: entityLists(done),
     })
   }
   if (under.length > 0) {
@@ -94,7 +102,7 @@ export const moveArrived = async (pool: Pool, arrived: readonly Arrived[]): Prom
         set done_batch_id = m.batch_id, done_place = m.place
         from unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[], $5::integer[]) as m (org_id, type, id, batch_id, place)
         where a.org_id = m.org_id and a.type = m.type and a.id = m.id`,
-      values: [...values(under), under.map(({ last }) => last?.batchId), under.map(({ last }) => last?.place)],
+      values: [...entityLists(under), under.map(({ last }) => last?.batchId), under.map(({ last }) => last?.place)],
     })
   }
 }
@@ -105,7 +113,8 @@ export const findDue = async (pool: Pool, now: number, most: number): Promise<Du
     name: 'find-due',
     text: `
       (
-        select batch_id as "batchId", place, topic, partition, octet_length(message) as size
+        select batch_id as "batchId", place, topic, partition, octet_length(message) as size, change,
+          sent_at is not null as "isNoted", false as "isWatched"
         from integrity.waiting
         where state = 'waiting' and due_at is null and until <= $1
         order by until
@@ -113,7 +122,7 @@ export const findDue = async (pool: Pool, now: number, most: number): Promise<Du
       )
       union all
       (
-        select batch_id, place, topic, partition, octet_length(message)
+        select batch_id, place, topic, partition, octet_length(message), change, sent_at is not null, false
         from integrity.waiting
         where state = 'waiting' and due_at <= $1
         order by due_at
@@ -141,51 +150,54 @@ export type SentWait = WaitPlace & {
 /** Those of these records that still wait. */
 export const findWaitsToSend = async (pool: Pool, places: readonly WaitPlace[]): Promise<SentWait[]> => {
   if (places.length === 0) return []
-  const { rows } = await pool.query<Omit<SentWait, 'since' | 'until'> & { since: Date; until: Date }>({
+  const { rows } = await pool.query<SentWait>({
     name: 'find-waits-to-send',
     text: `
       select batch_id as "batchId", place, org_id as "orgId", type, request_id as "requestId",
-        request_index as "requestIndex", version, topic, partition, message, since, until
+        request_index as "requestIndex", version, topic, partition, message, ${millisecondsOf('since')} as since,
+        ${millisecondsOf('until')} as until
       from unnest($1::uuid[], $2::integer[]) as sent (a, b)
       cross join lateral (select * from integrity.waiting where batch_id = sent.a and place = sent.b limit 1) w
       where state = 'waiting'
       order by topic, partition, org_id, version`,
     values: keysOf(places),
   })
-  return rows.map((row) => ({ ...row, since: row.since.getTime(), until: row.until.getTime() }))
+  return rows
 }
 
 /**
  * Notes that these were sent to their lanes. They are sent once more where a lane has not come to them in time: after 30 s, and then
  * after twice as long each time, so that a lane that has much to do is not given ever more. One that its lane decides at this
- * moment is left as it is.
+ * moment, or has decided, is left as it is.
  */
-export const markSent = async (pool: Pool, places: readonly WaitPlace[], now: number): Promise<void> => {
-  if (places.length === 0) return
+export const markSent = async (pool: Pool, sent: readonly DueWait[], now: number): Promise<void> => {
+  if (sent.length === 0) return
   await pool.query({
     name: 'mark-waits-sent',
     text: `
       with sent as materialized (
         select w.batch_id, w.place
-        from (select * from unnest($1::uuid[], $2::integer[]) as given (batch_id, place) order by 1, 2) given
+        from (
+          select * from unnest($1::uuid[], $2::integer[], $3::bigint[]) as given (batch_id, place, change) order by 1, 2
+        ) given
         cross join lateral (
-          select batch_id, place, state
+          select batch_id, place, state, change
           from integrity.waiting
           where batch_id = given.batch_id and place = given.place
           limit 1
           for update skip locked
         ) w
-        where w.state = 'waiting'
+        where w.state = 'waiting' and w.change = given.change
       )
       update integrity.waiting w
-      set sent_at = $3::timestamptz,
-        due_at = $3::timestamptz + least(
+      set sent_at = $4::timestamptz,
+        due_at = $4::timestamptz + least(
           interval '1 hour',
-          greatest(interval '30 seconds', 2 * ($3::timestamptz - coalesce(w.sent_at, $3::timestamptz)))
+          greatest(interval '30 seconds', 2 * ($4::timestamptz - coalesce(w.sent_at, $4::timestamptz)))
         )
       from sent
       where w.batch_id = sent.batch_id and w.place = sent.place`,
-    values: [...keysOf(places), new Date(now)],
+    values: [...keysOf(sent), numberList(sent.map(({ change }) => change)), new Date(now)],
   })
 }
 
@@ -255,44 +267,21 @@ export const checkWaits = async (
 /** What became of a waiting record, as an event, and the key of its row. */
 export type UntoldWait = WaitPlace & { event: WaitingEvent }
 
-/** At most `most` changes that were not published yet, the oldest first. */
-export const findUntold = async (pool: Pool, most: number): Promise<UntoldWait[]> => {
-  type Row = Omit<WaitingEvent, 'since' | 'until' | 'changed_at'> & {
-    place: number
-    missing: Reference[]
-    since: Date
-    until: Date
-    changed_at: Date
-  }
-  const { rows } = await pool.query<Row>({
+/** At most `most` changes from before a moment that were not published yet, the oldest first. */
+export const findUntold = async (pool: Pool, before: number, most: number): Promise<UntoldWait[]> => {
+  const { rows } = await pool.query<WaitingEvent & { place: number }>({
     name: 'find-untold',
     text: `
-      select org_id, request_id, batch_id, change as version, type, request_index as index, id, state, missing, since, until,
-        changed_at, place
+      select org_id, request_id, batch_id, change as version, type, request_index as index, id, state, missing,
+        ${millisecondsOf('since')} as since, ${millisecondsOf('until')} as until,
+        ${millisecondsOf('changed_at')} as changed_at, place
       from integrity.waiting
-      where not is_told
+      where not is_told and changed_at <= $1
       order by change
-      limit $1`,
-    values: [most],
+      limit $2`,
+    values: [new Date(before), most],
   })
-  return rows.map((row) => ({
-    batchId: row.batch_id,
-    place: row.place,
-    event: {
-      org_id: row.org_id,
-      request_id: row.request_id,
-      batch_id: row.batch_id,
-      version: row.version,
-      type: row.type,
-      index: row.index,
-      id: row.id,
-      state: row.state,
-      missing: row.missing,
-      since: row.since.getTime(),
-      until: row.until.getTime(),
-      changed_at: row.changed_at.getTime(),
-    },
-  }))
+  return rows.map((row) => ({ batchId: row.batch_id, place: row.place, event: row }))
 }
 
 /** Notes that these were published, where nothing has changed since. */
@@ -312,11 +301,6 @@ export const markTold = async (pool: Pool, told: readonly UntoldWait[]): Promise
       set is_told = true
       from told
       where w.batch_id = told.batch_id and w.place = told.place`,
-    values: [...keysOf(told), told.map(({ event }) => event.version)],
+    values: [...keysOf(told), numberList(told.map(({ event }) => event.version))],
   })
 }
-
-const keysOf = (places: readonly WaitPlace[]): [string[], number[]] => [
-  places.map(({ batchId }) => batchId),
-  places.map(({ place }) => place),
-]

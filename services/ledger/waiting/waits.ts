@@ -1,9 +1,9 @@
+import { numberList, textList, uuidList } from '#platform/postgres/lists.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import type { StillWaiting } from '#schemas/decide.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'
-import { isUuid } from '#schemas/uuid.js'
-import type { Entity } from '../entities.js'
+import { type Entity, entityLists } from '../entities.js'
 
 // integrity.waiting as the decisions on a fetch read and change it, all in their transaction. What is sent on from there is in
 // relay.ts, what people see of it in look-up.ts.
@@ -45,38 +45,51 @@ export type ProlongedWait = WaitPlace & { missing: Reference[] }
 /** What decisions change among the records that wait. */
 export type WaitChanges = { begun: BegunWait[]; ended: EndedWait[]; prolonged: ProlongedWait[] }
 
-/** Whether records of this type wait in these organisations, and whether any wait for such records. */
-export const findWhetherWaiting = async (
+/** Which records of a type wait, as far as a fetch has to know: `these` are their ids, and there may be others where `isAll` is false. */
+export type WhoWaits = { these: ReadonlySet<string>; isAll: boolean; forThese: boolean }
+
+/**
+ * Which records of this type wait in these organisations, up to `most` of them, and whether any wait for such records. To read one that
+ * waits costs less than to look for one that does not: mostly few wait, and a fetch is about many that do not.
+ */
+export const findWhoWaits = async (
   connection: Connection,
   type: string,
   orgIds: readonly string[],
-): Promise<{ areThese: boolean; forThese: boolean }> => {
-  const { rows } = await connection.query<{ areThese: boolean; forThese: boolean }>({
-    name: 'find-whether-waiting',
+  most: number,
+): Promise<WhoWaits> => {
+  const { rows } = await connection.query<{ ids: string | null; forThese: boolean }>({
+    name: 'find-who-waits',
     text: `
       select
-        exists (
-          select from integrity.waiting where org_id = any ($1::text[]) and type = $2 and state = 'waiting'
-        ) as "areThese",
+        (
+          select string_agg(w.id::text, ',')
+          from (
+            select id from integrity.waiting where org_id = any ($1::text[]) and type = $2 and state = 'waiting' limit $3
+          ) w
+        ) as ids,
         exists (select from integrity.waiting_for where org_id = any ($1::text[]) and type = $2) as "forThese"`,
-    values: [orgIds, type],
+    values: [orgIds, type, most],
   })
-  return rows[0] ?? { areThese: false, forThese: false }
+  const [row] = rows
+  const ids = row?.ids?.split(',') ?? []
+  return { these: new Set(ids), isAll: ids.length < most, forThese: row?.forThese ?? false }
 }
 
+/** A record that waits, held until the transaction ends. */
+export type HeldWait = StillWaiting & { orgId: string; id: string }
+
 /**
- * The records of these ids that wait, by `org/id`, held until the transaction ends: one that is cancelled at this moment is
- * either gone already, or can no longer be cancelled.
+ * The records of these ids that wait, held until the transaction ends: one that is cancelled at this moment is either gone
+ * already, or can no longer be cancelled.
  */
 export const holdWaits = async (
   connection: Connection,
   type: string,
-  wanted: Iterable<{ orgId: string; id: string }>,
-): Promise<Map<string, StillWaiting>> => {
-  // Ids that the edge refused may be anything.
-  const ids = [...wanted].filter(({ id }) => isUuid(id))
-  if (ids.length === 0) return new Map()
-  const { rows } = await connection.query<Omit<StillWaiting, 'until'> & { orgId: string; id: string; until: Date }>({
+  { orgIds, ids }: { orgIds: readonly string[]; ids: readonly string[] },
+): Promise<HeldWait[]> => {
+  if (ids.length === 0) return []
+  const { rows } = await connection.query<HeldWait>({
     name: 'hold-waits',
     // `limit 1` keeps Postgres from comparing all that wait with all that is wanted, where it expects few to wait.
     text: `
@@ -91,15 +104,15 @@ export const holdWaits = async (
         ) w
       )
       select w.org_id as "orgId", w.id, w.batch_id as "batchId", w.place, w.version, w.keyed_sha256 as "keyedSha256",
-        w.missing, w.until
+        w.missing, ${millisecondsOf('w.until')} as until
       from (select * from found order by batch_id, place) found
       cross join lateral (
         select * from integrity.waiting where batch_id = found.batch_id and place = found.place limit 1 for update
       ) w
       where w.state = 'waiting'`,
-    values: [ids.map(({ orgId }) => orgId), ids.map(({ id }) => id), type],
+    values: [textList(orgIds), uuidList(ids), type],
   })
-  return new Map(rows.map(({ orgId, id, until, ...row }) => [`${orgId}/${id}`, { ...row, until: until.getTime() }]))
+  return rows
 }
 
 /** Stores what decisions change among the records that wait, all of which are held. `messageOf` gives a record as it is kept, to be sent to its lane again. */
@@ -115,10 +128,14 @@ export const storeWaits = async (
   await insertWaits(connection, begun, messageOf, now)
 }
 
-const keysOf = (places: readonly WaitPlace[]): [string[], number[]] => [
-  places.map(({ batchId }) => batchId),
-  places.map(({ place }) => place),
+/** The keys of rows as two lists. */
+export const keysOf = (places: readonly WaitPlace[]) => [
+  uuidList(places.map(({ batchId }) => batchId)),
+  numberList(places.map(({ place }) => place)),
 ]
+
+/** A column's moment as a number: of thousands of rows, to read the text of a moment takes this process longer than all the rest. */
+export const millisecondsOf = (column: string): string => `round(date_part('epoch', ${column}) * 1000)::bigint`
 
 const prolongWaits = async (
   connection: Connection,
@@ -145,21 +162,28 @@ const endWaits = async (connection: Connection, ended: readonly EndedWait[], now
   await connection.query({
     name: 'end-waits',
     text: `
+      with e as materialized (
+        select * from unnest($1::uuid[], $2::integer[], $3::text[], $4::json[], $5::bigint[])
+          as e (batch_id, place, state, problems, accepted_version)
+      ),
+      forgotten as (
+        delete from integrity.waiting_for f
+        using e
+        where f.batch_id = e.batch_id and f.place = e.place
+      )
       update integrity.waiting w
       set state = e.state, problems = e.problems, accepted_version = e.accepted_version, message = null, due_at = null,
         changed_at = $6, change = nextval('integrity.waiting_changes'), is_told = false
-      from unnest($1::uuid[], $2::integer[], $3::text[], $4::json[], $5::bigint[])
-        as e (batch_id, place, state, problems, accepted_version)
+      from e
       where w.batch_id = e.batch_id and w.place = e.place`,
     values: [
       ...keysOf(ended),
-      ended.map(({ state }) => state),
+      textList(ended.map(({ state }) => state)),
       ended.map(({ problems }) => problems && JSON.stringify(problems)),
       ended.map(({ acceptedVersion }) => acceptedVersion),
       new Date(now),
     ],
   })
-  await forgetMissing(connection, ended)
   const refused = ended.filter(({ state }) => state === 'refused')
   if (refused.length === 0) return
   // Until then one that waits counts as accepted, so that a look-up by its key finds it.
@@ -207,14 +231,24 @@ const insertWaits = async (
   await connection.query({
     name: 'insert-waits',
     text: `
+      with begun as materialized (
+        select * from json_to_recordset($1) as w (batch_id uuid, place integer, org_id text, type text, id uuid,
+          request_id uuid, request_index integer, version bigint, topic text, partition integer, message text,
+          keyed_sha256 text, missing json, since bigint, until bigint, state text)
+      ),
+      waited_for as (
+        insert into integrity.waiting_for (org_id, type, id, batch_id, place)
+        select distinct begun.org_id, m.type, m.id, begun.batch_id, begun.place
+        from begun
+        cross join lateral json_to_recordset(begun.missing) as m (type text, id uuid)
+        where begun.state = 'waiting'
+      )
       insert into integrity.waiting as older (batch_id, place, org_id, type, id, request_id, request_index, version, topic,
         partition, message, keyed_sha256, missing, since, until, state, check_after, changed_at)
       select batch_id, place, org_id, type, id, request_id, request_index, version, topic, partition,
         decode(message, 'base64'), decode(keyed_sha256, 'base64'), missing,
         to_timestamp(since / 1000.0), to_timestamp(until / 1000.0), state, pg_current_xact_id(), $2
-      from json_to_recordset($1) as w (batch_id uuid, place integer, org_id text, type text, id uuid, request_id uuid,
-        request_index integer, version bigint, topic text, partition integer, message text, keyed_sha256 text,
-        missing json, since bigint, until bigint, state text)
+      from begun
       on conflict (batch_id, place) do update set
         org_id = excluded.org_id, type = excluded.type, id = excluded.id, request_id = excluded.request_id,
         request_index = excluded.request_index, version = excluded.version, topic = excluded.topic,
@@ -225,8 +259,6 @@ const insertWaits = async (
       where older.state <> 'waiting'`,
     values: [JSON.stringify(rows), new Date(now)],
   })
-  const waiting = begun.filter(({ state }) => state === 'waiting')
-  await insertMissing(connection, waiting)
 }
 
 const insertMissing = async (
@@ -245,7 +277,7 @@ const insertMissing = async (
       select distinct w.org_id, m.type, m.id, m.batch_id, m.place
       from unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[]) as m (batch_id, place, type, id)
       join integrity.waiting w using (batch_id, place)`,
-    values: [...keysOf(rows), rows.map(({ type }) => type), rows.map(({ id }) => id)],
+    values: [...keysOf(rows), textList(rows.map(({ type }) => type)), uuidList(rows.map(({ id }) => id))],
   })
 }
 
@@ -282,7 +314,7 @@ export const noteArrived = async (
         where f.org_id = given.org_id and f.type = given.type and f.id = given.id
       )
       on conflict do nothing`,
-    values: [entities.map((e) => e.orgId), entities.map((e) => e.type), entities.map((e) => e.id), new Date(now)],
+    values: [...entityLists(entities), new Date(now)],
   })
   return rowCount ?? 0
 }

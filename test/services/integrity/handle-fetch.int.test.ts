@@ -32,7 +32,10 @@ const openHandler = (partition: number, logStart = 0) => {
         type: tag,
         read,
         publish: async (outcomes) => void published.push(outcomes.map(({ batch }) => batch.batch_id)),
-        keep: ({ message }) => message,
+        keep:
+          ({ message }) =>
+          () =>
+            message,
       },
     ],
     pool,

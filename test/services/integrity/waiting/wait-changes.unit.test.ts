@@ -21,7 +21,7 @@ const decide = (batches: SubmittedBatch[], known: Partial<Known> = {}, type = br
       isKnown: () => false,
       takenBefore: new Map(),
       bodies: new Map(),
-      waiting: new Map(),
+      waiting: [],
       roomToWait: () => 10,
       ...known,
     },
@@ -29,9 +29,9 @@ const decide = (batches: SubmittedBatch[], known: Partial<Known> = {}, type = br
   )
 }
 const waitingOf = (id: string, over = {}) => ({
-  waiting: new Map([
-    [`acme/${id}`, { batchId: 'older', place: 7, version: 5, keyedSha256: null, missing: [], until, ...over }],
-  ]),
+  waiting: [
+    { orgId: 'acme', id, batchId: 'older', place: 7, version: 5, keyedSha256: null, missing: [], until, ...over },
+  ],
 })
 const superseded = { batchId: 'older', place: 7, state: 'superseded', problems: null, acceptedVersion: null }
 

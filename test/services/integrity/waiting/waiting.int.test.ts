@@ -14,6 +14,8 @@ import { branch } from '#schemas/records/branch.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
+import { shopTag } from '#schemas/records/shop-tag.js'
+import { tag } from '#schemas/records/tag.js'
 import { createEntityIndex } from '../../../../services/integrity/entity-index.js'
 import { createReadBatch, type ReadBatch, type Scanned } from '../../../../services/integrity/read-batch.js'
 import { takeDecisions } from '../../../../services/integrity/take-decisions.js'
@@ -29,7 +31,7 @@ import { sampleOf } from '../../../support/sample.js'
 
 const { pool } = await openMigratedDatabase()
 const schemaId = 7
-const types = [shop, branch, offer, interaction]
+const types = [shop, branch, offer, tag, shopTag, interaction]
 /** All messages are of this version, so that nothing else is asked of a registry. */
 const registryOf = (type: RecordType) =>
   ({
@@ -49,7 +51,7 @@ for (const type of types) {
 
 let systems = 0
 /** A system of its own: an organisation, lanes, and a clock. */
-const newSystem = ({ room = 100 } = {}) => {
+const newSystem = ({ room = 100, lookAfter = 0 } = {}) => {
   const org = `org-${systems}`
   const partition = systems++
   const start = Date.UTC(2026, 5, 1)
@@ -61,29 +63,35 @@ const newSystem = ({ room = 100 } = {}) => {
   const dies: { at: string | undefined } = { at: undefined }
   const index = createEntityIndex(1000)
   const laneOf = (topic: string) => lanes.get(topic) ?? (lanes.set(topic, []).get(topic) as Buffer[])
-  const turn = createRelayTurn({
-    pool: pool as Pool,
-    bytesOf: (type) => bytes.get(type) as ResumeBytes,
-    producer: {
-      send: async (topic, to, messages) => {
-        // Other tests of this file may have left something to be sent.
-        if (to === partition && topic !== 'weir.waiting') laneOf(topic).push(...messages.map(({ value }) => value))
+  const hooks: { onSent?: () => Promise<unknown> } = {}
+  /** A relay: the one that this process runs, or one of another process. */
+  const newRelay = () =>
+    createRelayTurn({
+      pool: pool as Pool,
+      bytesOf: (type) => bytes.get(type) as ResumeBytes,
+      producer: {
+        send: async (topic, to, messages) => {
+          // Other tests of this file may have left something to be sent.
+          if (to !== partition || topic === 'weir.waiting') return
+          laneOf(topic).push(...messages.map(({ value }) => value))
+          await hooks.onSent?.()
+        },
       },
-    },
-    encodeWaiting: (event) => {
-      if (event.org_id === org) told.push(event)
-      return Buffer.alloc(0)
-    },
-    waitingPartitions: 1,
-    failAt: (point) => {
-      if (point !== dies.at) return
-      dies.at = undefined
-      throw new Error(`died ${point}`)
-    },
-    log: pino({ level: 'silent' }),
-    now: () => clock.now,
-    pace: { lookAfter: 0, tellEvery: 0 },
-  })
+      encodeWaiting: (event) => {
+        if (event.org_id === org) told.push(event)
+        return Buffer.alloc(0)
+      },
+      waitingPartitions: 1,
+      failAt: (point) => {
+        if (point !== dies.at) return
+        dies.at = undefined
+        throw new Error(`died ${point}`)
+      },
+      log: pino({ level: 'silent' }),
+      now: () => clock.now,
+      pace: { lookAfter, tellEvery: 0, tellAfter: 0 },
+    })
+  const turn = newRelay()
 
   /** Decides what has come to a lane since the last time, in a transaction of the caller's or in one of its own. */
   const takeIn = async (connection: Connection, type: RecordType) => {
@@ -97,7 +105,7 @@ const newSystem = ({ room = 100 } = {}) => {
     }
     const at = { topic, partition, type, isReferenced: catalogue.referenced.has(type.type) }
     const span = { ...at, first, next: first + messages.length }
-    const keep = ({ batch }: Scanned, place: number) => (bytes.get(type.type) as ResumeBytes).keep(batch, place)
+    const keep = ({ batch }: Scanned) => (bytes.get(type.type) as ResumeBytes).keep(batch)
     const taken = await takeDecisions(connection, index, span, submitted, clock.now, { room: roomToWait, keep })
     return { ...taken, next: span.next }
   }
@@ -114,12 +122,14 @@ const newSystem = ({ room = 100 } = {}) => {
     dies,
     told,
     turn,
+    newRelay,
+    hooks,
     takeIn,
     decide,
     until: start + 60_000,
     /** Turns until nothing is left to do: transactions of other tests may have to end first. */
-    relay: async () => {
-      await eventually(async () => expect(await turn()).toBe('nothing'))
+    relay: async (by = turn) => {
+      await eventually(async () => expect(await by()).toBe('nothing'))
     },
     append: (type: RecordType, ...batches: SubmittedBatch[]) =>
       laneOf(submittedTopic(type.type)).push(...batches.map((batch) => submittedMessage(type, batch, schemaId))),
@@ -237,6 +247,17 @@ it('keeps of several versions in one fetch what became of each', async () => {
   expect(await Promise.all(batches.map(stateOf))).toEqual([['superseded'], ['superseded'], ['waiting']])
 })
 
+it('gives way to a newer record also where more wait than a fetch has records', async () => {
+  const { upload, stateOf, until, org } = newSystem()
+  const given = Array.from({ length: 5 }, () => sampleOf(branch))
+  const first = await upload(branch, given, { wait_until: until })
+  const refusals = [refusalOf(0, 'no uuid'), refusalOf(1, String(given[3]?.branch_id).toUpperCase())]
+  const second = await upload(branch, [given[1] ?? {}], { wait_until: until })
+  await upload(branch, [], { org_id: org, refusals })
+  expect(await stateOf(first.batch)).toEqual(['waiting', 'superseded', 'waiting', 'superseded', 'waiting'])
+  expect(await stateOf(second.batch)).toEqual(['waiting'])
+})
+
 it('lets no more wait than may', async () => {
   const { upload, until } = newSystem({ room: 2 })
   const records = [sampleOf(branch), sampleOf(branch), sampleOf(branch)]
@@ -327,6 +348,53 @@ it('sends the same once more only when its lane has not come to it for long', as
   expect(pending(branch)).toBe(2)
   const verdicts = (await decide(branch)).map(({ verdict }) => verdict)
   expect(verdicts).toMatchObject([{ accepted: 1 }, { accepted: 0, gone: [0] }])
+})
+
+it('changes nothing of a new record that it sends: what is to look at it anyway finds it where its lane does not come to it', async () => {
+  const { upload, relay, newRelay, clock, pending, decide, until, org } = newSystem({ lookAfter: 2_000 })
+  const notedOf = async () =>
+    (await pool.query<{ sent: Date | null }>('select sent_at as sent from integrity.waiting where org_id = $1', [org]))
+      .rows[0]?.sent
+  const given = sampleOf(branch)
+  await upload(branch, [given], { wait_until: until })
+  await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+  await relay()
+  expect([pending(branch), await notedOf()]).toEqual([1, null])
+  // It is looked at, and known to be on its way: it is noted, and not sent again so soon.
+  clock.now += 2_000
+  await relay()
+  expect([pending(branch), await notedOf()]).toEqual([1, new Date(clock.now)])
+  clock.now += 31_000
+  await relay()
+  expect(pending(branch)).toBe(2)
+  expect((await decide(branch)).map(({ verdict }) => verdict.accepted)).toEqual([1, 0])
+
+  // Another relay does not know what the one before it has sent.
+  const other = sampleOf(branch)
+  await upload(branch, [other], { wait_until: clock.now + 60_000 })
+  await upload(shop, [sampleOf(shop, { shop_id: other.shop_id })])
+  await relay()
+  expect(pending(branch)).toBe(1)
+  clock.now += 2_000
+  await relay(newRelay())
+  expect(pending(branch)).toBe(2)
+  expect((await decide(branch)).map(({ verdict }) => verdict.accepted)).toEqual([1, 0])
+})
+
+it('is released by the second record that it waits for, also where its lane was faster than the note that it was sent', async () => {
+  const { upload, relay, hooks, decide, stateOf, pending, until } = newSystem()
+  const given = sampleOf(shopTag)
+  const { batch, verdict } = await upload(shopTag, [given], { wait_until: until })
+  expect(verdict?.waiting?.[0]?.for.map(({ type }) => type)).toEqual(['shops', 'tags'])
+  // It has been looked at, so it is noted when it is sent.
+  await relay()
+  hooks.onSent = () => decide(shopTag)
+  await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+  await relay()
+  expect([pending(shopTag), await stateOf(batch)]).toEqual([0, ['waiting']])
+  await upload(tag, [sampleOf(tag, { tag_id: given.tag_id })])
+  await relay()
+  expect(await stateOf(batch)).toEqual(['accepted'])
 })
 
 it.each(['before-resume-sent', 'after-resume-sent', 'before-waiting-told', 'after-waiting-told'])(
