@@ -4,7 +4,7 @@ import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { inSyncOf, type Layout, type Topic, topicsOf, usualLayout } from '#schemas/derive/topics.js'
 import { OperatorError } from '../desk/operator-error.js'
-import { until } from '../desk/until.js'
+import { persist, until } from '../desk/until.js'
 
 export type TopicsProvisioned = { topics: number; created: number; altered: number }
 
@@ -75,7 +75,18 @@ const partitionsOf = async (admin: Admin, topics: readonly Topic[]): Promise<Map
   countPartitions(topics.length === 0 ? [] : (await metadataOf(admin, topics)).topics)
 
 const metadataOf = (admin: Admin, topics: readonly Topic[]) =>
-  admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) })
+  knownSoon(() => admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) }))
+
+const noLeaders = 'Kafka found no leaders for its topics: are all brokers running?'
+
+/** Asks again while the broker that answers has not yet heard of a topic that was just made, or while one has no leader. */
+const knownSoon = async <T>(ask: () => Promise<T>): Promise<T> => {
+  try {
+    return await persist(ask, isPassing, { every: 200, within: leadersWithin })
+  } catch (error) {
+    throw isPassing(error) ? new OperatorError(noLeaders) : error
+  }
+}
 
 const countPartitions = (metadata: Metadata): Map<string, number> =>
   new Map(metadata.map(({ name, partitions }) => [name, partitions.length]))
@@ -91,17 +102,10 @@ const waitForLeaders = async (admin: Admin, topics: readonly Topic[]): Promise<M
   const isLed = ({ partitions }: Metadata[number]): boolean =>
     partitions.length > 0 && partitions.every(({ leader }) => leader >= 0)
   const look = async (): Promise<boolean> => {
-    try {
-      found = (await metadataOf(admin, topics)).topics
-      return found.every(isLed)
-    } catch (error) {
-      // A topic that was created a moment ago is not yet known to every broker, and one without a leader is an error.
-      if (!isPassing(error)) throw error
-      return false
-    }
+    found = (await metadataOf(admin, topics)).topics
+    return found.every(isLed)
   }
-  if (!(await until(look, { every: 200, within: leadersWithin })))
-    throw new OperatorError('Kafka found no leaders for its topics: are all brokers running?')
+  if (!(await until(look, { every: 200, within: leadersWithin }))) throw new OperatorError(noLeaders)
   return found
 }
 
@@ -116,10 +120,12 @@ const alterTopicConfigs = async (
   copies: ReadonlyMap<string, number>,
 ): Promise<number> => {
   if (topics.length === 0) return 0
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: topics.map(({ name }) => ({ type: topicResource, name })),
-  })
+  const { resources } = await knownSoon(() =>
+    admin.describeConfigs({
+      includeSynonyms: false,
+      resources: topics.map(({ name }) => ({ type: topicResource, name })),
+    }),
+  )
   const found = new Map(resources.map(({ resourceName, configEntries }) => [resourceName, configEntries]))
   const changes = topics.flatMap(({ name, config: declared }) => {
     const entries = found.get(name) ?? []
