@@ -239,14 +239,13 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
         waiting: of('waiting'),
         interactions: of('interactions'),
       })
-      const timer = setInterval(
-        () =>
-          send('rates', {
-            at: new Date(Math.floor(Date.now() / 5000) * 5000).toISOString(),
-            ...world.bucketOf(Date.now()),
-          }),
-        500,
-      )
+      const tell = (at: number) =>
+        send('rates', { at: new Date(Math.floor(at / 5000) * 5000).toISOString(), ...world.bucketOf(at) })
+      // The bucket before too: what came last in it came after it was told the last time.
+      const timer = setInterval(() => {
+        tell(Date.now() - 5000)
+        tell(Date.now())
+      }, 500)
       return () => clearInterval(timer)
     })
 
