@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Session } from 'chdb'
 import { toClickHouseError } from './errors.js'
+import { watchRefusedWrites } from './refused-writes.js'
 import { literal } from './statement-split.js'
 
 export type Engine = ReturnType<typeof openEngine>
@@ -19,7 +20,7 @@ export type Surroundings = {
  * The ClickHouse engine on one data folder. Settings stay with a connection, so each statement gets a connection of its own,
  * which takes 2 ms. The root connection keeps the engine loaded between statements, and cancels them.
  */
-export const openEngine = (path: string, threads: number) => {
+export const openEngine = (path: string, threads: number, onRefusedWrite: () => void) => {
   // The first connection configures the engine for all.
   const root = new Session(path, { connectionArgs: [`--config-file=${access}`] })
   const version = root.query('SELECT version()', 'TabSeparatedRaw').trim()
@@ -27,6 +28,7 @@ export const openEngine = (path: string, threads: number) => {
     .query('SELECT lower(name) FROM system.table_functions', 'TabSeparatedRaw')
     .trim()
     .split('\n')
+  const writes = watchRefusedWrites(path, onRefusedWrite)
   // A running statement holds a thread of libuv's pool. A quarter of the threads, at least two, is kept for files: otherwise no
   // request's data could be written to disk while all threads run statements.
   const turnstile = createTurnstile(threads - Math.max(2, threads >> 2))
@@ -35,6 +37,8 @@ export const openEngine = (path: string, threads: number) => {
     const session = new Session(path)
     try {
       const result = await session.queryAsync(`${prelude(under)} ${sql}`, { format })
+      // Before anybody hears that it is done.
+      await writes.checked()
       return { bytes: result.bytes(), rows: result.rowsRead, size: result.bytesRead, seconds: result.elapsed }
     } catch (error) {
       throw toClickHouseError(error)
@@ -53,7 +57,10 @@ export const openEngine = (path: string, threads: number) => {
       root.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(comment)} ASYNC`),
     /** Ends every running statement. Does not queue behind them in the turnstile, which they may fill. */
     cancelAll: () => root.queryAsync('KILL QUERY WHERE query_id != queryID() ASYNC'),
-    close: () => root.close(),
+    close: async () => {
+      await writes.close()
+      root.close()
+    },
   }
 }
 

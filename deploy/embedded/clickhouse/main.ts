@@ -16,7 +16,7 @@ const start = async () => {
   const config = readConfig(process.env)
   log.level = config.logLevel
   await mkdir(config.path, { recursive: true })
-  const engine = openEngine(join(config.path, 'engine'), config.threads)
+  const engine = openEngine(join(config.path, 'engine'), config.threads, beginAnew)
   // Only after the engine has locked the folder: the spool deletes what it finds, and another process may have put it there.
   const spool = await openSpool(join(config.path, 'spool'))
   const run = createRunner({ engine, spool })
@@ -30,10 +30,16 @@ const start = async () => {
     log.info({ isQuiet }, 'clickhouse stopped')
     // An orderly exit would wait for the statements that still run, however long; the data on disk survives a kill.
     if (!isQuiet) process.kill(process.pid, 'SIGKILL')
-    engine.close()
+    await engine.close()
     process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop)
+}
+
+/** At once, so that no statement is answered any more. Whoever started this process starts it again. */
+const beginAnew = () => {
+  log.fatal('the disk refused a write: clickhouse ends, and begins anew with what is whole on it')
+  process.kill(process.pid, 'SIGKILL')
 }
 
 start().catch((error: Error) => {

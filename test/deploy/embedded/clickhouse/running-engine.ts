@@ -2,14 +2,26 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** `url` is the address for analysts; `ownUrl` is the one for Weir's own services, with their user and password. */
-export type RunningEngine = { url: string; ownUrl: string; kill: (signal: NodeJS.Signals) => Promise<number | null> }
+export type RunningEngine = {
+  /** The address for analysts. */
+  url: string
+  /** The one for Weir's own services, with their user and password. */
+  ownUrl: string
+  kill: (signal: NodeJS.Signals) => Promise<number | null>
+  /** Resolves to the signal that ended it, if one did. */
+  ended: Promise<NodeJS.Signals | null>
+}
 
-/** Starts the real process on a free port and waits until it says where it listens. */
-export const startEngine = async (path: string, env: NodeJS.ProcessEnv = {}): Promise<RunningEngine> => {
+/** Starts the real process on a free port and waits until it says where it listens. `before` is put before its command. */
+export const startEngine = async (
+  path: string,
+  env: NodeJS.ProcessEnv = {},
+  before: readonly string[] = [],
+): Promise<RunningEngine> => {
+  const [command = '', ...args] = [...before, process.execPath]
   const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--conditions=source', 'deploy/embedded/clickhouse/main.ts'],
+    command,
+    [...args, '--import', 'tsx', '--conditions=source', 'deploy/embedded/clickhouse/main.ts'],
     {
       env: {
         ...process.env,
@@ -22,8 +34,10 @@ export const startEngine = async (path: string, env: NodeJS.ProcessEnv = {}): Pr
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )
+  const ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null)
   const port = await portOf(child)
   return {
+    ended,
     url: `http://127.0.0.1:${port}`,
     ownUrl: `http://weir:secret@127.0.0.1:${port}`,
     kill: async (signal) => {
