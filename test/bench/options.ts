@@ -38,7 +38,7 @@ export const readOptions = (argv: readonly string[]): Options => {
       'after',
       `
 Examples:
-  npm run bench                                              the short form, under 3 minutes
+  npm run bench                                              the short form, about 3 minutes
   npm run -s bench -- --full --growth --json > run.json      everything, kept in a file
   npm run bench -- --from run.json --docs                    that run into docs/performance.md and docs/capacity.md
   npm run bench -- --from docs/performance.json --capacity   what much more would need, by the last run in docs/`,
