@@ -8,7 +8,8 @@ const counter = "SELECT value FROM system.events WHERE event = 'WriteBufferFromF
 /**
  * Tells when the disk has refused to take what the engine wrote. chdb passes over that: on a full disk it calls a part whole whose
  * files are empty, and puts it in the place of those that it was merged from. All it does is count. What is on the disk is
- * still good then: an engine that starts leaves out broken parts, and finds what they were merged from, which is kept for minutes.
+ * still good then: an engine that starts leaves out broken parts, and finds what they were merged from: access.xml has that kept for
+ * a minute.
  */
 export const watchRefusedWrites = (path: string, onRefused: () => void) => {
   const session = new Session(path)

@@ -63,6 +63,11 @@ it.for([
   },
 )
 
+it('keeps what was merged for longer than it takes to find out that a write was refused', async () => {
+  const lifetime = "select value from system.merge_tree_settings where name = 'old_parts_lifetime'"
+  expect(await clickhouse.query(lifetime)).toEqual([{ value: '60' }])
+})
+
 it('takes the same on a disk that has room', async () => {
   await insert(200)
   await clickhouse.command('optimize table things final')
