@@ -12,8 +12,8 @@ import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
-import { freePorts } from './embedded/parts/ports.js'
-import { postgresPart } from './embedded/parts/postgres.js'
+import { freePorts } from './embedded/servers/ports.js'
+import { postgresPart } from './embedded/servers/postgres.js'
 import { createSupervisor } from './embedded/supervision/supervisor.js'
 
 /** Runs the migrations in an empty database of this server, describes what they make, and drops the database. */

@@ -23,6 +23,8 @@ const aliases = {
   '#schemas/': 'schemas/',
   '#ledger/': 'services/ledger/',
   '#rejections/': 'services/rejections/',
+  '#http/': 'services/http/',
+  '#query/': 'services/query/',
   '#platform/': 'services/platform/',
 }
 
@@ -51,7 +53,8 @@ it.each([
   { room: 'services/platform', mayImport: [] },
   { room: 'services/ledger', mayImport: ['schemas', 'services/platform'] },
   { room: 'services/rejections', mayImport: shared },
-  { room: 'services/edge', mayImport: [...shared, 'services/rejections'] },
+  { room: 'services/edge', mayImport: [...shared, 'services/rejections', 'services/http', 'services/query'] },
+  { room: 'services/http', mayImport: ['schemas'] },
   { room: 'services/integrity', mayImport: shared },
   { room: 'services/sink', mayImport: shared },
   { room: 'clients/typescript', mayImport: [] },

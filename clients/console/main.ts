@@ -1,9 +1,9 @@
+import { createConnection } from './api/connection.js'
+import { type ConsoleSession, createSession, SessionContext, signIn } from './api/session.js'
+import type { Myself, TypeShown } from './api/shapes.js'
+import { html } from './components/html.js'
 import { Frame } from './frame/frame.js'
 import { SignIn } from './frame/sign-in.js'
-import { html } from './parts/html.js'
-import { createConnection } from './talk/connection.js'
-import { type ConsoleDesk, createDesk, DeskContext, signIn } from './talk/desk.js'
-import type { Myself, TypeShown } from './talk/shapes.js'
 import { useCallback, useEffect, useMemo, useState } from './vendor/hooks.js'
 import { render } from './vendor/preact.js'
 
@@ -11,10 +11,10 @@ import { render } from './vendor/preact.js'
 const keyName = 'weir.key'
 const orgName = 'weir.org'
 
-type Session = { key: string; me: Myself; types: TypeShown[] }
+type SignedIn = { key: string; me: Myself; types: TypeShown[] }
 
 const Console = () => {
-  const [session, setSession] = useState<Session>()
+  const [signedIn, setSignedIn] = useState<SignedIn>()
   const [message, setMessage] = useState<string>()
   const [isTrying, setTrying] = useState(sessionStorage.getItem(keyName) !== null)
   const [org, chooseOrg] = useState(sessionStorage.getItem(orgName) ?? '')
@@ -25,7 +25,7 @@ const Console = () => {
       const { me, types } = await signIn(key)
       sessionStorage.setItem(keyName, key)
       chooseOrg((chosen) => (me.is_operator && chosen ? chosen : me.org_id))
-      setSession({ key, me, types })
+      setSignedIn({ key, me, types })
       setMessage(undefined)
     } catch (error) {
       const status = (error as { status?: number }).status
@@ -37,7 +37,7 @@ const Console = () => {
   const signOut = useCallback((why?: string) => {
     sessionStorage.removeItem(keyName)
     sessionStorage.removeItem(orgName)
-    setSession(undefined)
+    setSignedIn(undefined)
     setMessage(why === undefined ? undefined : `You were signed out: ${why}`)
   }, [])
   const setOrg = useCallback((chosen: string) => {
@@ -51,16 +51,16 @@ const Console = () => {
   }, [])
 
   const connection = useMemo(() => createConnection(isAlive), [])
-  const desk = useMemo<ConsoleDesk | undefined>(
-    () => session && createDesk(session, { connection, org, setOrg, signOut }),
-    [session, org],
+  const session = useMemo<ConsoleSession | undefined>(
+    () => signedIn && createSession(signedIn, { connection, org, setOrg, signOut }),
+    [signedIn, org],
   )
-  if (!desk) {
+  if (!session) {
     const kept = sessionStorage.getItem(keyName)
     const again = kept ? () => void open(kept) : undefined
     return html`<${SignIn} isTrying=${isTrying} message=${message} onKey=${open} onAgain=${again} />`
   }
-  return html`<${DeskContext.Provider} value=${desk}><${Frame} /><//>`
+  return html`<${SessionContext.Provider} value=${session}><${Frame} /><//>`
 }
 
 const isAlive = async (): Promise<boolean> => {

@@ -3,13 +3,13 @@
 import { Command, CommanderError } from 'commander'
 import { addCheck } from './commands/check.js'
 import { codeOf, exitCodes, lineOf } from './commands/exit-codes.js'
-import type { Desk } from './commands/options.js'
+import type { Terminal } from './commands/options.js'
 import { addSample } from './commands/sample.js'
 import { addUpload } from './commands/upload.js'
 
 const calledAs = process.env.CALLED_AS || 'npm run -s weir --'
 const interrupt = new AbortController()
-const desk: Desk = {
+const terminal: Terminal = {
   env: process.env,
   calledAs,
   out: (text) => process.stdout.write(`${text}\n`),
@@ -33,9 +33,9 @@ const program = new Command('weir')
     outputError: (text, write) => write(text.replace(/^error:/, 'weir:')),
   })
   .showHelpAfterError(`See how it is used: ${calledAs} upload --help`)
-addUpload(program, desk)
-addCheck(program, desk)
-addSample(program, desk)
+addUpload(program, terminal)
+addCheck(program, terminal)
+addSample(program, terminal)
 
 try {
   await program.parseAsync()

@@ -1,46 +1,46 @@
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { newId } from '#http/ids.js'
+import { contextFields } from '#http/request-context.js'
+import { sendError, toRequestError, writeJson } from '#http/request-error.js'
+import { addResource, notFound } from '#http/resource.js'
 import type { Log } from '#platform/health/log.js'
+import type { Pages } from '#query/console/pages.js'
+import { addConsole } from '#query/console/route.js'
+import { createListInteractions, type ReadInteractions } from '#query/interactions/list-interactions.js'
+import type { FindJourney } from '#query/journey/find-journey.js'
+import { addJourney } from '#query/journey/route.js'
+import type { Activity } from '#query/live/activity.js'
+import { addLive } from '#query/live/route.js'
+import { addStreams } from '#query/live/streams.js'
+import type { OperatorActions } from '#query/operators/actions.js'
+import { addOperators } from '#query/operators/route.js'
+import { addOverview, type OverviewDeps } from '#query/overview.js'
+import type { Reads } from '#query/reads.js'
+import { addReference } from '#query/reference.js'
+import { addRejections, type RejectionDeps } from '#query/rejections/route.js'
+import { addRequestList, type RequestLists } from '#query/requests.js'
+import { addTopicEvents, type TopicEventDeps } from '#query/topics/route.js'
+import { addWaiting, type WaitingDeps } from '#query/waiting/route.js'
 import { addBodyParser } from './body/body.js'
-import type { Pages } from './console/pages.js'
-import { addConsole } from './console/route.js'
 import type { EdgeFigures } from './figures.js'
 import { addDocs } from './http/docs.js'
 import { addHealth, type HealthDeps } from './http/health.js'
-import { newId } from './http/ids.js'
-import { contextFields } from './http/request-context.js'
-import { sendError, toRequestError, writeJson } from './http/request-error.js'
 import { addRequestLog } from './http/request-log.js'
-import { addResource, notFound } from './http/resource.js'
 import { addImports } from './imports/route.js'
 import { createGather } from './interactions/gather.js'
-import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
-import type { FindJourney } from './journey/find-journey.js'
-import { addJourney } from './journey/route.js'
 import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
 import { addAdmission } from './limits/admission.js'
 import { addLagShedding } from './limits/lag.js'
 import type { Load } from './limits/load.js'
-import type { Activity } from './live/activity.js'
-import { addLive } from './live/route.js'
-import { addStreams } from './live/streams.js'
 import type { Certificate } from './network/certificate.js'
 import { addGoodbye, isLate, readOn, serverOptionsOf, socketError } from './network/connections.js'
 import type { Network } from './network/network.js'
 import { addNetwork, securityHeaders } from './network/security.js'
-import type { OperatorsDesk } from './operators/desk.js'
-import { addOperators } from './operators/route.js'
-import { addOverview, type OverviewDeps } from './overview/route.js'
-import { addReference } from './reference/route.js'
-import type { Reads } from './rejections/reads.js'
-import { addRejections, type RejectionDeps } from './rejections/route.js'
-import { addRequestList, type RequestLists } from './requests/list.js'
 import { addRequests } from './requests/route.js'
 import type { VerdictStore } from './requests/verdict-store.js'
-import { addTopicEvents, type TopicEventDeps } from './topics/route.js'
 import { addUploads, type UploadDeps } from './uploads/route.js'
-import { addWaiting, type WaitingDeps } from './waiting/route.js'
 
 export type AppDeps = Omit<UploadDeps, 'store'> &
   Omit<RecordInteractionDeps, 'store' | 'gather'> &
@@ -67,9 +67,9 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     activity: Pick<Activity, 'watch'>
     requestLists: RequestLists
     findJourney: FindJourney
-    operators: OperatorsDesk
+    operators: OperatorActions
     /** For the console's interfaces. */
-    lookReads: Reads
+    consoleReads: Reads
     /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
     figures: EdgeFigures

@@ -8,7 +8,7 @@ import { lagVariables } from './limits/lag.js'
 import { loadVariables } from './limits/load.js'
 import { rateVariables } from './limits/rates.js'
 import { networkVariables } from './network/network.js'
-import { waitVariables } from './waiting/wait-query.js'
+import { waitVariables } from './uploads/wait-query.js'
 
 export const configSchema = {
   type: 'object',

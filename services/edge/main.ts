@@ -18,31 +18,31 @@ import { runService } from '#platform/process/lifecycle.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
+import { readConsole } from '#query/console/pages.js'
+import { createReadInteractions } from '#query/interactions/reader.js'
+import { openQuery } from '#query/query.js'
+import { createFollowers } from '#query/topics/followers.js'
+import { openWaiting } from '#query/waiting/waiting.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { createApp } from './app.js'
 import { configSchema, openOrgOf, operationsPortOf, withCoursesLimit } from './config.js'
-import { readConsole } from './console/pages.js'
 import { createFigures } from './figures.js'
 import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
-import { createReadInteractions } from './interactions/reader.js'
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
 import { createKeyMemory } from './keys/key-memory.js'
 import { createLastUse } from './keys/last-use.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
-import { openLook } from './look/open.js'
 import { createRenewal, type TlsServer } from './network/certificate.js'
 import { openNetworkOrExit } from './network/network.js'
-import { openRejections } from './rejections/open.js'
 import { createRequestNotes, startPruning } from './requests/notes.js'
 import { createVerdictStore } from './requests/verdict-store.js'
+import { openRejections } from './retries/retries.js'
 import { openStream } from './stream/stream.js'
 import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
-import { createFollowers } from './topics/followers.js'
 import { createFindKnown } from './uploads/dry-run.js'
-import { openWaiting } from './waiting/desk.js'
 
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres', 'clickhouse']))
@@ -93,7 +93,7 @@ await runService(log, async (onStop, crash) => {
   const patience = createPatience(log)
   const followers = createFollowers({ kafka, log })
   onStop('topics that are looked at', followers.close)
-  const look = openLook(
+  const look = openQuery(
     { catalogue, access, kafka, decoders: registry, layout: () => stream.layout(), now, log },
     onStop,
   )

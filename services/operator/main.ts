@@ -1,4 +1,4 @@
-// The operator's desk beside the path of a record: it prepares the parts, decides who may send, and looks after what came of it.
+// The operator's commands, beside the path of a record: it prepares the parts, decides who may send, and looks after what came of it.
 import { Command } from 'commander'
 import { pino } from 'pino'
 import { reasonOf } from '#platform/health/health.js'
@@ -8,9 +8,9 @@ import { addAnalysts } from './access/analysts.js'
 import { addKeysList, addKeysRevoke } from './access/keys.js'
 import { addKeysIssue, addKeysRotate } from './access/new-keys.js'
 import { addOrgs } from './access/orgs.js'
+import { withParts } from './command/servers.js'
+import { examples, type Session, toPasted } from './command/session.js'
 import { configSchema } from './config.js'
-import { withParts } from './desk/parts.js'
-import { examples, type Session, toPasted } from './desk/session.js'
 import { addAcceptLoss } from './loss/accept-loss.js'
 import { addProvision } from './provision/provision.js'
 import { addPrune } from './prune/prune.js'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mended } from '../../clients/console/parts/record-form.js'
+import type { TypeShown } from '../../clients/console/api/shapes.js'
+import { mended } from '../../clients/console/components/record-form.js'
 import { isExact, parseExactly, toRecord } from '../../clients/console/rows/cells.js'
 import { createCsvReader } from '../../clients/console/rows/csv.js'
 import { formatOf, openFile } from '../../clients/console/rows/read-file.js'
 import { refusedFile } from '../../clients/console/rows/refused-file.js'
-import type { TypeShown } from '../../clients/console/talk/shapes.js'
 import { typeReferences } from './pretend/world.js'
 
 const offers = typeReferences().find(({ type }) => type === 'offers') as unknown as TypeShown

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createConnection } from '../../clients/console/api/connection.js'
+import { createEventReader, type LiveEvent } from '../../clients/console/api/live.js'
+import { emptyRates, ratesWith } from '../../clients/console/api/rates.js'
+import { may } from '../../clients/console/api/session.js'
 import { linkTo, readRoute } from '../../clients/console/frame/route.js'
-import { createConnection } from '../../clients/console/talk/connection.js'
-import { may } from '../../clients/console/talk/desk.js'
-import { createEventReader, type LiveEvent } from '../../clients/console/talk/live.js'
-import { emptyRates, ratesWith } from '../../clients/console/talk/rates.js'
 
 describe('server-sent events', () => {
   const read = (pieces: string[]): LiveEvent[] => {

@@ -1,4 +1,4 @@
-import { type Column, toTable } from '../../services/operator/desk/table.js'
+import { type Column, toTable } from '../../services/operator/command/table.js'
 import type { Result } from './runs/run.js'
 
 export const isGood = ({ findings }: Result): boolean => findings.length === 0

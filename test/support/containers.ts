@@ -1,5 +1,5 @@
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers'
-import { freePorts } from '../../deploy/embedded/parts/ports.js'
+import { freePorts } from '../../deploy/embedded/servers/ports.js'
 import type { Stack } from './stack.js'
 
 // The tags of docker-compose.yml.

@@ -1,4 +1,4 @@
-import { freePorts } from '../../deploy/embedded/parts/ports.js'
+import { freePorts } from '../../deploy/embedded/servers/ports.js'
 
 const variables = [
   'EDGE_PORT',

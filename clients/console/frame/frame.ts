@@ -1,3 +1,6 @@
+import { may, useSession } from '../api/session.js'
+import type { Myself, OrganisationShown } from '../api/shapes.js'
+import { html } from '../components/html.js'
 import { JourneyPage } from '../pages/journey.js'
 import { KeysPage } from '../pages/keys/keys.js'
 import { OverviewPage } from '../pages/overview.js'
@@ -10,9 +13,6 @@ import { TopicsPage } from '../pages/topics.js'
 import { TypesPage } from '../pages/types.js'
 import { UploadPage } from '../pages/upload/upload.js'
 import { WaitingPage } from '../pages/waiting.js'
-import { html } from '../parts/html.js'
-import { may, useDesk } from '../talk/desk.js'
-import type { Myself, OrganisationShown } from '../talk/shapes.js'
 import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import type { ComponentType, VNode } from '../vendor/preact.js'
 import { linkTo, type PageProps, type Route, useRoute } from './route.js'
@@ -40,11 +40,11 @@ const inner: Record<string, ComponentType<PageProps>> = { requests: RequestPage,
 
 /** What stands around every page: where one can go, who is signed in, and whether the service can be reached. */
 export const Frame = (): VNode => {
-  const desk = useDesk()
+  const session = useSession()
   const route = useRoute()
   const [isMenuOpen, setMenuOpen] = useState(false)
   const main = useRef<HTMLElement>(null)
-  const known = pages.filter(({ isFor }) => isFor(desk.me))
+  const known = pages.filter(({ isFor }) => isFor(session.me))
   const current = known.find(({ name }) => name === route.path[0]) ?? (route.path.length === 0 ? known[0] : undefined)
   const address = route.path.join('/')
 
@@ -65,8 +65,8 @@ export const Frame = (): VNode => {
         <a class="brand" href=${linkTo([])}><img src="files/console/mark.svg" alt="" width="26" height="26" />Weir</a>
         <button class="menu" type="button" aria-expanded=${isMenuOpen} aria-controls="menu" onClick=${() => setMenuOpen(!isMenuOpen)}>Menu</button>
         <div class="who">
-          ${desk.me.is_operator ? html`<${ChooseOrganisation} />` : html`<span class="org" title=${`key ${desk.me.key_id}`}>${desk.org}</span>`}
-          <button type="button" onClick=${() => desk.signOut()}>Sign out</button>
+          ${session.me.is_operator ? html`<${ChooseOrganisation} />` : html`<span class="org" title=${`key ${session.me.key_id}`}>${session.org}</span>`}
+          <button type="button" onClick=${() => session.signOut()}>Sign out</button>
         </div>
       </header>
       <nav id="menu" class=${isMenuOpen ? 'side open' : 'side'} aria-label="Pages">
@@ -77,7 +77,7 @@ export const Frame = (): VNode => {
       </nav>
       <${Reach} />
       <main id="page" ref=${main} tabindex="-1">
-        ${current ? html`<${Shown} key=${`${desk.org} ${address}`} page=${current} route=${route} />` : html`<${NotFound} known=${known} />`}
+        ${current ? html`<${Shown} key=${`${session.org} ${address}`} page=${current} route=${route} />` : html`<${NotFound} known=${known} />`}
       </main>
     </div>`
 }
@@ -95,7 +95,7 @@ const skip = (event: Event, main: HTMLElement | null) => {
 
 /** Says so while the service cannot be reached; pages ask again by themselves when it is back. */
 const Reach = (): VNode => {
-  const { connection } = useDesk()
+  const { connection } = useSession()
   const [reach, setReach] = useState(connection.now())
   useEffect(() => connection.follow(() => setReach(connection.now())), [connection])
   return html`<div class="reach" role="status">
@@ -104,7 +104,7 @@ const Reach = (): VNode => {
 }
 
 const ChooseOrganisation = (): VNode => {
-  const { org, setOrg, me } = useDesk()
+  const { org, setOrg, me } = useSession()
   const { answer } = useAnswer<{ organisations: OrganisationShown[] }>('/v1/operator/organisations')
   const names = [...new Set([me.org_id, org, ...(answer?.organisations ?? []).map((each) => each.org)])].sort()
   return html`<label class="choose">Organisation

@@ -1,4 +1,4 @@
-import { html } from '../parts/html.js'
+import { html } from '../components/html.js'
 import { useEffect, useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 

@@ -1,4 +1,4 @@
-import { useDesk, wordsOf } from '../talk/desk.js'
+import { useSession, wordsOf } from '../api/session.js'
 import { useCallback, useEffect, useState } from '../vendor/hooks.js'
 
 /** An answer of the edge as a page shows it. The last good one stays while it is asked for again, or cannot be had. */
@@ -11,7 +11,7 @@ export type PageAnswer<Answer> = {
 
 /** Asks for a path (undefined: nothing yet), again when the connection came back, and every so many milliseconds. */
 export const useAnswer = <Answer>(path: string | undefined, { every }: { every?: number } = {}): PageAnswer<Answer> => {
-  const { ask, connection, org } = useDesk()
+  const { ask, connection, org } = useSession()
   const [state, setState] = useState<{ path: string; answer?: Answer; problem?: string }>()
   const [isLoading, setLoading] = useState(true)
   const [turn, setTurn] = useState(0)

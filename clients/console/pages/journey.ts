@@ -1,11 +1,11 @@
+import { useSession } from '../api/session.js'
+import type { JourneyShown, StepShown } from '../api/shapes.js'
+import { Graph, type GraphEdge, type GraphNode } from '../components/graph.js'
+import { html } from '../components/html.js'
+import { Asking, Card, Choose, Empty, Json, PageHead, Problems } from '../components/shown.js'
+import { count, inline, moment, toneOf } from '../components/words.js'
 import { goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { Graph, type GraphEdge, type GraphNode } from '../parts/graph.js'
-import { html } from '../parts/html.js'
-import { Asking, Card, Choose, Empty, Json, PageHead, Problems } from '../parts/shown.js'
-import { count, inline, moment, toneOf } from '../parts/words.js'
-import { useDesk } from '../talk/desk.js'
-import type { JourneyShown, StepShown } from '../talk/shapes.js'
 import { useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 
@@ -33,7 +33,7 @@ export const JourneyPage = ({ rest: [type, id] }: PageProps): VNode => {
 }
 
 const Find = ({ type, id }: { type: string | undefined; id: string | undefined }): VNode => {
-  const { types } = useDesk()
+  const { types } = useSession()
   const [chosen, setChosen] = useState(type ?? types[0]?.type ?? '')
   const [text, setText] = useState(id ?? '')
   const submit = (event: Event) => {

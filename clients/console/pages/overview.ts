@@ -1,13 +1,13 @@
+import { followLive, type LiveState } from '../api/live.js'
+import { emptyRates, type LiveRates, ratesWith } from '../api/rates.js'
+import { liveAddress, useSession } from '../api/session.js'
+import type { OverviewShown } from '../api/shapes.js'
+import { Chart, type ChartLine } from '../components/chart.js'
+import { html } from '../components/html.js'
+import { Asking, Badge, Card, Empty, PageHead, Table, When } from '../components/shown.js'
+import { ago, count } from '../components/words.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { Chart, type ChartLine } from '../parts/chart.js'
-import { html } from '../parts/html.js'
-import { Asking, Badge, Card, Empty, PageHead, Table, When } from '../parts/shown.js'
-import { ago, count } from '../parts/words.js'
-import { liveAddress, useDesk } from '../talk/desk.js'
-import { followLive, type LiveState } from '../talk/live.js'
-import { emptyRates, type LiveRates, ratesWith } from '../talk/rates.js'
-import type { OverviewShown } from '../talk/shapes.js'
 import { useEffect, useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 
@@ -15,7 +15,7 @@ const names = ['accepted', 'refused', 'waiting', 'interactions'] as const
 
 /** How it goes at this moment: what is decided, by the second; the parts; the last refusals. */
 export const OverviewPage = (_: PageProps): VNode => {
-  const { org } = useDesk()
+  const { org } = useSession()
   const asked = useAnswer<OverviewShown>('/v1/overview', { every: 5_000 })
   const { rates, state } = useRates()
   const overview = asked.answer
@@ -87,18 +87,18 @@ const Freshness = ({ freshness }: Pick<OverviewShown, 'freshness'>): VNode => {
 }
 
 const useRates = (): { rates: LiveRates; state: LiveState } => {
-  const desk = useDesk()
+  const session = useSession()
   const [rates, setRates] = useState(() => emptyRates(Date.now()))
   const [state, setState] = useState<LiveState>({ isOpen: false })
   useEffect(() => {
     const ending = new AbortController()
-    followLive(liveAddress(desk, '/v1/live'), {
-      key: desk.key,
+    followLive(liveAddress(session, '/v1/live'), {
+      key: session.key,
       signal: ending.signal,
       onEvent: (event) => setRates((before) => ratesWith(before, event)),
       onState: (next) => {
         setState(next)
-        if (!next.isOpen && next.status === undefined) desk.connection.lost()
+        if (!next.isOpen && next.status === undefined) session.connection.lost()
       },
     })
     // Where nothing is decided, time goes on all the same.
@@ -107,6 +107,6 @@ const useRates = (): { rates: LiveRates; state: LiveState } => {
       clearInterval(timer)
       ending.abort()
     }
-  }, [desk])
+  }, [session])
   return { rates, state }
 }

@@ -1,18 +1,18 @@
+import { useSession } from '../api/session.js'
+import type { QualityDayShown } from '../api/shapes.js'
+import { Chart, type ChartLine } from '../components/chart.js'
+import { html } from '../components/html.js'
+import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../components/shown.js'
+import { codeWords, count } from '../components/words.js'
 import { goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { Chart, type ChartLine } from '../parts/chart.js'
-import { html } from '../parts/html.js'
-import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../parts/shown.js'
-import { codeWords, count } from '../parts/words.js'
-import { useDesk } from '../talk/desk.js'
-import type { QualityDayShown } from '../talk/shapes.js'
 import type { VNode } from '../vendor/preact.js'
 
 const day = (stamp: number): string => new Date(stamp).toISOString().slice(0, 10)
 
 /** What came in by type and day, and how good it was. */
 export const QualityPage = ({ query }: PageProps): VNode => {
-  const { types } = useDesk()
+  const { types } = useSession()
   const type = query.get('type') ?? ''
   const span = query.get('days') ?? '14'
   const to = Date.now()

@@ -1,14 +1,14 @@
+import { may, useSession } from '../api/session.js'
+import type { BatchShown, RefusalShown, RequestShown } from '../api/shapes.js'
+import { html } from '../components/html.js'
+import { Asking, Badge, Card, Json, PageHead, Problems, When } from '../components/shown.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { html } from '../parts/html.js'
-import { Asking, Badge, Card, Json, PageHead, Problems, When } from '../parts/shown.js'
-import { may, useDesk } from '../talk/desk.js'
-import type { BatchShown, RefusalShown, RequestShown } from '../talk/shapes.js'
 import type { VNode } from '../vendor/preact.js'
 
 /** One request with its batches, and each refused record beside its reasons. */
 export const RequestPage = ({ rest }: PageProps): VNode => {
-  const { me } = useDesk()
+  const { me } = useSession()
   const id = rest[0] ?? ''
   const asked = useAnswer<RequestShown>(`/v1/requests/${encodeURIComponent(id)}`)
   // The answer tells the reasons; the records themselves are with the rejections.

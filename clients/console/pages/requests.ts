@@ -1,10 +1,10 @@
+import { useSession } from '../api/session.js'
+import type { RequestLine } from '../api/shapes.js'
+import { html } from '../components/html.js'
+import { Asking, Badge, Card, Choose, Empty, PageHead, Table, When } from '../components/shown.js'
+import { count } from '../components/words.js'
 import { goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { html } from '../parts/html.js'
-import { Asking, Badge, Card, Choose, Empty, PageHead, Table, When } from '../parts/shown.js'
-import { count } from '../parts/words.js'
-import { useDesk } from '../talk/desk.js'
-import type { RequestLine } from '../talk/shapes.js'
 import { useEffect, useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 
@@ -19,7 +19,7 @@ const statuses = [
 
 /** The latest requests, and what became of each. */
 export const RequestsPage = ({ query }: PageProps): VNode => {
-  const { types } = useDesk()
+  const { types } = useSession()
   const status = query.get('status') ?? ''
   const type = query.get('type') ?? ''
   const [cursors, setCursors] = useState<string[]>([])

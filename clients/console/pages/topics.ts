@@ -1,16 +1,16 @@
+import { followLive, type LiveState } from '../api/live.js'
+import { liveAddress, may, useSession } from '../api/session.js'
+import type { TopicEventShown, TopicShown } from '../api/shapes.js'
+import { html } from '../components/html.js'
+import { Asking, Card, Empty, Json, PageHead, Snippets, Table, When } from '../components/shown.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { html } from '../parts/html.js'
-import { Asking, Card, Empty, Json, PageHead, Snippets, Table, When } from '../parts/shown.js'
-import { liveAddress, may, useDesk } from '../talk/desk.js'
-import { followLive, type LiveState } from '../talk/live.js'
-import type { TopicEventShown, TopicShown } from '../talk/shapes.js'
 import { useEffect, useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 
 /** For downstream teams: what can be subscribed to, what is promised about it, and what arrives there now. */
 export const TopicsPage = ({ rest: [name] }: PageProps): VNode => {
-  const { me } = useDesk()
+  const { me } = useSession()
   const asked = useAnswer<{ topics: TopicShown[] }>('/v1/topics')
   const topic = asked.answer?.topics.find((each) => each.name === name)
   if (name && topic)
@@ -45,15 +45,15 @@ const mostEvents = 20
 
 /** The last events of one's own organisation, and each further one as it arrives. */
 const LastEvents = ({ topic }: { topic: string }): VNode => {
-  const desk = useDesk()
+  const session = useSession()
   const path = `/v1/topics/${encodeURIComponent(topic)}/events`
   const asked = useAnswer<{ events: TopicEventShown[] }>(`${path}?limit=${mostEvents}`)
   const [arrived, setArrived] = useState<TopicEventShown[]>([])
   const [state, setState] = useState<LiveState>({ isOpen: false })
   useEffect(() => {
     const ending = new AbortController()
-    followLive(liveAddress(desk, `${path}/live`), {
-      key: desk.key,
+    followLive(liveAddress(session, `${path}/live`), {
+      key: session.key,
       signal: ending.signal,
       onEvent: ({ name, data }) => {
         if (name === 'event') setArrived((before) => [data as TopicEventShown, ...before].slice(0, mostEvents))
@@ -61,10 +61,10 @@ const LastEvents = ({ topic }: { topic: string }): VNode => {
       onState: setState,
     })
     return () => ending.abort()
-  }, [desk, path])
+  }, [session, path])
   const events = newestFirst([...arrived, ...(asked.answer?.events ?? []).toReversed()])
   return html`
-    <${Card} title=${html`The last events of ${desk.org} <span role="status"><span class=${`badge ${state.isOpen || !state.isRefused ? 'accepted' : 'waiting'}`}>${state.isRefused ? 'not live' : 'live'}</span></span>`}>
+    <${Card} title=${html`The last events of ${session.org} <span role="status"><span class=${`badge ${state.isOpen || !state.isRefused ? 'accepted' : 'waiting'}`}>${state.isRefused ? 'not live' : 'live'}</span></span>`}>
       <${Asking} ...${asked} has=${events.length > 0} />
       ${asked.answer && events.length === 0 && html`<${Empty} title="No event of yours is on this topic yet."><p>It shows up here by itself once a record is accepted: <a href=${linkTo(['upload'])}>upload one</a>.</p><//>`}
       <ol class="plain events" aria-live="polite">

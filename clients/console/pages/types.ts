@@ -1,17 +1,17 @@
+import { useSession } from '../api/session.js'
+import type { TypeShown } from '../api/shapes.js'
+import { Graph, type GraphEdge, type GraphNode } from '../components/graph.js'
+import { html } from '../components/html.js'
+import { kindWords, limitWords } from '../components/kinds.js'
+import { Card, PageHead, Snippets, Table } from '../components/shown.js'
+import { count } from '../components/words.js'
 import { linkTo, type PageProps } from '../frame/route.js'
-import { Graph, type GraphEdge, type GraphNode } from '../parts/graph.js'
-import { html } from '../parts/html.js'
-import { kindWords, limitWords } from '../parts/kinds.js'
-import { Card, PageHead, Snippets, Table } from '../parts/shown.js'
-import { count } from '../parts/words.js'
-import { useDesk } from '../talk/desk.js'
-import type { TypeShown } from '../talk/shapes.js'
 import { useEffect, useRef } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 
 /** Every type with its fields, what refers to what, and an upload of it to copy. */
 export const TypesPage = ({ query }: PageProps): VNode => {
-  const { types } = useDesk()
+  const { types } = useSession()
   const chosen = types.find(({ type }) => type === query.get('type'))
   const detail = useRef<HTMLDivElement>(null)
   useEffect(() => {

@@ -1,10 +1,10 @@
+import { may, useSession } from '../api/session.js'
+import type { MissingShown } from '../api/shapes.js'
+import { html } from '../components/html.js'
+import { Asking, Card, Confirm, Empty, PageHead, sentence, Table, When } from '../components/shown.js'
+import { count, records } from '../components/words.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { html } from '../parts/html.js'
-import { Asking, Card, Confirm, Empty, PageHead, sentence, Table, When } from '../parts/shown.js'
-import { count, records } from '../parts/words.js'
-import { may, useDesk } from '../talk/desk.js'
-import type { MissingShown } from '../talk/shapes.js'
 import { useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 
@@ -12,7 +12,7 @@ type Waiting = { missing: MissingShown[]; waiting: number; next_cursor: string |
 
 /** Records that wait for others: what is missing, by how many wait behind it. */
 export const WaitingPage = (_: PageProps): VNode => {
-  const { ask, me, org } = useDesk()
+  const { ask, me, org } = useSession()
   const [cursors, setCursors] = useState<string[]>([])
   const cursor = cursors.at(-1)
   const asked = useAnswer<Waiting>(`/v1/waiting?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`, {

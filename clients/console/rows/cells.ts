@@ -1,4 +1,4 @@
-import type { FieldShown, TypeShown } from '../talk/shapes.js'
+import type { FieldShown, TypeShown } from '../api/shapes.js'
 
 /**
  * The cells of a row as a record: a number, true, false or text, as the catalogue says of each field. An empty cell is an absent

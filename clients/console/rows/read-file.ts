@@ -1,4 +1,4 @@
-import type { TypeShown } from '../talk/shapes.js'
+import type { TypeShown } from '../api/shapes.js'
 import { parseExactly, toRecord } from './cells.js'
 import { createCsvReader } from './csv.js'
 

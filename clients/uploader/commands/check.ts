@@ -4,17 +4,17 @@ import { createValidator } from '../../../schemas/derive/validator.js'
 import { openRows } from '../read/open-rows.js'
 import { type Chosen, chooseFiles } from '../records/files.js'
 import { createToRecord, type Mapping } from '../records/mapping.js'
+import { showRefused, summaryOf, tableOf } from '../report/summary.js'
 import { toChunks } from '../send/chunks.js'
 import { addAnswer, createReport, type FileReport } from '../send/tally.js'
 import type { RefusedRow } from '../state/refused-file.js'
-import { showRefused, summaryOf, tableOf } from '../tell/summary.js'
 import { exitCodes } from './exit-codes.js'
-import { addReadingOptions, type Desk, mappingOf, type ReadingOptions } from './options.js'
+import { addReadingOptions, mappingOf, type ReadingOptions, type Terminal } from './options.js'
 
 // So that a terminal is not flooded; the table counts all of them.
 const mostShown = 20
 
-export const addCheck = (program: Command, desk: Desk): void => {
+export const addCheck = (program: Command, terminal: Terminal): void => {
   const command = program
     .command('check')
     .description('check files by the catalogue alone: no server is asked, so references are not looked up')
@@ -23,10 +23,10 @@ export const addCheck = (program: Command, desk: Desk): void => {
     const begunAt = performance.now()
     const { files } = await chooseFiles(paths, options, catalogue)
     const reports: FileReport[] = []
-    for (const chosen of files) reports.push(await checkFile(chosen, mappingOf(options), desk))
+    for (const chosen of files) reports.push(await checkFile(chosen, mappingOf(options), terminal))
     const summary = summaryOf(reports, Math.round((performance.now() - begunAt) / 10) / 100)
-    desk.out(options.json ? JSON.stringify(summary) : tableOf(reports, summary, 'checked'))
-    process.exitCode = desk.signal.aborted
+    terminal.out(options.json ? JSON.stringify(summary) : tableOf(reports, summary, 'checked'))
+    process.exitCode = terminal.signal.aborted
       ? exitCodes.interrupted
       : summary.refused > 0
         ? exitCodes.refused
@@ -34,7 +34,7 @@ export const addCheck = (program: Command, desk: Desk): void => {
   })
 }
 
-const checkFile = async ({ file, type, form }: Chosen, mapping: Mapping, desk: Desk): Promise<FileReport> => {
+const checkFile = async ({ file, type, form }: Chosen, mapping: Mapping, terminal: Terminal): Promise<FileReport> => {
   const report = createReport(file, type.type)
   const rows = await openRows(file, form)
   const toRecord = createToRecord(type, rows.columns, mapping)
@@ -49,7 +49,7 @@ const checkFile = async ({ file, type, form }: Chosen, mapping: Mapping, desk: D
     for (const each of refused.slice(0, Math.max(0, mostShown - report.refused)))
       process.stderr.write(`${file}, ${showRefused(each, rows.columns)}\n`)
     addAnswer(report, { chunk, sent: 0, refused, waiting: 0 })
-    if (desk.signal.aborted) return report
+    if (terminal.signal.aborted) return report
   }
   report.state = 'finished'
   return report

@@ -4,7 +4,7 @@ import { UsageError } from '../read/row.js'
 import type { Mapping } from '../records/mapping.js'
 
 /** What every command needs besides its words. */
-export type Desk = {
+export type Terminal = {
   env: Readonly<Record<string, string | undefined>>
   /** What a hint begins with, so that it can be pasted. */
   calledAs: string

@@ -7,11 +7,11 @@ import type { Command } from 'commander'
 import { catalogue } from '../../../schemas/catalogue.js'
 import type { RecordType } from '../../../schemas/record.js'
 import { UsageError } from '../read/row.js'
+import { count } from '../report/progress.js'
 import { spoil } from '../sample/broken.js'
 import { amountsFor, isBroken, recordAt, type Sample } from '../sample/records.js'
 import { csvLine } from '../state/refused-file.js'
-import { count } from '../tell/progress.js'
-import type { Desk } from './options.js'
+import type { Terminal } from './options.js'
 
 type SampleFormat = 'csv' | 'ndjson'
 type SampleOptions = {
@@ -24,7 +24,7 @@ type SampleOptions = {
   types?: RecordType[]
 }
 
-export const addSample = (program: Command, desk: Desk): void => {
+export const addSample = (program: Command, terminal: Terminal): void => {
   program
     .command('sample')
     .description('write files of believable records, linked with each other, for trying out and for measuring')
@@ -43,8 +43,10 @@ export const addSample = (program: Command, desk: Desk): void => {
       })
       for (const type of options.types ?? catalogue.all.values()) {
         const path = join(out, `${type.type}.${format}`)
-        await pipeline(Readable.from(linesOf(sample, type, format)), createWriteStream(path), { signal: desk.signal })
-        desk.out(`${path}: ${count(sample.amounts[type.type] ?? 0)} records`)
+        await pipeline(Readable.from(linesOf(sample, type, format)), createWriteStream(path), {
+          signal: terminal.signal,
+        })
+        terminal.out(`${path}: ${count(sample.amounts[type.type] ?? 0)} records`)
       }
     })
 }

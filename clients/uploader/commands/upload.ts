@@ -3,15 +3,15 @@ import { catalogue } from '../../../schemas/catalogue.js'
 import { createInFlight, createWeir } from '../../typescript/src/index.js'
 import { UsageError } from '../read/row.js'
 import { type Chosen, chooseFiles } from '../records/files.js'
+import { createProgress } from '../report/progress.js'
+import { summaryOf, tableOf } from '../report/summary.js'
 import { createBudget, type MostErrors, readMostErrors } from '../send/budget.js'
 import { createReport, type FileReport } from '../send/tally.js'
 import { findTarget } from '../send/target.js'
 import { tryFile } from '../send/try-file.js'
 import { type FileUpload, type FileUploadDeps, uploadFile } from '../send/upload-file.js'
-import { createProgress } from '../tell/progress.js'
-import { summaryOf, tableOf } from '../tell/summary.js'
 import { codeOf, exitCodes, lineOf } from './exit-codes.js'
-import { addReadingOptions, type Desk, mappingOf, type ReadingOptions } from './options.js'
+import { addReadingOptions, mappingOf, type ReadingOptions, type Terminal } from './options.js'
 
 type UploadOptions = ReadingOptions & {
   url?: string
@@ -23,7 +23,7 @@ type UploadOptions = ReadingOptions & {
   wait?: string
 }
 
-export const addUpload = (program: Command, desk: Desk): void => {
+export const addUpload = (program: Command, terminal: Terminal): void => {
   const command = program
     .command('upload', { isDefault: true })
     .description('upload files of records; run again, it goes on where it stopped')
@@ -49,13 +49,13 @@ export const addUpload = (program: Command, desk: Desk): void => {
       readMostErrors,
     )
     .action(async (paths: string[], options: UploadOptions) => {
-      process.exitCode = await upload(paths, options, desk)
+      process.exitCode = await upload(paths, options, terminal)
     })
 }
 
-const upload = async (paths: string[], options: UploadOptions, desk: Desk): Promise<number> => {
+const upload = async (paths: string[], options: UploadOptions, terminal: Terminal): Promise<number> => {
   const begunAt = performance.now()
-  const target = findTarget(options, desk.env)
+  const target = findTarget(options, terminal.env)
   const progress = createProgress(process.stderr)
   const { files, passedOver } = await chooseFiles(paths, options, catalogue)
   if (passedOver.length > 0) progress.note(`passed over, because no type begins their names: ${passedOver.join(', ')}`)
@@ -68,8 +68,8 @@ const upload = async (paths: string[], options: UploadOptions, desk: Desk): Prom
     inFlight: createInFlight({ most: 8 }),
     budget: createBudget(options.maxErrors),
     progress,
-    signal: desk.signal,
-    calledAs: desk.calledAs,
+    signal: terminal.signal,
+    calledAs: terminal.calledAs,
   }
   const isTrying = options.dryRun || options.trial !== undefined
   if (!isTrying && paths.includes('-'))
@@ -83,7 +83,7 @@ const upload = async (paths: string[], options: UploadOptions, desk: Desk): Prom
   const uploadSome = async (): Promise<void> => {
     for (let queue = queues.shift(); queue; queue = queues.shift())
       for (const chosen of queue) {
-        if (failure !== undefined || desk.signal.aborted || deps.budget.isSpent()) return
+        if (failure !== undefined || terminal.signal.aborted || deps.budget.isSpent()) return
         const done: FileUpload = await (isTrying ? tryFile(chosen, deps, options.trial) : uploadFile(chosen, deps))
         reports[files.indexOf(chosen)] = done.report
         failure ??= done.failure
@@ -93,12 +93,12 @@ const upload = async (paths: string[], options: UploadOptions, desk: Desk): Prom
   const isSpent = deps.budget.isSpent(true)
   const seconds = Math.round((performance.now() - begunAt) / 10) / 100
   const summary = summaryOf(reports, seconds)
-  desk.out(
+  terminal.out(
     options.json
       ? JSON.stringify(summary)
       : tableOf(reports, summary, isTrying ? 'checked, and none kept,' : 'answered'),
   )
-  return tellEnd({ failure, isSpent, reports, desk, paths, isTrying, url: target.url, wait: options.wait })
+  return tellEnd({ failure, isSpent, reports, terminal, paths, isTrying, url: target.url, wait: options.wait })
 }
 
 type Ended = {
@@ -109,15 +109,15 @@ type Ended = {
   isTrying: boolean
   url: string
   wait: string | undefined
-  desk: Desk
+  terminal: Terminal
 }
 
 /** Says why it ended, if not because all is accepted, and how to go on. Returns the exit code. */
-const tellEnd = ({ failure, isSpent, reports, paths, isTrying, url, wait, desk }: Ended): number => {
+const tellEnd = ({ failure, isSpent, reports, paths, isTrying, url, wait, terminal }: Ended): number => {
   const say = (text: string) => void process.stderr.write(`weir: ${text}\n`)
-  const again = `${desk.calledAs} upload ${paths.map(quoted).join(' ')}${wait === undefined ? '' : ` --wait ${wait}`}`
+  const again = `${terminal.calledAs} upload ${paths.map(quoted).join(' ')}${wait === undefined ? '' : ` --wait ${wait}`}`
   const goOn = isTrying || paths.includes('-') ? `run it again: ${again}` : `to go on where it stopped: ${again}`
-  if (desk.signal.aborted) {
+  if (terminal.signal.aborted) {
     say(`stopped; ${goOn}`)
     return exitCodes.interrupted
   }

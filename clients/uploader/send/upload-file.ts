@@ -5,6 +5,7 @@ import { openRows } from '../read/open-rows.js'
 import { UsageError } from '../read/row.js'
 import type { Chosen } from '../records/files.js'
 import { createToRecord, type Mapping } from '../records/mapping.js'
+import type { FileProgress } from '../report/progress.js'
 import { fingerprintOf } from '../state/fingerprint.js'
 import {
   beginJournal,
@@ -18,7 +19,6 @@ import {
   readJournal,
 } from '../state/journal.js'
 import { nothingVouched, openRefusedFile, refusedFileOf, setAsideRefused } from '../state/refused-file.js'
-import type { FileProgress } from '../tell/progress.js'
 import type { Budget } from './budget.js'
 import { chunkSizeOf, idempotencyKeyOf } from './chunks.js'
 import { type ChunkAnswer, sendFile } from './send-file.js'

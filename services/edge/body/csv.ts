@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { type RequestError, requestError } from '#http/request-error.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { createAvroBytes, pieceSize } from '#schemas/derive/submitted/avro-bytes.js'
 import { cellAt, createRow, mostCells, readRow } from '#schemas/derive/submitted/csv-bytes.js'
@@ -6,7 +7,6 @@ import { createCsvReader } from '#schemas/derive/submitted/csv-reader.js'
 import { shorten } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
-import { type RequestError, requestError } from '../http/request-error.js'
 import { afterMark, createIsClean, notUtf8, type OpenLines, type ReadNext } from './lines.js'
 
 /**

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
+import type { RequestError } from '#http/request-error.js'
 import type { Entry } from '../batches/entries.js'
-import type { RequestError } from '../http/request-error.js'
 import type { Pause } from '../limits/turns.js'
 
 /** The formats whose records stand in lines, by the Content-Type that says so. */

@@ -1,11 +1,11 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
+import { addResource } from '#http/resource.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
 import { asyncapiYaml } from '#schemas/derive/topic-reference/asyncapi.js'
 import type { Layout } from '#schemas/derive/topics.js'
-import { addResource } from './resource.js'
 
 /**
  * /openapi.json, and /docs that shows it; the page brings all that it needs with it. /asyncapi.yaml tells of the topics, with the

@@ -1,10 +1,10 @@
 import Fastify, { type FastifyInstance } from 'fastify'
+import { newId } from '#http/ids.js'
+import { requestError, sendError } from '#http/request-error.js'
+import { addResource } from '#http/resource.js'
 import { type Check, type Readiness, shareForASecond, shareReadiness } from '#platform/health/health.js'
 import { metricsType } from '#platform/health/metrics.js'
 import type { EdgeFigures } from '../figures.js'
-import { newId } from './ids.js'
-import { requestError, sendError } from './request-error.js'
-import { addResource } from './resource.js'
 
 export type HealthDeps = {
   /** Readiness of every part, or only of those that uploads need. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { RequestError } from '#http/request-error.js'
 import { type LinedEntries, type OpenedLines, type OpenLines, readLines } from '../body/lines.js'
-import type { RequestError } from '../http/request-error.js'
 import { createPauses } from '../limits/turns.js'
 import type { Piece } from './pieces.js'
 

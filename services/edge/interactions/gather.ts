@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { newId } from '#http/ids.js'
+import { Unavailable } from '#http/request-error.js'
 import type { Log } from '#platform/health/log.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import type { Layout } from '#schemas/derive/topics.js'
@@ -9,8 +11,6 @@ import { type BatchLimits, toBatches } from '../batches/batches.js'
 import type { Entry } from '../batches/entries.js'
 import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
-import { newId } from '../http/ids.js'
-import { Unavailable } from '../http/request-error.js'
 
 /**
  * An interaction on its way: validated, with the SHA-256 of the body that it came in, and the request id and the interaction's own id

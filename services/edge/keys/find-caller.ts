@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
+import { Unavailable } from '#http/request-error.js'
 import { hashKey, keyIdOf } from '#ledger/key-text.js'
 import type { StoredKey } from '#ledger/keys.js'
 import type { Check } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
 import { within } from '#platform/process/within.js'
-import { Unavailable } from '../http/request-error.js'
 import type { FindCaller } from './authenticate.js'
 import { type KeyMemory, usableFor } from './key-memory.js'
 

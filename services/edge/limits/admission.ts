@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream'
 import type { FastifyInstance, RequestPayload } from 'fastify'
-import { callerOf } from '../http/request-context.js'
-import { type RequestError, retryLater, sendError, Unavailable } from '../http/request-error.js'
+import { callerOf } from '#http/request-context.js'
+import { type RequestError, retryLater, sendError, Unavailable } from '#http/request-error.js'
 import type { Hold, Load } from './load.js'
 
 declare module 'fastify' {

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
+import { callerOf } from '#http/request-context.js'
+import { type RequestError, retryLater, sendError } from '#http/request-error.js'
 import type { ConfigSchema } from '#platform/process/config.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { EdgeFigures } from '../figures.js'
-import { callerOf } from '../http/request-context.js'
-import { type RequestError, retryLater, sendError } from '../http/request-error.js'
 
 export const lagVariables = {
   MAX_LAG_MS: {

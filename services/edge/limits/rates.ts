@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import { type Caller, callerOf, type OrgRates } from '#http/request-context.js'
+import { type RequestError, sendError } from '#http/request-error.js'
 import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
 import type { EdgeFigures } from '../figures.js'
-import { type Caller, callerOf, type OrgRates } from '../http/request-context.js'
-import { type RequestError, sendError } from '../http/request-error.js'
 
 /** How much one key may send. */
 export const rateVariables = {

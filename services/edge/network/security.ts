@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { requestError, sendError } from '../http/request-error.js'
+import { requestError, sendError } from '#http/request-error.js'
 import type { Includes, Network } from './network.js'
 
 /** The first hook of every request: how a request came here decides whether it is answered, and with which headers. */

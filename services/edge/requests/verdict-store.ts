@@ -1,3 +1,4 @@
+import { Unavailable } from '#http/request-error.js'
 import {
   findKeyedInteraction,
   findKeyedRequest,
@@ -9,7 +10,6 @@ import { findVerdictsOfBatches } from '#ledger/verdicts.js'
 import { findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import { Unavailable } from '../http/request-error.js'
 import { hasWaits, type PresentVerdict, presentOf } from './present.js'
 
 /** What is known of a request, with what became of its records that waited. */

@@ -1,3 +1,4 @@
+import { Unavailable } from '#http/request-error.js'
 import type { Log } from '#platform/health/log.js'
 import { createRecentFailures } from '#platform/health/recent-failures.js'
 import type { Consumer, Kafka } from '#platform/kafka/kafka.js'
@@ -8,7 +9,6 @@ import type { Patience } from '#platform/process/patience.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Layout } from '#schemas/derive/topics.js'
-import { Unavailable } from '../http/request-error.js'
 import { createPublish, openSubmittedTopics, type PublishBatches } from './publisher.js'
 import { followVerdicts, type Verdicts } from './verdicts.js'
 

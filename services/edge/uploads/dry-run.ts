@@ -1,10 +1,10 @@
+import { Unavailable } from '#http/request-error.js'
 import { entityName, findEntities } from '#ledger/entities.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { createDecide } from '#schemas/decide.js'
 import { createBatchCodec } from '#schemas/derive/submitted/batch-bytes.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
-import { Unavailable } from '../http/request-error.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { answeredBefore, type Upload, type UploadResult } from './upload.js'
 

@@ -1,9 +1,9 @@
+import { type RequestError, requestError } from '#http/request-error.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { shortExampleOf } from '#schemas/derive/openapi/record-schema.js'
 import { shorten } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
-import { type RequestError, requestError } from '../http/request-error.js'
-import { readWait, waitNames } from '../waiting/wait-query.js'
+import { readWait, waitNames } from './wait-query.js'
 
 // What an upload says around its records: in its query string, in its Prefer header, and in the object that holds them.
 

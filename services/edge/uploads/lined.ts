@@ -1,10 +1,10 @@
+import { requestError } from '#http/request-error.js'
 import type { RecordType } from '#schemas/record.js'
 import type { ToEntry } from '../batches/entries.js'
 import type { ReadLined } from '../body/body.js'
 import { createOpenCsv } from '../body/csv.js'
 import { type LinedEntries, type LinedFormat, type OpenLines, readLines } from '../body/lines.js'
 import { createOpenNdjson } from '../body/ndjson.js'
-import { requestError } from '../http/request-error.js'
 
 /** How the lines of a body become records of this type, by format. */
 export const createOpenLined = (type: RecordType, toEntry: ToEntry): Record<LinedFormat, OpenLines> => ({

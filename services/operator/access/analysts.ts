@@ -11,12 +11,12 @@ import {
   createAnalystSql,
   dropAnalystSql,
 } from '#schemas/derive/analysts.js'
-import { readOrg } from '../desk/arguments.js'
-import { addressOf } from '../desk/ask-parts.js'
-import { OperatorError } from '../desk/operator-error.js'
-import type { Words } from '../desk/parts.js'
-import { examples, type Session } from '../desk/session.js'
-import { type Column, toTable } from '../desk/table.js'
+import { readOrg } from '../command/arguments.js'
+import { addressOf } from '../command/ask-servers.js'
+import { OperatorError } from '../command/operator-error.js'
+import type { Words } from '../command/servers.js'
+import { examples, type Session } from '../command/session.js'
+import { type Column, toTable } from '../command/table.js'
 
 type Options = { org: string; print?: boolean; json?: boolean }
 type Analyst = { user: string; org: string }

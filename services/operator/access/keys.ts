@@ -3,10 +3,10 @@ import { keyIdOf } from '#ledger/key-text.js'
 import { type Key, listKeys, revokeKey, stateOf } from '#ledger/keys.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
-import { readName, readOrg } from '../desk/arguments.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { examples, type Session } from '../desk/session.js'
-import { type Column, toDistance, toTable } from '../desk/table.js'
+import { readName, readOrg } from '../command/arguments.js'
+import { OperatorError } from '../command/operator-error.js'
+import { examples, type Session } from '../command/session.js'
+import { type Column, toDistance, toTable } from '../command/table.js'
 
 type ListOptions = { org?: string; json?: boolean }
 

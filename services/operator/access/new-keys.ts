@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { issueKey, type Key, rotateKey, stateOf } from '#ledger/keys.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
-import { readDuration, readLifetime, readOrg } from '../desk/arguments.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { examples, type Session } from '../desk/session.js'
-import { wrap } from '../desk/table.js'
+import { readDuration, readLifetime, readOrg } from '../command/arguments.js'
+import { OperatorError } from '../command/operator-error.js'
+import { examples, type Session } from '../command/session.js'
+import { wrap } from '../command/table.js'
 import { noSuchKey, readKeyId, readScopes, writeScopes } from './keys.js'
 
 type IssueOptions = { org?: string; operator?: boolean; scopes?: string; expires?: string; json?: boolean }

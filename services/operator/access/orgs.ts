@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { createOrg, listOrgs, type Organisation, setOrgLimits } from '#ledger/organisations.js'
-import { readOrg } from '../desk/arguments.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { examples, type Session } from '../desk/session.js'
-import { type Column, toTable } from '../desk/table.js'
+import { readOrg } from '../command/arguments.js'
+import { OperatorError } from '../command/operator-error.js'
+import { examples, type Session } from '../command/session.js'
+import { type Column, toTable } from '../command/table.js'
 
 /** The organisations that send, and how much each of their keys may send. */
 export const addOrgs = (program: Command, session: Session): void => {

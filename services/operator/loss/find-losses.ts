@@ -9,8 +9,8 @@ import { submittedSchema } from '#schemas/derive/avro.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { groupsOf } from '#schemas/derive/topics.js'
 import { recordsIn, type SubmittedBatch } from '#schemas/events.js'
-import { createDecoder } from '../desk/decoder.js'
-import type { Parts } from '../desk/parts.js'
+import { createDecoder } from '../command/decoder.js'
+import type { Parts } from '../command/servers.js'
 
 /** A partition of the submitted log that does not fit what Postgres knows of it, from one offset up to but without another. */
 export type Loss = {

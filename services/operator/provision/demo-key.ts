@@ -4,7 +4,7 @@ import { createKeyText, hashKey, keyIdOf } from '#ledger/key-text.js'
 import { findKeyByHash, insertKey, setKeyText, stateOf } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { OperatorError } from '../command/operator-error.js'
 
 export type DemoKeyOptions = { key: string | undefined; file: string | undefined }
 export type DemoKeyProvisioned = { keyId: string; from: 'environment' | 'file' | 'new' }

@@ -7,7 +7,7 @@ import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedTopic, submittedTopic } from '#schemas/derive/names.js'
 import { type Layout, usualLayout } from '#schemas/derive/topics.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { OperatorError } from '../command/operator-error.js'
 
 export type LayoutWish = LayoutVariables & {
   /** Partitions of each topic of a new system, where the variables do not say. */

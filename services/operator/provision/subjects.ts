@@ -4,8 +4,8 @@ import { fieldsOf } from '#platform/schema-fields.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { subjectOf } from '#schemas/derive/names.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { persist } from '../desk/until.js'
+import { OperatorError } from '../command/operator-error.js'
+import { persist } from '../command/until.js'
 
 export type SubjectsProvisioned = { subjects: number }
 

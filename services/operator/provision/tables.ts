@@ -6,8 +6,8 @@ import { tableColumns } from '#schemas/derive/clickhouse-columns.js'
 import { currentTableOf, database, logTableOf } from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { updateAnalysts } from '../access/analysts.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { persist } from '../desk/until.js'
+import { OperatorError } from '../command/operator-error.js'
+import { persist } from '../command/until.js'
 
 export type TablesProvisioned = {
   statements: number

@@ -3,8 +3,8 @@ import { isPassing } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { inSyncOf, type Layout, type Topic, topicsOf, usualLayout } from '#schemas/derive/topics.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { persist, until } from '../desk/until.js'
+import { OperatorError } from '../command/operator-error.js'
+import { persist, until } from '../command/until.js'
 
 export type TopicsProvisioned = { topics: number; created: number; altered: number }
 

@@ -13,10 +13,10 @@ import { rejectedTopic } from '#schemas/derive/names.js'
 import { groupsOf, retentionOf } from '#schemas/derive/topics.js'
 import { findExpiredVersions, pruneHistory } from '../../sink/history.js'
 import { findExpiredDays, pruneDays } from '../../sink/retention.js'
-import { readDuration } from '../desk/arguments.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { createProgress } from '../desk/progress.js'
-import { examples, type Session } from '../desk/session.js'
+import { readDuration } from '../command/arguments.js'
+import { OperatorError } from '../command/operator-error.js'
+import { createProgress } from '../command/progress.js'
+import { examples, type Session } from '../command/session.js'
 
 type Options = { verdicts?: string; rejections?: string; history?: string; dryRun?: boolean; json?: boolean }
 type Pruned = PrunedCounts & { rejections: number; waiting_rows: number; versions: number }

@@ -11,9 +11,9 @@ import { acceptedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic, integrityGroupOf } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { createDecoder } from '../desk/decoder.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { until } from '../desk/until.js'
+import { createDecoder } from '../command/decoder.js'
+import { OperatorError } from '../command/operator-error.js'
+import { until } from '../command/until.js'
 import { type Handed, readLog } from './read-log.js'
 
 const blockRows = 5000

@@ -4,7 +4,7 @@ import type { Stretch } from '#platform/kafka/read-topics.js'
 import type { Registry } from '#platform/registry.js'
 import { createCloseLook, createFindColumns, createSort } from '../../sink/readable.js'
 import { createTableWriter } from '../../sink/table-writer.js'
-import { isAnswer, patiently } from '../desk/decoder.js'
+import { isAnswer, patiently } from '../command/decoder.js'
 import { readLog } from './read-log.js'
 import type { Table } from './tables.js'
 

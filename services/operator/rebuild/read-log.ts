@@ -1,8 +1,8 @@
 import type { Kafka, Received } from '#platform/kafka/kafka.js'
 import { readTopics, type Stretch } from '#platform/kafka/read-topics.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { createProgress } from '../desk/progress.js'
-import { until } from '../desk/until.js'
+import { OperatorError } from '../command/operator-error.js'
+import { createProgress } from '../command/progress.js'
+import { until } from '../command/until.js'
 
 export type Handed = { topic: string; partition: number; messages: Received[] }
 

@@ -16,7 +16,7 @@ import {
   waitingView,
 } from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
-import { readName } from '../desk/arguments.js'
+import { readName } from '../command/arguments.js'
 
 /** A table that can be made anew, and the topic that it comes from. */
 export type Table = {

@@ -3,8 +3,8 @@ import { reasonOf } from '#platform/health/health.js'
 import { uploadPath } from '#rejections/plan-retry.js'
 import { type AgainAnswer, uploadBodyOf } from '#rejections/send-claimed.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { addressOf, askOnce, type Part } from '../desk/ask-parts.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { addressOf, askOnce, type Part } from '../command/ask-servers.js'
+import { OperatorError } from '../command/operator-error.js'
 
 export type EdgeRequest = { path: string; key: string; idempotencyKey: string; body: string }
 

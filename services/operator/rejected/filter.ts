@@ -3,8 +3,8 @@ import type { Filter } from '#rejections/filter.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { problemCodes } from '#schemas/problem.js'
 import { isUuid } from '#schemas/uuid.js'
-import { readMoment, readName, readOrg } from '../desk/arguments.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { readMoment, readName, readOrg } from '../command/arguments.js'
+import { OperatorError } from '../command/operator-error.js'
 
 /** The filter as an operator writes it. */
 export type FilterOptions = Partial<Record<Exclude<keyof Filter, 'field'>, string>>

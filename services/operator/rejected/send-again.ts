@@ -9,7 +9,7 @@ import type { Job } from '#rejections/plan-retry.js'
 import { type SubmitAgain, sendClaimed } from '#rejections/send-claimed.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { writeScope } from '#schemas/derive/scopes.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { OperatorError } from '../command/operator-error.js'
 import { type Edge, requestOf } from './edge.js'
 
 /** How many records were accepted and refused. `gone`: no longer among the rejections, or claimed by another run by now. */

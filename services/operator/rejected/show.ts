@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { findRetries, type Retry, rejectionName } from '#ledger/retries/claims.js'
 import { findRejections, type Rejection } from '#rejections/find-rejections.js'
-import { readCount } from '../desk/arguments.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { examples, type Session } from '../desk/session.js'
+import { readCount } from '../command/arguments.js'
+import { OperatorError } from '../command/operator-error.js'
+import { examples, type Session } from '../command/session.js'
 import { readId } from './filter.js'
 import { isSetAside, rejectionAsJson } from './rejection.js'
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { reasonOf } from '#platform/health/health.js'
-import { readCount, readMoment, readName, readOrg } from '../desk/arguments.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { createProgress } from '../desk/progress.js'
-import { examples, type Session } from '../desk/session.js'
+import { readCount, readMoment, readName, readOrg } from '../command/arguments.js'
+import { OperatorError } from '../command/operator-error.js'
+import { createProgress } from '../command/progress.js'
+import { examples, type Session } from '../command/session.js'
 import { type Findings, isClean, toJson, toText } from './report.js'
 import type { Range } from './subject.js'
 

@@ -5,7 +5,7 @@ import { acceptedTopic, entityKey, rejectedTopic, subjectOf, submittedTopic } fr
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { placeOfVersion } from '#schemas/version.js'
-import { createDecoder } from '../desk/decoder.js'
+import { createDecoder } from '../command/decoder.js'
 import { type ExpectedBatch, type LogPlace, missingOf } from './expectations.js'
 import { idOf, orgOf } from './key-states.js'
 import { partitionsBehind } from './log-places.js'

@@ -1,4 +1,4 @@
-import { type Column, toTable, wrap } from '../desk/table.js'
+import { type Column, toTable, wrap } from '../command/table.js'
 import { allKinds, type DifferenceKind, type Differences, kinds } from './differences.js'
 import type { Mended } from './mend.js'
 import type { Range, TypeCounts } from './subject.js'

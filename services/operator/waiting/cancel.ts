@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { cancelWaits, countWaits } from '#ledger/waiting/look-up.js'
-import { canAsk, confirm } from '../desk/confirm.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { createProgress } from '../desk/progress.js'
-import { examples, type Session } from '../desk/session.js'
+import { canAsk, confirm } from '../command/confirm.js'
+import { OperatorError } from '../command/operator-error.js'
+import { createProgress } from '../command/progress.js'
+import { examples, type Session } from '../command/session.js'
 import { addWaitOptions, readWaitFilter, type WaitWords } from './filter.js'
 
 type Options = WaitWords & { all?: boolean; dryRun?: boolean; yes?: boolean; json?: boolean }

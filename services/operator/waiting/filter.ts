@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import type { WaitFilter } from '#ledger/waiting/look-up.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { isUuid } from '#schemas/uuid.js'
-import { readName, readOrg } from '../desk/arguments.js'
-import { OperatorError } from '../desk/operator-error.js'
+import { readName, readOrg } from '../command/arguments.js'
+import { OperatorError } from '../command/operator-error.js'
 
 /** Which waiting records are meant, as an operator writes it. */
 export type WaitWords = { org?: string; type?: string; record?: string; missing?: string }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { countMissing, findMostMissed, type MissingRecord } from '#ledger/waiting/look-up.js'
-import { readCount, readName, readOrg } from '../desk/arguments.js'
-import { examples, type Session } from '../desk/session.js'
-import { type Column, toDistance, toTableWithIds } from '../desk/table.js'
+import { readCount, readName, readOrg } from '../command/arguments.js'
+import { examples, type Session } from '../command/session.js'
+import { type Column, toDistance, toTableWithIds } from '../command/table.js'
 
 type Options = { org?: string; type?: string; limit: string; json?: boolean }
 

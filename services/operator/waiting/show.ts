@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { countWaits, findWaits, findWaitsOfRecord, type Wait, type WaitFilter } from '#ledger/waiting/look-up.js'
 import type { Pool } from '#platform/postgres/postgres.js'
-import { readCount } from '../desk/arguments.js'
-import { OperatorError } from '../desk/operator-error.js'
-import { examples, type Session } from '../desk/session.js'
-import { toDistance } from '../desk/table.js'
+import { readCount } from '../command/arguments.js'
+import { OperatorError } from '../command/operator-error.js'
+import { examples, type Session } from '../command/session.js'
+import { toDistance } from '../command/table.js'
 import { addWaitOptions, readWaitFilter, type WaitWords } from './filter.js'
 
 type Options = WaitWords & { limit: string; json?: boolean }

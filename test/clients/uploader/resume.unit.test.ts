@@ -6,9 +6,9 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { createInFlight, type Weir, WeirError } from '../../../clients/typescript/src/index.js'
 import { chooseFiles } from '../../../clients/uploader/records/files.js'
+import { createProgress } from '../../../clients/uploader/report/progress.js'
 import { createBudget } from '../../../clients/uploader/send/budget.js'
 import { type FileUploadDeps, uploadFile } from '../../../clients/uploader/send/upload-file.js'
-import { createProgress } from '../../../clients/uploader/tell/progress.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir resume '))
 afterAll(() => rmSync(folder, { recursive: true }))

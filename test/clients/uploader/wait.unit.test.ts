@@ -9,9 +9,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import { exitCodes } from '../../../clients/uploader/commands/exit-codes.js'
 import { addUpload } from '../../../clients/uploader/commands/upload.js'
 import { UsageError } from '../../../clients/uploader/read/row.js'
+import { createProgress } from '../../../clients/uploader/report/progress.js'
+import { summaryOf, tableOf } from '../../../clients/uploader/report/summary.js'
 import { createReport } from '../../../clients/uploader/send/tally.js'
-import { createProgress } from '../../../clients/uploader/tell/progress.js'
-import { summaryOf, tableOf } from '../../../clients/uploader/tell/summary.js'
 
 const root = mkdtempSync(join(tmpdir(), 'weir wait '))
 afterAll(() => rmSync(root, { recursive: true }))

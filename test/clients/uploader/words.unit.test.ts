@@ -12,11 +12,11 @@ import { readCsv } from '../../../clients/uploader/read/csv.js'
 import { UsageError } from '../../../clients/uploader/read/row.js'
 import { chooseFiles, typeByName } from '../../../clients/uploader/records/files.js'
 import { createToRecord, type Mapping } from '../../../clients/uploader/records/mapping.js'
+import { createProgress, fitInto } from '../../../clients/uploader/report/progress.js'
 import { amountsFor, isBroken, type Sample } from '../../../clients/uploader/sample/records.js'
 import { createBudget, readMostErrors } from '../../../clients/uploader/send/budget.js'
 import { createReport } from '../../../clients/uploader/send/tally.js'
 import { findTarget } from '../../../clients/uploader/send/target.js'
-import { createProgress, fitInto } from '../../../clients/uploader/tell/progress.js'
 import { uploaderOptions } from '../../../deploy/embedded/launcher/operator-call.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir words '))

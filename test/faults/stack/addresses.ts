@@ -1,5 +1,5 @@
 import { type LauncherConfig, readConfig } from '../../../deploy/embedded/launcher/config.js'
-import { freePorts } from '../../../deploy/embedded/parts/ports.js'
+import { freePorts } from '../../../deploy/embedded/servers/ports.js'
 import { openLink } from '../../support/link.js'
 
 export type StackAddresses = Awaited<ReturnType<typeof openAddresses>>

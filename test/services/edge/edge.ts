@@ -1,21 +1,21 @@
 import { pino } from 'pino'
+import type { Caller } from '#http/request-context.js'
+import { Unavailable } from '#http/request-error.js'
 import type { DecidedBatch } from '#ledger/latest/activity.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { readConfig } from '#platform/process/config.js'
+import { createActivity } from '#query/live/activity.js'
+import { createReads } from '#query/reads.js'
+import { createTail } from '#query/topics/tail.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { usualLayout } from '#schemas/derive/topics.js'
 import { type AppDeps, createApp } from '../../../services/edge/app.js'
 import { configSchema } from '../../../services/edge/config.js'
 import { createFigures } from '../../../services/edge/figures.js'
-import type { Caller } from '../../../services/edge/http/request-context.js'
-import { Unavailable } from '../../../services/edge/http/request-error.js'
 import { boundsOf, createLoad } from '../../../services/edge/limits/load.js'
 import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.js'
-import { createActivity } from '../../../services/edge/live/activity.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
-import { createReads } from '../../../services/edge/rejections/reads.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
-import { createTail } from '../../../services/edge/topics/tail.js'
 import { createFakeOperators } from './fakes/operators.fake.js'
 import { createFakeInteractions } from './fakes/reader.fake.js'
 import { createFakeRejections } from './fakes/rejections.fake.js'
@@ -98,7 +98,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     operators: createFakeOperators(),
     followers: { follow: async () => ({ tail: createTail(), leave: () => {} }) },
     decoders: { decoder: () => async (value) => JSON.parse(value.toString()) },
-    lookReads: createReads(undefined, 'this'),
+    consoleReads: createReads(undefined, 'this'),
     figures,
     now,
     log,

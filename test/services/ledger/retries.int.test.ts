@@ -8,7 +8,7 @@ import {
   releaseRetries,
   settleRetries,
 } from '#ledger/retries/claims.js'
-import { alone } from '../../../services/operator/desk/alone.js'
+import { alone } from '../../../services/operator/command/alone.js'
 import { createRunKeys } from '../../../services/operator/rejected/send-again.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 

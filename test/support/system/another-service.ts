@@ -1,6 +1,6 @@
 import { execa } from 'execa'
 import { expect } from 'vitest'
-import { answersHttp, freePorts } from '../../../deploy/embedded/parts/ports.js'
+import { answersHttp, freePorts } from '../../../deploy/embedded/servers/ports.js'
 import { eventually } from '../eventually.js'
 import { system } from './system.js'
 

@@ -1,6 +1,6 @@
-import { html } from '../../parts/html.js'
-import { Card } from '../../parts/shown.js'
-import { useDesk } from '../../talk/desk.js'
+import { useSession } from '../../api/session.js'
+import { html } from '../../components/html.js'
+import { Card } from '../../components/shown.js'
 import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 
@@ -16,7 +16,7 @@ const reads = [
 
 /** A form for a new key: for which organisation, what it may do, and for how long. */
 export const IssueKey = ({ org, onIssue }: { org: string; onIssue: (wanted: unknown) => Promise<void> }): VNode => {
-  const { types } = useDesk()
+  const { types } = useSession()
   const [name, setName] = useState(org)
   const [isAll, setAll] = useState(true)
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set())

@@ -1,9 +1,9 @@
+import { useSession } from '../../api/session.js'
+import type { KeyShown, OrganisationShown } from '../../api/shapes.js'
+import { html } from '../../components/html.js'
+import { Asking, Badge, Card, Code, Confirm, Empty, PageHead, sentence, Table, When } from '../../components/shown.js'
 import type { PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
-import { html } from '../../parts/html.js'
-import { Asking, Badge, Card, Code, Confirm, Empty, PageHead, sentence, Table, When } from '../../parts/shown.js'
-import { useDesk } from '../../talk/desk.js'
-import type { KeyShown, OrganisationShown } from '../../talk/shapes.js'
 import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { IssueKey } from './issue.js'
@@ -13,7 +13,7 @@ type FreshKey = { key_id: string; key: string; org: string }
 
 /** For operators: who may send, and how much. */
 export const KeysPage = (_: PageProps): VNode => {
-  const { ask, org } = useDesk()
+  const { ask, org } = useSession()
   const keys = useAnswer<{ keys: KeyShown[] }>(`/v1/operator/keys?org=${encodeURIComponent(org)}`)
   const organisations = useAnswer<{ organisations: OrganisationShown[] }>('/v1/operator/organisations')
   const [fresh, setFresh] = useState<FreshKey>()

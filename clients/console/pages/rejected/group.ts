@@ -1,11 +1,22 @@
 import type { RejectionRetry } from '../../../typescript/src/index.js'
+import { may, useSession } from '../../api/session.js'
+import type { RefusalShown } from '../../api/shapes.js'
+import { html } from '../../components/html.js'
+import {
+  Asking,
+  Badge,
+  Card,
+  Confirm,
+  Empty,
+  Json,
+  PageHead,
+  Problems,
+  sentence,
+  When,
+} from '../../components/shown.js'
+import { codeWords, records } from '../../components/words.js'
 import { linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
-import { html } from '../../parts/html.js'
-import { Asking, Badge, Card, Confirm, Empty, Json, PageHead, Problems, sentence, When } from '../../parts/shown.js'
-import { codeWords, records } from '../../parts/words.js'
-import { may, useDesk } from '../../talk/desk.js'
-import type { RefusalShown } from '../../talk/shapes.js'
 import { useEffect, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { MendRefused } from './mend.js'
@@ -40,7 +51,7 @@ export const RefusedGroupPage = ({ query }: PageProps): VNode => {
 }
 
 const Refusal = ({ one, onSent }: { one: RefusalShown; onSent: () => void }): VNode => {
-  const { types, me, org } = useDesk()
+  const { types, me, org } = useSession()
   const [isOpen, setOpen] = useState(false)
   const type = types.find((each) => each.type === one.type)
   const canMend =
@@ -77,7 +88,7 @@ const stateWords: Record<string, string> = {
 
 /** Submits a whole group again: first tells how many that would be, then follows what becomes of them. */
 const RetryGroup = ({ filter, onDone }: { filter: Filter; onDone: () => void }): VNode | null => {
-  const { weir, me, org } = useDesk()
+  const { weir, me, org } = useSession()
   const [plan, setPlan] = useState<RejectionRetry>()
   const [order, setOrder] = useState<RejectionRetry>()
   const [problem, setProblem] = useState<string>()

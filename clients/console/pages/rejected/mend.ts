@@ -1,10 +1,10 @@
 import { type RecordProblem, WeirError } from '../../../typescript/src/index.js'
+import { useSession } from '../../api/session.js'
+import type { RefusalShown, TypeShown } from '../../api/shapes.js'
+import { html } from '../../components/html.js'
+import { RecordForm } from '../../components/record-form.js'
+import { sentence } from '../../components/shown.js'
 import { linkTo } from '../../frame/route.js'
-import { html } from '../../parts/html.js'
-import { RecordForm } from '../../parts/record-form.js'
-import { sentence } from '../../parts/shown.js'
-import { useDesk } from '../../talk/desk.js'
-import type { RefusalShown, TypeShown } from '../../talk/shapes.js'
 import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 
@@ -12,7 +12,7 @@ type MendProps = { type: TypeShown; one: RefusalShown; onSent: () => void; onClo
 
 /** One refused record in a form made from the catalogue; sent like any other upload. */
 export const MendRefused = ({ type, one, onSent, onClose }: MendProps): VNode => {
-  const { weir } = useDesk()
+  const { weir } = useSession()
   const [problems, setProblems] = useState<readonly RecordProblem[]>(one.problems)
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<string>()

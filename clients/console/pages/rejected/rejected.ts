@@ -1,15 +1,15 @@
+import { useSession } from '../../api/session.js'
+import type { RefusalGroupShown } from '../../api/shapes.js'
+import { html } from '../../components/html.js'
+import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../../components/shown.js'
+import { codeWords, count } from '../../components/words.js'
 import { goTo, linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
-import { html } from '../../parts/html.js'
-import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../../parts/shown.js'
-import { codeWords, count } from '../../parts/words.js'
-import { useDesk } from '../../talk/desk.js'
-import type { RefusalGroupShown } from '../../talk/shapes.js'
 import type { VNode } from '../../vendor/preact.js'
 
 /** What is wrong with how many records, the largest group first. */
 export const RejectedPage = ({ query }: PageProps): VNode => {
-  const { types } = useDesk()
+  const { types } = useSession()
   const type = query.get('type') ?? ''
   const since = query.get('since') ?? '7'
   const from = since === 'all' ? undefined : startOfDay(Number(since))

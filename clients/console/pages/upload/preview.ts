@@ -1,12 +1,12 @@
 import type { RecordProblem } from '../../../typescript/src/index.js'
-import { html } from '../../parts/html.js'
-import { kindWords } from '../../parts/kinds.js'
-import { Card, Problems, sentence, Table } from '../../parts/shown.js'
-import { inline, records } from '../../parts/words.js'
+import { useSession } from '../../api/session.js'
+import type { FieldShown, TypeShown } from '../../api/shapes.js'
+import { html } from '../../components/html.js'
+import { kindWords } from '../../components/kinds.js'
+import { Card, Problems, sentence, Table } from '../../components/shown.js'
+import { inline, records } from '../../components/words.js'
 import { fieldOf } from '../../rows/cells.js'
 import type { FileRow, OpenFile } from '../../rows/read-file.js'
-import { useDesk } from '../../talk/desk.js'
-import type { FieldShown, TypeShown } from '../../talk/shapes.js'
 import { useEffect, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 
@@ -31,7 +31,7 @@ export const UploadPreview = ({
   isPatient: boolean
   onSend: () => void
 }): VNode => {
-  const { weir } = useDesk()
+  const { weir } = useSession()
   const [tried, setTried] = useState<Tried>()
   const [problem, setProblem] = useState<string>()
   useEffect(() => {

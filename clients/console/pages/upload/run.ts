@@ -1,11 +1,11 @@
+import { useSession } from '../../api/session.js'
+import type { TypeShown } from '../../api/shapes.js'
+import { html } from '../../components/html.js'
+import { Card, Problems, sentence } from '../../components/shown.js'
+import { count, records } from '../../components/words.js'
 import { linkTo } from '../../frame/route.js'
-import { html } from '../../parts/html.js'
-import { Card, Problems, sentence } from '../../parts/shown.js'
-import { count, records } from '../../parts/words.js'
 import type { FileRow, OpenFile } from '../../rows/read-file.js'
 import { type RefusedFileRow, refusedFile, save } from '../../rows/refused-file.js'
-import { useDesk } from '../../talk/desk.js'
-import type { TypeShown } from '../../talk/shapes.js'
 import { useEffect, useRef, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { patience } from './preview.js'
@@ -27,7 +27,7 @@ export const UploadRun = ({
   opened: OpenFile
   isPatient: boolean
 }): VNode => {
-  const { weir } = useDesk()
+  const { weir } = useSession()
   const [tally, setTally] = useState<Tally>({ bytes: 0, accepted: 0, refused: 0, waiting: 0 })
   const [state, setState] = useState<'running' | 'done' | 'stopped'>('running')
   const [problem, setProblem] = useState<string>()

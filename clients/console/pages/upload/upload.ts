@@ -1,10 +1,10 @@
+import { may, useSession } from '../../api/session.js'
+import type { TypeShown } from '../../api/shapes.js'
+import { html } from '../../components/html.js'
+import { Card, Choose, PageHead, sentence } from '../../components/shown.js'
+import { bytes } from '../../components/words.js'
 import { linkTo, type PageProps } from '../../frame/route.js'
-import { html } from '../../parts/html.js'
-import { Card, Choose, PageHead, sentence } from '../../parts/shown.js'
-import { bytes } from '../../parts/words.js'
 import { FileProblem, type OpenFile, openFile } from '../../rows/read-file.js'
-import { may, useDesk } from '../../talk/desk.js'
-import type { TypeShown } from '../../talk/shapes.js'
 import { useEffect, useRef, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { UploadPreview } from './preview.js'
@@ -12,7 +12,7 @@ import { UploadRun } from './run.js'
 
 /** Drop a file, see what would be refused, send it, and take the refused rows home. */
 export const UploadPage = ({ query }: PageProps): VNode => {
-  const { me, org, types, weir } = useDesk()
+  const { me, org, types, weir } = useSession()
   // Interactions are sent one by one by programs, never as a file.
   const uploads = types.filter(({ type }) => type !== 'interactions' && may(me, `${type}:write`))
   const [file, setFile] = useState<File>()

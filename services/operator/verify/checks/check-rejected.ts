@@ -1,7 +1,7 @@
 import { placeOf } from '#platform/kafka/partitions.js'
 import { rejectedSchema } from '#schemas/derive/avro.js'
 import { entityKey, rejectedTopic } from '#schemas/derive/names.js'
-import { createHeadDecoder } from '../../desk/decoder.js'
+import { createHeadDecoder } from '../../command/decoder.js'
 import { type ExpectedBatch, fate, missingOf, originOf } from '../expectations.js'
 import { countOf } from '../read-submitted.js'
 import { type CheckedType, readFrom, type Subject } from '../subject.js'

@@ -2,7 +2,7 @@ import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
 import { topicsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
 import { versionOf } from '#schemas/version.js'
-import { createAcceptedDecoder } from '../../desk/decoder.js'
+import { createAcceptedDecoder } from '../../command/decoder.js'
 import { type ExpectedBatch, fate, markOf, missingOf } from '../expectations.js'
 import { type CheckedType, readFrom, type Subject } from '../subject.js'
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { banner } from '../../../../deploy/embedded/launcher/banner.js'
 import { checkEdgeNetwork, readConfig } from '../../../../deploy/embedded/launcher/config.js'
 import { edgeUrl } from '../../../../deploy/embedded/launcher/services.js'
-import { answersHttp } from '../../../../deploy/embedded/parts/ports.js'
+import { answersHttp } from '../../../../deploy/embedded/servers/ports.js'
 import { makeCertificate } from '../../../services/edge/network/certificates.js'
 
 it('reaches an edge that speaks TLS by https', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../../../deploy/embedded/launcher/config.js'
 import { serviceAddresses, serviceEnvironment } from '../../../../deploy/embedded/launcher/services.js'
-import { clickhousePart } from '../../../../deploy/embedded/parts/clickhouse.js'
+import { clickhousePart } from '../../../../deploy/embedded/servers/clickhouse.js'
 
 let dataDir: string
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { answersHttp, freePorts } from '../../../../deploy/embedded/parts/ports.js'
+import { answersHttp, freePorts } from '../../../../deploy/embedded/servers/ports.js'
 import { identityOf } from '../../../../deploy/embedded/supervision/process-identity.mjs'
 import {
   createSupervisor,

@@ -1,4 +1,4 @@
-// Each fake keeps the contract of the port that it stands for; requests.int, reader.int, submit.int and desk.int run the same
+// Each fake keeps the contract of the port that it stands for; requests.int, reader.int, submit.int and waiting.int run the same
 // contracts against Postgres, ClickHouse and Kafka.
 import { shop } from '#schemas/records/shop.js'
 import { createFakeInteractions } from '../fakes/reader.fake.js'
@@ -8,7 +8,7 @@ import { createFakeWaiting } from '../fakes/waiting.fake.js'
 import { readInteractionsContract } from './read-interactions.contract.js'
 import { type SubmitWorld, submitContract } from './submit.contract.js'
 import { verdictStoreContract } from './verdict-store.contract.js'
-import { waitingDeskContract } from './waiting-desk.contract.js'
+import { ownWaitingContract } from './waiting.contract.js'
 
 verdictStoreContract(() => {
   const store = createFakeVerdictStore()
@@ -24,9 +24,9 @@ verdictStoreContract(() => {
   }
 })
 
-waitingDeskContract(() => {
-  const desk = createFakeWaiting()
-  return { desk, store: async (waits) => void desk.waits.push(...waits.map((wait) => ({ ...wait }))) }
+ownWaitingContract(() => {
+  const waiting = createFakeWaiting()
+  return { waiting, store: async (waits) => void waiting.waits.push(...waits.map((wait) => ({ ...wait }))) }
 })
 
 readInteractionsContract(() => {

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Unavailable } from '../../../../services/edge/http/request-error.js'
-import type {
-  InteractionQuery,
-  InteractionRow,
-  ReadInteractions,
-} from '../../../../services/edge/interactions/list-interactions.js'
+import { Unavailable } from '#http/request-error.js'
+import type { InteractionQuery, InteractionRow, ReadInteractions } from '#query/interactions/list-interactions.js'
 
 export type ReadInteractionsHarness = {
   read: ReadInteractions

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { Unavailable } from '#http/request-error.js'
 import type { DecidedRequest, KeyedInteraction } from '#ledger/keyed-interactions.js'
 import { batchIdsOf, type NotedRequest } from '#ledger/requests.js'
 import type { Wait } from '#ledger/waiting/look-up.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import { Unavailable } from '../../../../services/edge/http/request-error.js'
 import type { VerdictStore } from '../../../../services/edge/requests/verdict-store.js'
-import { waitOf } from './waiting-desk.contract.js'
+import { waitOf } from './waiting.contract.js'
 
 export type VerdictStoreHarness = {
   store: VerdictStore

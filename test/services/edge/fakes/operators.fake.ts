@@ -1,8 +1,8 @@
 import type { Key } from '#ledger/keys.js'
-import type { OperatorsDesk } from '../../../../services/edge/operators/desk.js'
+import type { OperatorActions } from '#query/operators/actions.js'
 
 /** Keys and organisations in memory. */
-export const createFakeOperators = (): OperatorsDesk & { all: Map<string, Key> } => {
+export const createFakeOperators = (): OperatorActions & { all: Map<string, Key> } => {
   const all = new Map<string, Key>()
   const limits = new Map<string, { requests_per_second: number | null; records_per_second: number | null }>()
   const never = { expires_at: null, revoked_at: null, last_used_at: null, created_at: new Date(0) }

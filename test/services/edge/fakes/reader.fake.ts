@@ -1,5 +1,5 @@
-import { Unavailable } from '../../../../services/edge/http/request-error.js'
-import type { InteractionRow, ReadInteractions } from '../../../../services/edge/interactions/list-interactions.js'
+import { Unavailable } from '#http/request-error.js'
+import type { InteractionRow, ReadInteractions } from '#query/interactions/list-interactions.js'
 
 export type FakeInteractions = ReadInteractions & { rows: (InteractionRow & { org_id: string })[]; isAway: boolean }
 

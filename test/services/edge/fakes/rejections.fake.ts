@@ -1,12 +1,12 @@
 import type { StoredOrder } from '#ledger/retries/orders.js'
+import type { KnownRejection } from '#query/rejections/answers.js'
+import { skippedOf } from '#query/rejections/answers.js'
+import type { OwnRejections } from '#query/rejections/rejections.js'
 import type { RetryPlan } from '#rejections/plan-retry.js'
 import type { QualityDay } from '#rejections/quality.js'
 import type { RejectionGroup } from '#rejections/summary.js'
-import type { KnownRejection } from '../../../../services/edge/rejections/answers.js'
-import { skippedOf } from '../../../../services/edge/rejections/answers.js'
-import type { RejectionsDesk } from '../../../../services/edge/rejections/desk.js'
 
-export type FakeRejections = RejectionsDesk & {
+export type FakeRejections = OwnRejections & {
   rows: KnownRejection[]
   days: (QualityDay & { org: string })[]
   orders: Map<string, StoredOrder & { org: string }>

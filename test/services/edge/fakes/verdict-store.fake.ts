@@ -1,8 +1,8 @@
+import { Unavailable } from '#http/request-error.js'
 import type { DecidedRequest, KeyedInteraction } from '#ledger/keyed-interactions.js'
 import type { NotedRequest } from '#ledger/requests.js'
 import type { Wait } from '#ledger/waiting/look-up.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import { Unavailable } from '../../../../services/edge/http/request-error.js'
 import { presentOf } from '../../../../services/edge/requests/present.js'
 import type { VerdictStore } from '../../../../services/edge/requests/verdict-store.js'
 

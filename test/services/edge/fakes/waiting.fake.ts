@@ -1,7 +1,7 @@
 import type { MissingRecord, Wait } from '#ledger/waiting/look-up.js'
-import type { OwnWaits, WaitingDesk } from '../../../../services/edge/waiting/desk.js'
+import type { OwnWaiting, OwnWaits } from '#query/waiting/waiting.js'
 
-export type FakeWaiting = WaitingDesk & { waits: Wait[] }
+export type FakeWaiting = OwnWaiting & { waits: Wait[] }
 
 /** The rules of the real one, over an array: an organisation's own, those that wait now, the oldest first. */
 export const createFakeWaiting = (): FakeWaiting => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { Unavailable } from '#http/request-error.js'
 import { usualLayout } from '#schemas/derive/topics.js'
-import { Unavailable } from '../../../../services/edge/http/request-error.js'
 import { createEdge } from '../edge.js'
 
 const { send } = createEdge()

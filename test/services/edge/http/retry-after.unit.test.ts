@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { Unavailable } from '#http/request-error.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
-import { Unavailable } from '../../../../services/edge/http/request-error.js'
 import { sampleOf } from '../../../support/sample.js'
 import { createEdge } from '../edge.js'
 

@@ -13,8 +13,8 @@ import { createFindKnown } from '../../../../services/edge/uploads/dry-run.js'
 import { eventually } from '../../../support/eventually.js'
 import { openMigratedDatabase } from '../../../support/migrated-database.js'
 import { openPostgresLink } from '../../../support/postgres-link.js'
+import { storeWaits } from '../../query/waiting/store-waits.js'
 import { requestOf, verdictStoreContract, verdictsOn } from '../contracts/verdict-store.contract.js'
-import { storeWaits } from '../waiting/store-waits.js'
 
 const log = pino({ level: 'silent' })
 const { pool, url } = await openMigratedDatabase()

@@ -1,0 +1,97 @@
+import { createWeir, type Weir } from '../../typescript/src/index.js'
+import { useContext } from '../vendor/hooks.js'
+import { createContext } from '../vendor/preact.js'
+import { type Ask, AskError, createAsk, messageOf } from './ask.js'
+import type { EdgeConnection } from './connection.js'
+import type { Myself, TypeShown } from './shapes.js'
+
+/** What every page works with: who is signed in, the catalogue, and the ways to ask. */
+export type ConsoleSession = {
+  key: string
+  me: Myself
+  types: TypeShown[]
+  ask: Ask
+  weir: Weir
+  connection: EdgeConnection
+  /** The organisation that an operator looks at; that of the key for everybody else. */
+  org: string
+  setOrg: (org: string) => void
+  signOut: (message?: string) => void
+}
+
+export const SessionContext = createContext<ConsoleSession | undefined>(undefined)
+
+export const useSession = (): ConsoleSession => {
+  const session = useContext(SessionContext)
+  if (!session) throw new Error('a page was shown before anybody signed in')
+  return session
+}
+
+/** Finds out whether a key is valid, and what it may see. */
+export const signIn = async (key: string): Promise<{ me: Myself; types: TypeShown[] }> => {
+  const ask = createAsk({ key, onLost: () => {}, onKeyEnded: () => {} })
+  const [me, { types }] = await Promise.all([ask<Myself>('/v1/me'), ask<{ types: TypeShown[] }>('/v1/types')])
+  return { me, types }
+}
+
+export const createSession = (
+  { key, me, types }: Pick<ConsoleSession, 'key' | 'me' | 'types'>,
+  { connection, org, setOrg, signOut }: Pick<ConsoleSession, 'connection' | 'org' | 'setOrg' | 'signOut'>,
+): ConsoleSession => {
+  const ask = createAsk({ key, onLost: connection.lost, onKeyEnded: signOut })
+  const isElsewhere = me.is_operator && org !== me.org_id
+  // An operator's own questions have no organisation; all others are about the one that is looked at.
+  const askOf: Ask = (path, options) =>
+    ask(isElsewhere && !path.startsWith('/v1/operator/') ? withOrg(path, org) : path, options)
+  return {
+    key,
+    me,
+    types,
+    ask: askOf,
+    weir: createWeir({ url: location.origin, key, fetch: fetchOf(signOut) }),
+    connection,
+    org,
+    setOrg,
+    signOut,
+  }
+}
+
+/** A stream's address, for the organisation that is looked at. */
+export const liveAddress = ({ me, org }: ConsoleSession, path: string): string =>
+  me.is_operator && org !== me.org_id ? withOrg(path, org) : path
+
+const withOrg = (path: string, org: string): string =>
+  `${path}${path.includes('?') ? '&' : '?'}org=${encodeURIComponent(org)}`
+
+/** The SDK's requests, too, end the session where the key has ended. */
+const fetchOf =
+  (signOut: ConsoleSession['signOut']): typeof fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init)
+    if (response.status === 401)
+      signOut(
+        messageOf(
+          401,
+          await response
+            .clone()
+            .json()
+            .catch(() => undefined),
+        ),
+      )
+    return response
+  }
+
+/** Whether the key may do what needs this scope; `data:write` stands for the write scopes of all uploaded types. */
+export const may = ({ scopes }: Myself, scope: string): boolean =>
+  scopes === null ||
+  scopes.includes(scope) ||
+  (scope.endsWith(':write') && !notUploads.includes(scope) && scopes.includes('data:write'))
+
+const notUploads = ['interactions:write', 'rejections:write', 'waiting:write']
+
+export const wordsOf = (error: unknown): string =>
+  error instanceof AskError && error.status === 403
+    ? `Your key may not see this: ${error.message}`
+    : error instanceof Error
+      ? error.message
+      : String(error)

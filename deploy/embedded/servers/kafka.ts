@@ -1,0 +1,255 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { packageRoot } from '#platform/process/package-root.js'
+import type { ProcessDefinition } from '../supervision/supervisor.js'
+import { jarsDir, javaCommand, javaEnvironment, javaOptions, javaProperties } from './java.js'
+import { freePorts } from './ports.js'
+
+/** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
+export const kafkaPart = (options: {
+  dataDir: string
+  port: number
+  behind?: Behind
+  guarded?: Guarded
+}): ProcessDefinition => {
+  const { dataDir, port, behind, guarded } = options
+  const home = join(dataDir, 'kafka')
+  const logDir = join(home, 'log')
+  const propertiesFile = join(home, 'server.properties')
+  const java = javaCommand(process.env.JAVA_HOME)
+  const classes = [
+    ...javaOptions,
+    // As a URL, in which blanks and letters beyond ASCII are escaped; a comma would begin the name of a second file.
+    `-Dlog4j2.configurationFile=${pathToFileURL(join(packageRoot, 'deploy/embedded/servers/log4j2.properties')).href.replaceAll(',', '%2C')}`,
+    '-cp',
+    join(jarsDir('kafka'), '*'),
+  ]
+
+  return {
+    name: 'kafka',
+    port,
+    command: java,
+    // An idle Kafka takes 350 MB; -Xmx leaves room for a few requests of the largest size.
+    args: [
+      '-Xms256m',
+      '-Xmx768m',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      endAtDiskFault,
+      ...classes,
+      'kafka.Kafka',
+      propertiesFile,
+    ],
+    env: { ...javaEnvironment, PATH: [join(packageRoot, 'deploy/embedded/servers'), process.env.PATH].join(delimiter) },
+    prepare: async (signal) => {
+      await mkdir(home, { recursive: true })
+      const [controllerPort = 0] = await freePorts(1)
+      await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind, guarded }))
+      const id = await clusterId(home)
+      await fetchMisplaced(logDir, id)
+      if (existsSync(join(logDir, 'meta.properties'))) return
+      // With `=`, because one id in 64 begins with a hyphen and would be taken for an option.
+      const format = [
+        'format',
+        '--ignore-formatted',
+        `--cluster-id=${id}`,
+        '-c',
+        propertiesFile,
+        ...scramUsers(guarded),
+      ]
+      await promisify(execFile)(java, [...classes, 'kafka.tools.StorageTool', ...format], {
+        env: { ...process.env, ...javaEnvironment },
+        maxBuffer: 16 << 20,
+        signal,
+      })
+    },
+    isReady: () => answersKafka(port),
+    neededBy: ['edge', 'integrity', 'sink'],
+    stopsBy: 'closes its logs',
+  }
+}
+
+/**
+ * Kafka writes its indexes through memory-mapped files. When a full disk has no room for a page of such a file, Java throws an
+ * InternalError, which Kafka takes for the fault of that one request. From then on every write to the partition fails, yet lands
+ * in the log with an offset that is there already; and a Kafka that is started again deletes such a log. So Java's debugger
+ * agent, which costs nothing until that error is thrown, ends Kafka in the middle of the first such write.
+ */
+const endAtDiskFault = `-agentlib:jdwp=${[
+  'transport=dt_socket',
+  'address=127.0.0.1:0',
+  'server=y',
+  'onthrow=java.lang.InternalError',
+  'launch=end-kafka.sh',
+].join(',')}`
+
+/** Made once and kept: a formatting that was interrupted is repeated with the same id. */
+const clusterId = async (home: string): Promise<string> => {
+  const file = join(home, 'cluster-id')
+  if (!existsSync(file)) await writeFile(file, randomBytes(16).toString('base64url'))
+  return (await readFile(file, 'utf8')).trim()
+}
+
+/**
+ * Before server.properties was escaped, Kafka read a folder's name as Latin-1 and kept the log of `my wéir` in `my wÃ©ir`. Such a
+ * log is moved to its place, if it is this cluster's own: another one may have stayed behind when its data folder was removed.
+ */
+const fetchMisplaced = async (logDir: string, id: string): Promise<void> => {
+  const misplaced = Buffer.from(logDir).toString('latin1')
+  const marker = join(misplaced, 'meta.properties')
+  if (misplaced === logDir || existsSync(logDir) || !existsSync(marker)) return
+  if (!(await readFile(marker, 'utf8')).split('\n').includes(`cluster.id=${id}`)) return
+  await rename(misplaced, logDir)
+}
+
+/**
+ * A second listener, for clients that reach the broker through a proxy: Kafka listens on `port`, and sends these clients back to
+ * `advertisedPort`, which is the proxy's.
+ */
+export type Behind = { port: number; advertisedPort: number }
+
+/**
+ * Another such listener, as clusters of one's own have them: over TLS, for users with a password or a token, each of whom may do
+ * only what an access rule allows. For tests: whoever comes by the part's own port is let in as before, and may do anything.
+ */
+export type Guarded = Behind & {
+  /** File with the private key and the certificate (PEM). */
+  pem: string
+  passwords: Readonly<Record<string, string>>
+}
+
+const scramUsers = (guarded: Guarded | undefined): string[] =>
+  Object.entries(guarded?.passwords ?? {}).flatMap(([name, password]) =>
+    ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+      '--add-scram',
+      `${mechanism}=[name=${name},password=${password}]`,
+    ]),
+  )
+
+const guardedProperties = ({ pem, passwords }: Guarded): Record<string, string | number> => {
+  const login = (name: string, options = '') => `org.apache.kafka.common.security.${name} required ${options};`
+  const users = Object.entries(passwords).map(([name, password]) => `user_${name}="${password}"`)
+  return {
+    'listener.name.guarded.ssl.keystore.type': 'PEM',
+    'listener.name.guarded.ssl.keystore.location': pem,
+    'listener.name.guarded.sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
+    'listener.name.guarded.plain.sasl.jaas.config': login('plain.PlainLoginModule', users.join(' ')),
+    'listener.name.guarded.scram-sha-256.sasl.jaas.config': login('scram.ScramLoginModule'),
+    'listener.name.guarded.scram-sha-512.sasl.jaas.config': login('scram.ScramLoginModule'),
+    // Any token is good whose times are right, signed or not.
+    'listener.name.guarded.oauthbearer.sasl.jaas.config': login('oauthbearer.OAuthBearerLoginModule'),
+    // A session ends with its token.
+    'listener.name.guarded.oauthbearer.connections.max.reauth.ms': 3_600_000,
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users': 'User:ANONYMOUS',
+  }
+}
+
+/** server.properties of one KRaft node that is its own controller and listens on loopback only. */
+export const kafkaProperties = (options: {
+  port: number
+  controllerPort: number
+  logDir: string
+  behind?: Behind | undefined
+  guarded?: Guarded | undefined
+}): string => {
+  const { behind, guarded } = options
+  const listen = (name: string, port: number | undefined) => (port === undefined ? [] : [`${name}://127.0.0.1:${port}`])
+  const properties: Record<string, string | number | boolean> = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    // Named here, not stored when the log is formatted, so that every start may use another port for the controller.
+    'controller.quorum.voters': `1@127.0.0.1:${options.controllerPort}`,
+    listeners: [
+      ...listen('BROKER', options.port),
+      ...listen('BEHIND', behind?.port),
+      ...listen('GUARDED', guarded?.port),
+      ...listen('CONTROLLER', options.controllerPort),
+    ].join(','),
+    'advertised.listeners': [
+      ...listen('BROKER', options.port),
+      ...listen('BEHIND', behind?.advertisedPort),
+      ...listen('GUARDED', guarded?.advertisedPort),
+    ].join(','),
+    'listener.security.protocol.map': 'BROKER:PLAINTEXT,BEHIND:PLAINTEXT,GUARDED:SASL_SSL,CONTROLLER:PLAINTEXT',
+    'inter.broker.listener.name': 'BROKER',
+    'controller.listener.names': 'CONTROLLER',
+    'log.dirs': options.logDir,
+    'auto.create.topics.enable': false,
+    // One broker, so no replica has a copy: a message is on the disk before it is acknowledged. Clusters leave that to the
+    // system.
+    'log.flush.interval.messages': 1,
+    // One broker: every internal topic has one replica. Few partitions keep the start and the recovery short.
+    'min.insync.replicas': 1,
+    'offsets.topic.replication.factor': 1,
+    'offsets.topic.num.partitions': 8,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.num.partitions': 4,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+    'share.coordinator.state.topic.num.partitions': 4,
+    // A broker that was killed and started again is let in only when its old session has expired, by default after 9 s.
+    'broker.heartbeat.interval.ms': 1_000,
+    'broker.session.timeout.ms': 4_000,
+    // Each of the 150 logs is flushed and closed at a stop, and opened at a start: by default two at a time.
+    'num.recovery.threads.per.data.dir': 8,
+    // By default a new group waits 3 s for further members before it assigns partitions.
+    'group.initial.rebalance.delay.ms': 0,
+    // A submitted batch is one message; the edge bounds it far below this.
+    'message.max.bytes': 32 * 1024 * 1024,
+    'replica.fetch.max.bytes': 32 * 1024 * 1024,
+    ...(guarded && guardedProperties(guarded)),
+  }
+  return javaProperties(properties)
+}
+
+const WITHIN_MS = 2_000
+
+/**
+ * Whether a broker answers on this port and has finished starting. Asked in Kafka's own protocol, in 30 bytes, because a client
+ * library logs errors when it is used this early, and then waits longer than the start takes.
+ */
+const answersKafka = (port: number, host = '127.0.0.1'): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ port, host })
+    const finish = (isReady: boolean) => {
+      socket.destroy()
+      resolve(isReady)
+    }
+    let received = Buffer.alloc(0)
+    socket.setTimeout(WITHIN_MS, () => finish(false))
+    socket.once('error', () => finish(false))
+    socket.once('close', () => finish(false))
+    socket.once('connect', () => socket.write(metadataRequest()))
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk])
+      if (received.length >= 12) finish(brokerCount(received) > 0)
+    })
+  })
+
+// A metadata request, version 1, for no topic at all: length, API key 3, version 1, correlation id, client id, an empty
+// array.
+const metadataRequest = (): Buffer => {
+  const clientId = Buffer.from('weir-launcher')
+  const request = Buffer.alloc(4 + 2 + 2 + 4 + 2 + clientId.length + 4)
+  let at = request.writeInt32BE(request.length - 4)
+  at = request.writeInt16BE(3, at)
+  at = request.writeInt16BE(1, at)
+  at = request.writeInt32BE(1, at)
+  at = request.writeInt16BE(clientId.length, at)
+  at += clientId.copy(request, at)
+  request.writeInt32BE(0, at)
+  return request
+}
+
+// The answer begins with its length, the correlation id and the number of live brokers. A broker that is still starting is
+// not
+// counted.
+const brokerCount = (response: Buffer): number => response.readInt32BE(8)

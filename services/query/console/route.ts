@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { requestError, sendError } from '#http/request-error.js'
+import { addResource, notFound } from '#http/resource.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import type { Page, Pages } from './pages.js'
+
+/**
+ * /console/, the page to look at what one has sent. It needs no key to be read: it holds nothing but programs, and asks for all else
+ * with the key that its user pastes. `/` leads there.
+ */
+export const addConsole = (
+  app: FastifyInstance,
+  { pages, catalogue }: { pages: Pages; catalogue: Catalogue },
+): void => {
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { '*': path = '' } = request.params as { '*'?: string }
+    const page = pages.get(path === '' ? 'index.html' : path)
+    if (page) return sendPage(request, reply, page)
+    if (pages.size === 0) return sendError(reply, notBuilt)
+    return sendError(reply, requestError(404, 'the console has no such file; it is at /console/'))
+  }
+  // With the slash, so that the page's relative imports lie below /console/ too.
+  addResource(app, '/console', { GET: { handler: async (_request, reply) => reply.redirect('/console/', 308) } })
+  addResource(app, '/console/*', { GET: { handler: serve } })
+  app.get('/', async (request, reply) => {
+    reply.header('vary', varyBy(reply, 'Accept'))
+    return takesPages(request) ? reply.redirect('/console/', 302) : sendError(reply, notFound('/', catalogue))
+  })
+}
+
+const sendPage = (request: FastifyRequest, reply: FastifyReply, { type, etag, plain, zipped }: Page) => {
+  reply.headers({
+    // Asked for again each time, and answered 304: after an upgrade nobody runs an old page.
+    'cache-control': 'no-cache',
+    'content-security-policy': policy,
+    vary: varyBy(reply, 'Accept-Encoding'),
+    etag,
+  })
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  reply.type(type)
+  if (!zipped || !takesGzip(request.headers['accept-encoding'])) return reply.send(plain)
+  return reply.header('content-encoding', 'gzip').send(zipped)
+}
+
+// Nothing from elsewhere, and no text of the page is ever run: what stands in a record stays a text.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Whoever takes a page, or says that anything will do, as curl does. */
+const takesPages = ({ headers }: FastifyRequest): boolean => /\btext\/html\b|\*\/\*/i.test(headers.accept ?? '')
+
+/** Beside what the answer depends on already, such as the origin. */
+const varyBy = (reply: FastifyReply, name: string): string => [reply.getHeader('vary'), name].filter(Boolean).join(', ')
+
+const isKnown = (shown = '', etag: string): boolean =>
+  shown.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()))
+
+const takesGzip = (accepted: string | string[] | undefined): boolean =>
+  [accepted ?? '']
+    .flat()
+    .join(',')
+    .split(',')
+    .some((one) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one))
+
+const notBuilt = requestError(404, 'this edge was built without the console; to build it: npm run build')

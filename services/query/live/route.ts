@@ -1,0 +1,72 @@
+import type { FastifyInstance } from 'fastify'
+import { noParametersHere } from '#http/query-string.js'
+import { callerOf } from '#http/request-context.js'
+import { sendError } from '#http/request-error.js'
+import { addResource } from '#http/resource.js'
+import { readRequests } from '#schemas/derive/scopes.js'
+import type { Reads } from '../reads.js'
+import { type Activity, type BucketCounts, bucketMs, bucketSeconds, bucketsShown, type Watch } from './activity.js'
+import type { EventStream, Streams } from './streams.js'
+
+const lookEvery = 1_000
+
+/** GET /v1/live: what is decided for an organisation, as server-sent events; first the last 15 minutes, then each five seconds. */
+export const addLive = (
+  app: FastifyInstance,
+  { activity, streams, consoleReads }: { activity: Pick<Activity, 'watch'>; streams: Streams; consoleReads: Reads },
+): void => {
+  addResource(app, '/v1/live', {
+    GET: {
+      config: { scope: readRequests },
+      handler: async (request, reply) => {
+        const stranger = noParametersHere(request)
+        if (stranger) return sendError(reply, stranger)
+        const { orgId } = callerOf(request)
+        const watch = await consoleReads(orgId, () => activity.watch(orgId))
+        if ('error' in watch) return sendError(reply, watch.error)
+        let hasBegun = false
+        const answer = streams.open(request, reply, (stream) => {
+          hasBegun = true
+          show(watch, stream)
+        })
+        if (!hasBegun) watch.leave()
+        return answer
+      },
+    },
+  })
+}
+
+const show = (watch: Watch, { send, onEnd }: EventStream): void => {
+  const from = watch.current() - (bucketsShown - 1) * bucketMs
+  const buckets = Array.from({ length: bucketsShown }, (_, i) => watch.at(from + i * bucketMs))
+  const column = (name: keyof BucketCounts): number[] => buckets.map((one) => one[name])
+  send('history', {
+    bucket_seconds: bucketSeconds,
+    from: new Date(from).toISOString(),
+    accepted: column('accepted'),
+    refused: column('refused'),
+    waiting: column('waiting'),
+    interactions: column('interactions'),
+  })
+
+  // What was sent of the last buckets. One that has ended is sent once, and again if a verdict on it comes late.
+  const sent = new Map<number, string>()
+  const textOf = (bucket: number): string => JSON.stringify(watch.at(bucket))
+  const lastOnes = (): number[] => [2, 1, 0].map((back) => watch.current() - back * bucketMs)
+  for (const bucket of lastOnes()) sent.set(bucket, textOf(bucket))
+  const look = (): void => {
+    for (const bucket of lastOnes()) {
+      const text = textOf(bucket)
+      const isOver = bucket < watch.current()
+      if (sent.get(bucket) === text || (!isOver && text === textOf(Number.NaN))) continue
+      sent.set(bucket, text)
+      send('rates', { at: new Date(bucket).toISOString(), ...watch.at(bucket) })
+    }
+    for (const bucket of sent.keys()) if (bucket < watch.current() - 2 * bucketMs) sent.delete(bucket)
+  }
+  const timer = setInterval(look, lookEvery)
+  onEnd(() => {
+    clearInterval(timer)
+    watch.leave()
+  })
+}

@@ -1,0 +1,77 @@
+import { newId } from '#http/ids.js'
+import { Unavailable } from '#http/request-error.js'
+import { countOrdered, findOrder, type NewOrder, placeOrder, type StoredOrder } from '#ledger/retries/orders.js'
+import type { Filter } from '#rejections/filter.js'
+import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
+import { planRetries, type RetryPlan, type Sources } from '#rejections/plan-retry.js'
+import { findQuality, type QualityDay } from '#rejections/quality.js'
+import { findStates } from '#rejections/states.js'
+import { findGroups, type RejectionGroup } from '#rejections/summary.js'
+import { type KnownRejection, skippedOf } from './answers.js'
+
+/** What the routes need to know and do about one organisation's rejections. */
+export type OwnRejections = {
+  list: (
+    org: string,
+    page: { filter: Filter; after?: RejectionPlace; limit: number },
+  ) => Promise<{ rejections: KnownRejection[]; isLast: boolean }>
+  groups: (org: string, filter: Filter, most: number) => Promise<RejectionGroup[]>
+  quality: (org: string, days: { from: string; to: string }) => Promise<QualityDay[]>
+  /** What would be submitted again, at most `limit`. */
+  plan: (org: string, filter: Filter, limit: number) => Promise<RetryPlan>
+  /** Whether so much of this organisation waits to be submitted that no more is taken. */
+  isBusy: (org: string) => Promise<boolean>
+  /** Claims what was planned, to be submitted in the background; does nothing where the order is there already. */
+  place: (order: NewOrder, plan: RetryPlan) => Promise<void>
+  findOrder: (org: string, orderId: string) => Promise<StoredOrder | undefined>
+}
+
+// A page has at most this many bytes of records: a record may have 64 KiB, and whoever serves a page serves nobody else meanwhile.
+const pageBytes = 4 * 1024 * 1024
+const mostWaiting = 20_000
+
+export const createOwnRejections = (sources: Sources, onPlaced: () => void): OwnRejections => {
+  const { pool, clickhouse } = sources
+  return {
+    list: async (org, { filter, after, limit }) => {
+      const found = await findRejections(
+        clickhouse,
+        { ...filter, org, ...(after && { after }) },
+        // One more than is shown tells whether there is a next page.
+        limit + 1,
+        pageBytes,
+      )
+      const page = found.slice(0, limit)
+      const states = await findStates(sources, org, page)
+      const rejections = page.map((one, i): KnownRejection => ({ ...one, ...(states[i] ?? open) }))
+      const bytes = page.reduce((sum, { record }) => sum + Buffer.byteLength(record), 0)
+      // A page that is full of bytes may be the last one too; then the next one is empty.
+      return { rejections, isLast: found.length <= limit && bytes < pageBytes }
+    },
+    groups: (org, filter, most) => findGroups(clickhouse, { ...filter, org }, most),
+    quality: (org, days) => findQuality(clickhouse, org, days),
+    plan: (org, filter, limit) =>
+      // Ids that grow with time: what is planned first is sent first.
+      planRetries(sources, { ...filter, org }, { evenSuperseded: false, limit, newRetryId: newId }),
+    isBusy: (org) => countOrdered(pool, org).then((count) => count >= mostWaiting, unavailable),
+    place: async (order, plan) => {
+      const claims = plan.jobs.flatMap(({ retryId, org, type, wanted }) =>
+        wanted.map(({ batchId, index, rejectedAt }) => ({ retryId, org, type, batchId, index, rejectedAt })),
+      )
+      const countsOf = (claimed: number) => ({
+        matched: plan.matched,
+        submitted: claimed,
+        skipped: skippedOf(plan, claims.length - claimed),
+      })
+      await placeOrder(pool, order, claims, countsOf).catch(unavailable)
+      onPlaced()
+    },
+    findOrder: (org, orderId) => findOrder(pool, org, orderId).catch(unavailable),
+  }
+}
+
+const open = { state: 'open', retry: undefined } as const
+
+const unavailable = (cause: unknown): never => {
+  throw new Unavailable('retries cannot be noted or looked up at the moment', { cause })
+}

@@ -1,0 +1,145 @@
+import type { FastifyInstance } from 'fastify'
+import { readQuery, refuseQuery, takeLimitTo, takeOneOf } from '#http/query-string.js'
+import { callerOf } from '#http/request-context.js'
+import { sendError } from '#http/request-error.js'
+import { addResource } from '#http/resource.js'
+import type { AfterRequest, ListedRequest } from '#ledger/latest/requests.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { readRequests } from '#schemas/derive/scopes.js'
+import { isUuid } from '#schemas/uuid.js'
+import type { Reads } from './reads.js'
+
+/** Some of an organisation's requests, newest first: those of these types that come after a place in the list. */
+export type ListRequests = (asked: {
+  orgId: string
+  types: readonly string[]
+  after: AfterRequest | undefined
+  most: number
+}) => Promise<ListedRequest[]>
+
+export type RequestLists = {
+  /** Those whose first batch is decided. */
+  decided: ListRequests
+  /** Those of which it is not. */
+  pending: ListRequests
+}
+
+export const requestStatuses = ['accepted', 'partial', 'refused', 'pending', 'waiting'] as const
+type RequestStatus = (typeof requestStatuses)[number]
+type Asked = { status?: RequestStatus; type?: string; after?: AfterRequest; limit: number }
+
+const mostRows = 200
+// With a status, the list is read in pieces, and so many at the most for one page: the next page goes on from there.
+const piece = 500
+const mostPieces = 4
+
+/** GET /v1/requests: an organisation's requests, newest first. */
+export const addRequestList = (
+  app: FastifyInstance,
+  deps: { catalogue: Catalogue; requestLists: RequestLists; consoleReads: Reads },
+): void => {
+  const { catalogue, requestLists } = deps
+  const uploads = [...catalogue.uploads.keys()]
+
+  const pieceOf = async (orgId: string, { type, after, status }: Asked, most: number) => {
+    // Interactions are many, and each batch of them is a request: they are listed where they are asked for.
+    const asked = { orgId, types: type === undefined ? uploads : [type], after, most }
+    const isWanted = status === undefined || status === 'pending'
+    const lists = await Promise.all([requestLists.decided(asked), isWanted ? requestLists.pending(asked) : []])
+    return {
+      found: oncePerRequest(lists.flat()).sort(newestFirst).slice(0, most),
+      isLast: lists.every((list) => list.length < most),
+    }
+  }
+
+  const pageOf = async (
+    orgId: string,
+    asked: Asked,
+  ): Promise<{ requests: ListedRequest[]; next: AfterRequest | null }> => {
+    const requests: ListedRequest[] = []
+    let place = asked.after
+    for (let read = 0; read < mostPieces; read++) {
+      const most = asked.status === undefined ? asked.limit + 1 : piece
+      const { found, isLast } = await pieceOf(orgId, { ...asked, ...(place && { after: place }) }, most)
+      for (const one of found) {
+        if (requests.length === asked.limit) return { requests, next: place ?? null }
+        place = { at: one.at, requestId: one.requestId }
+        if (asked.status === undefined || statusOfListed(one) === asked.status) requests.push(one)
+      }
+      if (isLast) return { requests, next: null }
+    }
+    return { requests, next: place ?? null }
+  }
+
+  addResource(app, '/v1/requests', {
+    GET: {
+      config: { scope: readRequests },
+      handler: async (request, reply) => {
+        const asked: Asked = { limit: 50 }
+        const problems = readQuery(request, {
+          status: takeOneOf(requestStatuses, (status) => Object.assign(asked, { status })),
+          type: takeOneOf([...catalogue.all.keys()], (type) => Object.assign(asked, { type })),
+          limit: takeLimitTo(mostRows, (limit) => Object.assign(asked, { limit })),
+          cursor: (text) => {
+            const after = readPlaceOfRequest(text)
+            if (!after) return { code: 'bad_format', message: 'must be the next_cursor of an answer' }
+            asked.after = after
+            return undefined
+          },
+        })
+        if (problems.length > 0) return refuseQuery(reply, problems)
+        const { orgId } = callerOf(request)
+        const page = await deps.consoleReads(orgId, () => pageOf(orgId, asked))
+        if ('error' in page) return sendError(reply, page.error)
+        return reply.send({
+          requests: page.requests.map(listedAnswer),
+          next_cursor: page.next ? writePlaceOfRequest(page.next) : null,
+        })
+      },
+    },
+  })
+}
+
+const statusOfListed = (one: ListedRequest): RequestStatus => {
+  if (one.decided < one.batches) return 'pending'
+  if (one.waiting > 0) return 'waiting'
+  if (one.accepted === recordsOf(one)) return 'accepted'
+  return one.refused === recordsOf(one) ? 'refused' : 'partial'
+}
+
+/** Of the batches that are decided. */
+const recordsOf = ({ accepted, refused, waiting, undecided }: ListedRequest): number =>
+  accepted + refused + waiting + undecided
+
+const listedAnswer = (one: ListedRequest) => ({
+  request_id: one.requestId,
+  type: one.type,
+  ...(one.decided === 0 ? { submitted_at: one.at } : { decided_at: one.at }),
+  status: statusOfListed(one),
+  records: one.records ?? recordsOf(one),
+  accepted: one.accepted,
+  refused: one.refused,
+  waiting: one.waiting,
+})
+
+const newestFirst = (a: ListedRequest, b: ListedRequest): number =>
+  b.at.getTime() - a.at.getTime() || (a.requestId < b.requestId ? 1 : -1)
+
+/** Of two bodies under one Idempotency-Key the one counts that was taken. */
+const oncePerRequest = (found: readonly ListedRequest[]): ListedRequest[] => {
+  const byId = new Map<string, ListedRequest>()
+  for (const one of found) {
+    const other = byId.get(one.requestId)
+    if (!other || recordsOf(one) - one.refused > recordsOf(other) - other.refused) byId.set(one.requestId, one)
+  }
+  return [...byId.values()]
+}
+
+const writePlaceOfRequest = ({ at, requestId }: AfterRequest): string =>
+  Buffer.from(JSON.stringify([at.getTime(), requestId])).toString('base64url')
+
+/** Undefined where the text is no cursor of ours. A forged one can only choose a place among the caller's own requests. */
+const readPlaceOfRequest = (text: string): AfterRequest | undefined => {
+  const [, time, requestId = ''] = /^\[(\d{1,13}),"([^"]{36})"\]$/.exec(Buffer.from(text, 'base64url').toString()) ?? []
+  return time !== undefined && isUuid(requestId) ? { at: new Date(Number(time)), requestId } : undefined
+}

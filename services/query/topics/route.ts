@@ -1,0 +1,149 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { noParametersHere, readQuery, refuseQuery, takeLimitTo } from '#http/query-string.js'
+import { callerOf } from '#http/request-context.js'
+import { type RequestError, requestError, sendError } from '#http/request-error.js'
+import { addResource } from '#http/resource.js'
+import type { Registry } from '#platform/registry.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { schemasByTopic } from '#schemas/derive/avro.js'
+import { nearest } from '#schemas/derive/nearest-name.js'
+import { dataRead } from '#schemas/derive/scopes.js'
+import { publicTopicsOf } from '#schemas/derive/topic-reference/topic-reference.js'
+import type { EventStream, Streams } from '../live/streams.js'
+import type { Followers } from './followers.js'
+import type { Tail, TailMessage } from './tail.js'
+
+export type TopicEventDeps = {
+  catalogue: Catalogue
+  followers: Pick<Followers, 'follow'>
+  decoders: Pick<Registry, 'decoder'>
+}
+
+const shown = 20
+const mostShown = 100
+const showEvery = 250
+const mostAtOnce = 512 * 1024
+
+/** GET /v1/topics/{topic}/events, and …/live: the last events of one's own organisation, as subscribers read them. */
+export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { streams: Streams }): void => {
+  const topics = publicTopicsOf(deps.catalogue).map(({ name }) => name)
+  const schemas = schemasByTopic(deps.catalogue.all.values())
+  const decoders = new Map(
+    topics.map((topic) => [topic, deps.decoders.decoder<{ org_id: string }>(schemas.get(topic))]),
+  )
+
+  const topicIn = (request: FastifyRequest): { name: string; decode: Decode } | { error: RequestError } => {
+    const { topic } = request.params as { topic: string }
+    const decode = decoders.get(topic)
+    return decode ? { name: topic, decode } : { error: noSuchTopic(topic, topics) }
+  }
+
+  const list = async (request: FastifyRequest, reply: FastifyReply) => {
+    let limit = shown
+    const problems = readQuery(request, {
+      limit: takeLimitTo(mostShown, (given) => {
+        limit = given
+      }),
+    })
+    if (problems.length > 0) return refuseQuery(reply, problems)
+    const topic = topicIn(request)
+    if ('error' in topic) return sendError(reply, topic.error)
+    const { orgId } = callerOf(request)
+    const { tail, leave } = await deps.followers.follow(topic.name)
+    try {
+      return await reply.send({ events: await eventsOf(orgId, tail.lastOf(orgId, limit), topic.decode), next: null })
+    } finally {
+      leave()
+    }
+  }
+
+  const live = async (request: FastifyRequest, reply: FastifyReply) => {
+    const stranger = noParametersHere(request)
+    if (stranger) return sendError(reply, stranger)
+    const topic = topicIn(request)
+    if ('error' in topic) return sendError(reply, topic.error)
+    const { orgId } = callerOf(request)
+    let end: EventStream['end'] = () => {}
+    const { tail, leave } = await deps.followers.follow(topic.name, () => end('the topic cannot be read at the moment'))
+    let hasBegun = false
+    const answer = deps.streams.open(request, reply, (stream) => {
+      hasBegun = true
+      end = stream.end
+      show(orgId, tail, topic.decode, stream)
+      stream.onEnd(leave)
+    })
+    if (!hasBegun) leave()
+    return answer
+  }
+
+  const read = { config: { scope: dataRead } }
+  addResource(app, '/v1/topics/:topic/events', { GET: { ...read, handler: list } })
+  addResource(app, '/v1/topics/:topic/events/live', { GET: { ...read, handler: live } })
+}
+
+type Decode = (message: Buffer) => Promise<{ org_id: string }>
+
+/** First the last events, then new ones. Of very many at once only the last are shown, and how many were passed over. */
+const show = (orgId: string, tail: Tail, decode: Decode, { send, onEnd }: EventStream): void => {
+  let waiting = tail.lastOf(orgId, shown)
+  let skipped = 0
+  let isBusy = false
+  const flush = async (): Promise<void> => {
+    if (isBusy || waiting.length === 0) return
+    isBusy = true
+    const messages = waiting
+    waiting = []
+    const events = await eventsOf(orgId, messages, decode)
+    const fitting = lastThatFit(events)
+    const left = skipped + events.length - fitting.length
+    skipped = 0
+    if (left > 0) send('skipped', { count: left })
+    for (const event of fitting) send('event', event)
+    isBusy = false
+  }
+  const ignore = tail.listen(orgId, (message) => {
+    waiting.push(message)
+    if (waiting.length > shown) {
+      waiting.shift()
+      skipped++
+    }
+  })
+  void flush()
+  const timer = setInterval(flush, showEvery)
+  onEnd(() => {
+    clearInterval(timer)
+    ignore()
+  })
+}
+
+/** Events can be large, and a stream of which much is unread is taken for one that nobody reads. */
+const lastThatFit = <T>(events: readonly T[]): T[] => {
+  let bytes = 0
+  const fitting: T[] = []
+  for (const event of events.toReversed()) {
+    bytes += JSON.stringify(event).length
+    if (bytes > mostAtOnce && fitting.length > 0) break
+    fitting.unshift(event)
+  }
+  return fitting
+}
+
+/** Decoded. The key says whose an event is, and the event itself has to say the same; one that nobody can read is left out. */
+const eventsOf = async (orgId: string, messages: readonly TailMessage[], decode: Decode) => {
+  const events = await Promise.all(
+    messages.map(async ({ partition, offset, timestamp, key, value }) => {
+      const decoded = await decode(value).catch(() => undefined)
+      if (decoded?.org_id !== orgId) return []
+      return [{ partition, offset, at: new Date(timestamp).toISOString(), key, value: decoded }]
+    }),
+  )
+  return events.flat()
+}
+
+const noSuchTopic = (given: string, topics: readonly string[]): RequestError => {
+  const close = nearest(given, topics)
+  return requestError(
+    404,
+    `there is no such public topic; ${close ? `did you mean ${close}?` : 'GET /v1/topics lists them'}`,
+  )
+}

@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { createTail } from '#query/topics/tail.js'
+
+const anyMessage = fc.record({
+  org: fc.constantFrom('acme', 'acme-2', 'other', 'other', 'other', 'other'),
+  partition: fc.integer({ min: 0, max: 2 }),
+  size: fc.integer({ min: 1, max: 40 }),
+})
+
+const orgs = ['acme', 'acme-2', 'other']
+
+it('keeps the last messages of each organisation within its bounds, whatever others publish', () => {
+  const bounds = { ofOne: 10, bytes: 300 }
+  fc.assert(
+    fc.property(fc.array(anyMessage, { maxLength: 80 }), (given) => {
+      const tail = createTail(bounds)
+      const heard: number[] = []
+      const ignore = tail.listen('acme', ({ offset }) => heard.push(offset))
+      const all = given.map(({ org, partition, size }, i) => ({
+        partition,
+        org,
+        message: { offset: i, timestamp: i, key: `${org}/${i}`, value: Buffer.alloc(size) },
+      }))
+      for (const { partition, message } of all) tail.add(partition, [message])
+      let bytes = 0
+      for (const org of orgs) {
+        const own = all.filter((one) => one.org === org).map(({ message }) => message)
+        const kept = tail.lastOf(org, 100)
+        bytes += sizeOf(kept)
+        expect(kept.map(({ offset }) => offset)).toEqual(
+          kept.length === 0 ? [] : own.slice(-kept.length).map(({ offset }) => offset),
+        )
+        expect(kept.length).toBeLessThanOrEqual(bounds.ofOne)
+        // Whoever has no more than its share loses nothing for others.
+        if (sizeOf(own) <= bounds.bytes / orgs.length) expect(kept.length).toBe(Math.min(own.length, bounds.ofOne))
+      }
+      expect(bytes).toBeLessThanOrEqual(bounds.bytes)
+      expect(tail.lastOf('nobody', 4)).toEqual([])
+      ignore()
+      tail.add(0, [{ offset: 99, timestamp: 99, key: 'acme/x', value: Buffer.alloc(1) }])
+      expect(heard).toEqual(all.filter(({ org }) => org === 'acme').map(({ message }) => message.offset))
+    }),
+  )
+})
+
+const sizeOf = (messages: readonly { value: Buffer }[]): number =>
+  messages.reduce((sum, { value }) => sum + value.length, 0)

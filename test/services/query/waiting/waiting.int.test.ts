@@ -1,0 +1,8 @@
+import { createOwnWaiting } from '#query/waiting/waiting.js'
+import { openMigratedDatabase } from '../../../support/migrated-database.js'
+import { ownWaitingContract } from '../../edge/contracts/waiting.contract.js'
+import { storeWaits } from './store-waits.js'
+
+const { pool } = await openMigratedDatabase()
+
+ownWaitingContract(() => ({ waiting: createOwnWaiting(pool), store: (waits) => storeWaits(pool, waits) }))
