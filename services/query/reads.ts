@@ -1,6 +1,6 @@
 import { type RequestError, requestError, Unavailable } from '#http/request-error.js'
+import { createTurns } from '#platform/process/turns.js'
 import type { Reader } from '#rejections/find-rejections.js'
-import { createTurns } from '../edge/limits/turns.js'
 
 /** Reads for an organisation when its turn comes; what is wrong with the question is a value. */
 export type Reads = <T>(orgId: string, read: () => Promise<T>) => Promise<T | { error: RequestError }>

@@ -1,7 +1,7 @@
 import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import { createTurns } from '#platform/process/turns.js'
 import { type BatchParts, recordsIn } from '#schemas/events.js'
 import type { EdgeFigures } from '../figures.js'
-import { createTurns } from './turns.js'
 
 /** How much may be in flight at once. */
 export const loadVariables = {

@@ -16,12 +16,12 @@ import { boundsOf, createLoad } from '../../../services/edge/limits/load.js'
 import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
-import { createFakeOperators } from './fakes/operators.fake.js'
-import { createFakeInteractions } from './fakes/reader.fake.js'
-import { createFakeRejections } from './fakes/rejections.fake.js'
+import { createFakeOperators } from '../query/fakes/operators.fake.js'
+import { createFakeInteractions } from '../query/fakes/reader.fake.js'
+import { createFakeRejections } from '../query/fakes/rejections.fake.js'
+import { createFakeWaiting } from '../query/fakes/waiting.fake.js'
 import { createFakeSubmit } from './fakes/submit.fake.js'
 import { createFakeVerdictStore } from './fakes/verdict-store.fake.js'
-import { createFakeWaiting } from './fakes/waiting.fake.js'
 
 export const silent = pino({ level: 'silent' })
 export const acme: Caller = { orgId: 'acme', keyId: 'k1', scopes: null }

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createPauses, createTurns } from '../../../../services/edge/limits/turns.js'
+import { createPauses, createTurns } from '#platform/process/turns.js'
 
 const patient = 60_000
 
