@@ -1,4 +1,4 @@
-import { createPauses } from '#platform/process/turns.js'
+import { createBreathe } from '#platform/process/breathe.js'
 import { createValuesEncoder, type OutgoingRecord } from '#schemas/derive/submitted/batch-bytes.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Refusal } from '#schemas/events.js'
@@ -44,11 +44,11 @@ const perProblem = 100
 
 /** The records of a request, validated. */
 export const toEntries = async (toEntry: ToEntry, records: readonly unknown[]): Promise<Entry[]> => {
-  const pause = createPauses()
+  const breathe = createBreathe()
   const entries: Entry[] = []
   for (const given of records) {
     entries.push(toEntry(given))
-    await pause()
+    await breathe()
   }
   return entries
 }

@@ -6,6 +6,7 @@ import { createMetrics } from '#platform/health/metrics.js'
 import { readConfig } from '#platform/process/config.js'
 import { createActivity } from '#query/live/activity.js'
 import { createReads } from '#query/reads.js'
+import { createQuery, type QueryDeps } from '#query/routes.js'
 import { createTail } from '#query/topics/tail.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { usualLayout } from '#schemas/derive/topics.js'
@@ -28,7 +29,7 @@ export const acme: Caller = { orgId: 'acme', keyId: 'k1', scopes: null }
 export const startOfTest = Date.UTC(2026, 0, 1)
 
 /** The whole edge with fakes at its rim, and what the fakes saw. */
-export const createEdge = (over: Partial<AppDeps> = {}) => {
+export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
   const catalogue = over.catalogue ?? published
   const submit = createFakeSubmit(catalogue)
   const store = createFakeVerdictStore()
@@ -58,7 +59,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     interactionType: catalogue.interaction.type,
     now,
   })
-  const app = createApp({
+  const deps: Omit<AppDeps, 'query'> & QueryDeps = {
     catalogue,
     findCaller: async (key) => callers.get(key),
     submit,
@@ -103,7 +104,8 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     now,
     log,
     ...over,
-  })
+  }
+  const app = createApp({ ...deps, query: createQuery(deps) })
 
   const send = async (
     method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD',
