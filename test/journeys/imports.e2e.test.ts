@@ -10,6 +10,7 @@ import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { csvOf, ndjsonOf } from '../support/lined.js'
 import { sampleOf } from '../support/sample.js'
+import { sized } from '../support/sized.js'
 import { startEdge } from '../support/system/another-service.js'
 import { kill, pidOf } from '../support/system/processes.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
@@ -154,7 +155,7 @@ const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 // With IMPORT_RECORDS=2000000, to look at a long one.
-const many = Number(process.env.IMPORT_RECORDS ?? 200_000)
+const many = Number(process.env.IMPORT_RECORDS ?? sized(40_000, 200_000))
 
 it(
   `takes ${many} records in one body, in memory that does not grow with it`,
