@@ -84,7 +84,7 @@ it('sends a folder of all types, killed again and again: each good row once, eac
         { org: org.name },
       )
       expect(rows.map(({ id }) => id).sort()).toEqual(good.sort())
-    }, 60_000)
+    })
   }
   await eventually(async () => {
     const [found] = await analyst.query<{ count: string }>(
@@ -92,12 +92,12 @@ it('sends a folder of all types, killed again and again: each good row once, eac
       { org: org.name },
     )
     expect(Number(found?.count)).toBe(placesOf(catalogue.interaction, false).length)
-  }, 60_000)
+  })
 
   const again = await upload([folder])
   expect(again.exitCode).toBe(3)
   expect(again.summary).toMatchObject({ sent: 0, refused: bad })
-}, 240_000)
+})
 
 it('takes the refused rows once they are mended', async () => {
   const file = join(folder, 'transactions.csv.refused.csv')
@@ -110,7 +110,7 @@ it('takes the refused rows once they are mended', async () => {
   const { exitCode, summary } = await upload([file])
   expect(summary).toMatchObject({ accepted: lines.length, refused: 0 })
   expect(exitCode).toBe(0)
-}, 120_000)
+})
 
 it('says with its exit code what became of a file', async () => {
   const file = join(folder, 'tags-other.csv')
@@ -134,7 +134,7 @@ it('says with its exit code what became of a file', async () => {
   )
   expect(await upload([file])).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/changed since.*--restart/) })
   expect((await upload([file, '--restart', '--max-errors', '0'])).exitCode).toBe(4)
-}, 120_000)
+})
 
 it('takes standard input, gzipped too, and says that it cannot be resumed', async () => {
   const words = ['dist/clients/uploader/main.js', 'upload', '--json', '--type', 'tags', '-']
@@ -145,7 +145,7 @@ it('takes standard input, gzipped too, and says that it cannot be resumed', asyn
   expect(exitCode).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ accepted: 1, sent: 1, files: [{ file: '-', state: 'finished' }] })
   expect(stderr).toMatch(/standard input cannot be resumed/)
-}, 60_000)
+})
 
 it('ends within a second of Ctrl-C, and says how to go on', async () => {
   const many = sized(25_000, 60_000)
@@ -163,7 +163,7 @@ it('ends within a second of Ctrl-C, and says how to go on', async () => {
   expect(summary).toMatchObject({ accepted: many, refused: 0 })
   expect(summary.skipped).toBeGreaterThan(0)
   expect(summary.sent + summary.skipped).toBe(many)
-}, 120_000)
+})
 
 it('takes Parquet, group by group, gzipped too, and keeps its refused records as NDJSON', async () => {
   const statement = `
@@ -203,7 +203,7 @@ it('takes Parquet, group by group, gzipped too, and keeps its refused records as
       weir_field: 'region',
     })
   }
-}, 120_000)
+})
 
 /** fetch takes no user in an address. */
 const authorisation = (): Record<string, string> => {

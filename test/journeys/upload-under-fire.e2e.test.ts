@@ -116,7 +116,7 @@ const expectEachOnce = async (org: string, folder: string, sample: Sample, type:
     expect(found.length, type.type).toBe(good.length)
     // The service itself gives an interaction its id.
     if (!isInteraction) expect(found.filter(({ id }) => !ids.has(id))).toEqual([])
-  }, 120_000)
+  })
 }
 
 it(`loses and doubles none of ${rows} rows, whatever is killed`, async () => {
