@@ -11,9 +11,9 @@ const lightJava = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
 // How long the partitions of a killed service wait for its successor: tests kill some fifty, and would wait 10 s each time.
 const sessionTimeout = '3000'
 
-const projects = (process.env.WEIR_TEST_DEPTH === 'deep' ? ['e2e', 'deep'] : ['unit', 'int', 'e2e']).map(
-  (name) => `--project=${name}`,
-)
+const given = process.argv.slice(2)
+const usual = process.env.WEIR_TEST_DEPTH === 'deep' ? ['e2e', 'deep'] : ['unit', 'int', 'e2e']
+const projects = given.some((word) => word.startsWith('--project')) ? [] : usual.map((name) => `--project=${name}`)
 
 await setUp({ withBrowser: true })
 const { folder, remove } = makeRunFolder()
