@@ -1,11 +1,15 @@
 import { defineConfig } from 'vitest/config'
 import { skipReasons } from './test/support/skip-reasons.js'
+import { testCosts } from './test/support/test-costs.js'
 
-// The suffix says the cost: .unit runs in milliseconds, .int talks to one real server, .e2e is a journey through all of it.
+// The suffix says the cost: .unit runs in milliseconds, .int talks to one real server, .e2e is a journey through all of it, .deep a long or
+// rare one.
 const project = (name: string, extra: Record<string, unknown> = {}) => ({
   extends: true as const,
   test: { name, include: [`test/**/*.${name}.test.ts`], ...extra },
 })
+
+const journeys = { globalSetup: ['test/support/system/systems.ts'], testTimeout: 600_000, hookTimeout: 600_000 }
 
 export default defineConfig({
   resolve: { conditions: ['source'] },
@@ -16,12 +20,15 @@ export default defineConfig({
     maxWorkers: 2,
     // A process for each file would load everything anew for each: 160 s in all, of 20 minutes.
     isolate: false,
-    reporters: ['default', skipReasons],
+    reporters: ['default', skipReasons, testCosts],
+    setupFiles: ['test/support/note-processor-time.ts'],
     projects: [
-      // Milliseconds each; the bound is for machines that are busy with something else.
-      project('unit', { testTimeout: 30_000 }),
-      project('int', { globalSetup: ['test/support/parts.ts'], testTimeout: 60_000, hookTimeout: 180_000 }),
-      project('e2e', { globalSetup: ['test/support/system/systems.ts'], testTimeout: 120_000, hookTimeout: 240_000 }),
+      // Milliseconds each. These bounds end what hangs: a machine that is busy with something else makes tests slow, never red.
+      project('unit', { testTimeout: 120_000 }),
+      project('int', { globalSetup: ['test/support/parts.ts'], testTimeout: 300_000, hookTimeout: 300_000 }),
+      project('e2e', journeys),
+      // What is run before a release (`npm run test:deep`).
+      project('deep', journeys),
     ],
   },
 })

@@ -6,7 +6,7 @@ import { integrityGroupOf, sinkGroupOf } from '#schemas/derive/names.js'
 import { publicTopicsOf } from '#schemas/derive/topic-reference/topic-reference.js'
 import { topicsOf } from '#schemas/derive/topics.js'
 
-// What the rights do on a real Kafka: test/services/platform/kafka/guarded-kafka.int.test.ts.
+// What the rights do on a real Kafka: test/services/platform/kafka/guarded-kafka.deep.test.ts.
 const script = join(import.meta.dirname, '../../deploy/kafka-acls.sh')
 const run = (words: string[], env: Record<string, string> = {}) => execa(script, words, { env, reject: false })
 const dryRun = ['--dry-run', '--bootstrap-server', 'kafka:9093', '--command-config', '/my files/admin.properties']

@@ -6,7 +6,7 @@ import { catalogue } from '#schemas/catalogue.js'
 import { consumersOf } from '#schemas/derive/topic-reference/consumers.js'
 import { topicReferenceOf } from '#schemas/derive/topic-reference/topic-reference.js'
 
-// The page and the console show the same consumers; test/docs/snippets.e2e.test.ts runs the page's.
+// The page and the console show the same consumers; test/docs/snippets.deep.test.ts runs the page's.
 const page = readFileSync(join(packageRoot, 'docs/for-downstream-teams.md'), 'utf8')
 const shops = { topic: 'weir.accepted.shops', event: 'ShopsEvent' }
 

@@ -37,7 +37,7 @@ describe.each(pages)('%s', (page) => {
     const paths = [...text.matchAll(/\bnpm test -- (\S+)/g)].map(([, path = '']) => path)
     expect(
       paths.filter(
-        (path) => !existsSync(join(packageRoot, path)) && !existsSync(join(packageRoot, `${path}.e2e.test.ts`)),
+        (path) => !['', '.e2e.test.ts', '.deep.test.ts'].some((end) => existsSync(join(packageRoot, path + end))),
       ),
     ).toEqual([])
   })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sized } from '../support/sized.js'
 import { type FailPointName, failPointScenario, failPoints } from './runs/fail-points.js'
 import { shortChaos } from './runs/faults.js'
 import { rebalanceScenario } from './runs/rebalance.js'
@@ -47,7 +48,8 @@ it('has every fail point in one of its rows', () => {
   expect([...rows.flat(), ...waitingRows].sort()).toEqual(Object.keys(failPoints).sort())
 })
 
-describe.each([1, 4])('with %i lanes', (lanes) => {
+// Each crash row with one lane and with several is for the deep tests: in several lanes everything happens that does in one.
+describe.each(sized([4], [1, 4]))('with %i lanes', (lanes) => {
   const expectAllWell = createWell(lanes)
 
   it.each(rows.map((points, n): [string, FailPointName[], string] => [points.join(' and '), points, `row-${n}`]))(

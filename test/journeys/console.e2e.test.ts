@@ -125,7 +125,7 @@ it("tells a record's whole way, and lists the requests that it came in", async (
       ...['received', 'deleted', 'published', 'stored'],
     ])
     return body
-  }, 60_000)
+  })
   expect(journey.steps.filter(({ kind }) => kind === 'received').map(({ request_id }) => request_id)).toEqual([
     refused,
     accepted,
@@ -143,7 +143,7 @@ it("tells a record's whole way, and lists the requests that it came in", async (
     const { body } = await org.uploader.get<Journey>(path)
     const published = body.steps.filter(({ kind }) => kind === 'published')
     expect(published.map(({ partition, offset, version }) => ({ partition, offset, version }))).toEqual(places)
-  }, 60_000)
+  })
   expect(journey.steps.find(({ kind }) => kind === 'changed')?.changes).toEqual([
     { field: 'name', before: 'first', after: 'second' },
   ])
@@ -156,7 +156,7 @@ it("tells a record's whole way, and lists the requests that it came in", async (
     const { body } = await org.uploader.get<Journey>(`/v1/data/shops/${parent.shop_id}/journey`)
     // What is deleted no longer refers to anything.
     expect(body.referred_by).toEqual([{ type: 'offers', count: 1, sample: [other.offer_id] }])
-  }, 60_000)
+  })
   expect((await stranger.uploader.get(path)).status).toBe(404)
 
   const list = async (query: string) => (await org.uploader.get<Listed>(`/v1/requests?${query}`)).body.requests
@@ -176,7 +176,7 @@ it("tells a record's whole way, and lists the requests that it came in", async (
       ...['accepted', 'published', 'stored'].map((kind) => [kind, undefined]),
     ])
     expect(body.steps[2]).toMatchObject({ topic: 'weir.interactions', offset: expect.any(Number) })
-  }, 60_000)
+  })
 })
 
 it('tells that a record waits, and what came of it, in its journey, among the requests and live', async () => {
@@ -258,7 +258,7 @@ it('tells on the overview what works, how fresh each type is, and what was refus
     const fresh = body.freshness.filter(({ last_accepted_at }) => last_accepted_at !== null)
     expect(fresh.map(({ type }) => type)).toEqual(['shops'])
     expect(body.last_refusals).toMatchObject([{ type: 'shops' }])
-  }, 60_000)
+  })
 })
 
 it('lets an operator look at every organisation, and issue, rotate, limit and revoke keys', async () => {
@@ -317,7 +317,7 @@ it("shows the last events of one's own on a topic, and new ones as they are publ
     expect(body.events).toMatchObject([
       { key: `${org.name}/${first.shop_id}`, value: { name: first.name, org_id: org.name } },
     ])
-  }, 60_000)
+  })
   const [mine, theirs] = [await listen(org, `${path}/live`), await listen(stranger, `${path}/live`)]
   const ids = () => mine.events.map(({ data }) => (data.value as Record<string, unknown>).shop_id)
   await eventually(async () => expect(ids()).toEqual([first.shop_id]))

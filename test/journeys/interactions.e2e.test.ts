@@ -238,7 +238,7 @@ describe('an interaction with an Idempotency-Key', () => {
     } finally {
       await edge.stop()
     }
-  }, 120_000)
+  })
 })
 
 describe('reading', () => {

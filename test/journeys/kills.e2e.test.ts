@@ -26,7 +26,7 @@ it.each(['edge', 'integrity', 'sink', 'clickhouse', 'registry', 'postgres', 'kaf
         { org: org.name },
       )
       expect(rows.map(({ id }) => id).sort()).toEqual([...client.acknowledged].sort())
-    }, 60_000)
+    })
   },
   240_000,
 )

@@ -39,7 +39,7 @@ const isInView = (type: RecordType, ids: unknown[]) =>
       { ids },
     )
     expect(rows.map(({ id }) => id).sort()).toEqual([...ids].sort())
-  }, 60_000)
+  })
 /** Who the sink is to Kafka, once its predecessors that were killed are no longer in the groups. */
 const members = () =>
   eventually(async () => {
@@ -89,7 +89,7 @@ describe('while the registry is away', () => {
             503,
             { ok: false, problem: expect.stringContaining('ECONNREFUSED') },
           ])
-        }, 60_000)
+        })
       }
       const started = pids()
       const { status, headers } = await uploader.upload('shops', [newShop()])
@@ -113,7 +113,7 @@ describe('while Postgres is away', () => {
     eventually(async () => {
       const { body } = await uploader.get<UploadAnswer>(`/v1/requests/${answer.request_id}`)
       expect(body.batches).toMatchObject([{ status: 200, data: { status: 'success' } }])
-    }, 60_000)
+    })
 
   it('uploads are answered in time, and go through once it is back', async () => {
     const [record, keyed] = [newShop(), newShop()]

@@ -59,7 +59,7 @@ const listed = (org: Organisation, total: number, query = 'limit=1000') =>
     const { status, body } = await org.uploader.get<Page>(`/v1/rejections?${query}`)
     expect([status, body.rejections?.length]).toEqual([200, total])
     return body.rejections
-  }, 60_000)
+  })
 const order = (uploader: Uploader, body: unknown, headers: Record<string, string> = {}) =>
   uploader.send<Order>('POST', '/v1/rejections/retry', JSON.stringify(body), headers)
 const finished = (uploader: Uploader, id: string) =>
@@ -67,7 +67,7 @@ const finished = (uploader: Uploader, id: string) =>
     const { body } = await uploader.get<Order>(`/v1/rejections/retries/${id}`)
     expect(body.status).toBe('done')
     return body
-  }, 60_000)
+  })
 const versionsOf = (org: Organisation) =>
   analyst.query<{ id: string; versions: number }>(
     `select toString(offer_id) as id, toUInt32(uniqExact(version)) as versions
@@ -159,7 +159,7 @@ it('shows an organisation its refused records, and submits them again once their
     const { body } = await org.uploader.get<{ steps: { kind: string; key_id?: string }[] }>(path)
     const arrivals = body.steps.filter(({ kind }) => kind === 'received')
     expect(arrivals.map((step) => step.key_id)).toEqual([key_id, key_id])
-  }, 60_000)
+  })
 
   // Mended and sent by its uploader: what was refused is accepted since. A newer one that is refused too overtakes it.
   const again = offerOf(late.shop_id, { offer_id: offers[2]?.offer_id, value: -2 })
@@ -210,7 +210,7 @@ it('submits each once: by two callers, by an operator beside them, and by anothe
     const found = await versionsOf(org)
     expect(found.map(({ id }) => id)).toEqual(offers.map(({ offer_id }) => String(offer_id)).sort())
     expect(found.every(({ versions }) => versions === 1)).toBe(true)
-  }, 60_000)
+  })
   await other.stop()
   await eventually(async () => expect((await fetch(`${system.edgeUrl}/readyz`)).status).toBe(200), 60_000)
 })
@@ -288,7 +288,7 @@ it('counts what came in by type and day, a record that was delivered twice once'
     expect(status).toBe(200)
     expect(body.days).toMatchObject(expected)
     return body.days
-  }, 60_000)
+  })
   expect(both.every(({ last_accepted_at }) => Date.parse(String(last_accepted_at)) > 0)).toBe(true)
   const rows = await analyst.query<{ type: string; received: string }>(
     'select type, received from weir.quality where org_id = {org:String} order by type',

@@ -54,7 +54,7 @@ const setAside = (value: Buffer) =>
     )
     expect(rows).toHaveLength(4)
     for (const row of rows) expect(row).toMatchObject({ codes: ['undecodable'] })
-  }, 60_000)
+  })
 
 it.each([
   ['garbage', garbage],
@@ -83,6 +83,6 @@ it.each([
   await eventually(async () => {
     const rows = await analyst.query('select 1 from weir.courses where course_id = {id:UUID}', { id: record.course_id })
     expect(rows).toHaveLength(1)
-  }, 60_000)
+  })
   await setAside(value)
 })

@@ -60,7 +60,7 @@ it('never shows analysts fewer rows than before, and loses nothing that is uploa
   await eventually(async () => expect(await idsOf(org)).toEqual([...acknowledged].sort()), 60_000)
   expect(counts.at(-1)).toBeGreaterThan(0)
   expect(counts).toEqual([...counts].sort((a, b) => a - b))
-}, 300_000)
+})
 
 it('makes a damaged table right: emptied, with an alien in it, and with rows that stand there twice', async () => {
   const org = await newOrganisation('analytics-damaged')
@@ -84,7 +84,7 @@ it('makes a damaged table right: emptied, with an alien in it, and with rows tha
   expect(rebuilt?.rows_after).toBeGreaterThanOrEqual(50)
   expect(await seen('weir.tags')).toEqual(ids)
   for (const table of ['weir.tags_log', 'weir.tags_current']) expect(await seen(table)).toEqual(ids)
-}, 120_000)
+})
 
 it('makes the table of what waits anew: what still waits, and what no longer does', async () => {
   const org = await newOrganisation('analytics-waiting')
@@ -120,7 +120,7 @@ it('makes the table of what waits anew: what still waits, and what no longer doe
   expect(rebuilt?.rows_after).toBeGreaterThanOrEqual(1)
   expect(await shown('weir.waiting_log final')).toEqual(all)
   expect(await analyst.query(waiting, { org: org.name })).toEqual([{ id: waits.id }])
-}, 120_000)
+})
 
 it('makes all tables anew when none is named, and shows a table that fits the terminal', async () => {
   const { stdout, exitCode, stderr } = await execa(
@@ -133,7 +133,7 @@ it('makes all tables anew when none is named, and shows a table that fits the te
   expect(lines[0]).toMatch(/^TYPE +EVENTS +SKIPPED +CARRIED +ROWS BEFORE +AFTER +TOOK$/)
   expect(lines).toHaveLength(18)
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
-}, 240_000)
+})
 
 it('is refused for a type that is not there', async () => {
   const { stderr, exitCode } = await execa(

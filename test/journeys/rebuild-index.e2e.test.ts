@@ -66,7 +66,7 @@ it('swaps in a new index under load, again and again, and no reference is missed
     await Promise.all(clients.map((client) => client.stop()))
   }
   expect(clients.flatMap(({ refused }) => refused)).toEqual([])
-}, 240_000)
+})
 
 it('makes a damaged index right: what was missing is known again, and an alien no longer', async () => {
   const org = await newOrganisation('index-damaged')
@@ -89,7 +89,7 @@ it('makes a damaged index right: what was missing is known again, and an alien n
 
   expect(await operate<Rebuilt>(['rebuild', 'index'])).toMatchObject({ added: 1, removed: 1, swapped: true })
   expect([await statusOf(lost?.shop_id), await statusOf(alien), await statusOf(kept?.shop_id)]).toEqual([200, 400, 200])
-}, 240_000)
+})
 
 it('leaves nothing in the way when it is killed, and nothing at all when it is interrupted', async () => {
   const org = await newOrganisation('index-cut-off')
@@ -111,4 +111,4 @@ it('leaves nothing in the way when it is killed, and nothing at all when it is i
     const { rows } = await pool.query(`select to_regclass('integrity.entities_rebuilt') as left_behind`)
     expect(rows).toEqual([{ left_behind: null }])
   }
-}, 240_000)
+})

@@ -55,7 +55,7 @@ const listed = async (org: Organisation, total: number) => {
   await eventually(async () => {
     const rows = await analyst.query('select 1 from weir.rejections where org_id = {org:String}', { org: org.name })
     expect(rows).toHaveLength(total)
-  }, 60_000)
+  })
   const found = await answerOf<Listed>('rejected', 'list', '--org', org.name)
   expect(found.total).toBe(total)
   return found
@@ -264,7 +264,7 @@ it('shows the bytes of a message that nobody could read, and says that it cannot
     const one = rejections.find(({ id }) => id === place)
     expect(one).toBeDefined()
     return one
-  }, 60_000)
+  })
   const { stdout } = await weir('rejected', 'show', String(found?.batch_id))
   expect(stdout).toContain(place)
   expect(stdout).toContain(text)

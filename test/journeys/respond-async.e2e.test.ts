@@ -19,7 +19,7 @@ const decided = (requestId: string) =>
     const { body } = await lookUp(requestId)
     expect(statusesOf(body)).not.toContain(202)
     return body
-  }, 60_000)
+  })
 const countShops = async (): Promise<number> => {
   const query = 'select count() as shops from weir.shops where org_id = {org:String}'
   return Number((await analyst.query<{ shops: string }>(query, { org: org.name }))[0]?.shops)

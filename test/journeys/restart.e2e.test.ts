@@ -26,7 +26,7 @@ it('finds everything again after a stop: keys, entities, answers, rows', async (
   expect((await org.uploader.get(`/v1/requests/${body.request_id}`)).body).toEqual(body)
   expect((await org.uploader.upload('branches', [sampleOf(branch, { shop_id: ids[0] })])).status).toBe(200)
   expect((await org.uploader.upload('shops', [{ ...records[0], name: 'changed' }])).status).toBe(200)
-}, 240_000)
+})
 
 it('answers what it has begun when it is stopped under load, and keeps all that it acknowledged', async () => {
   const org = await newOrganisation('restart')
@@ -44,4 +44,4 @@ it('answers what it has begun when it is stopped under load, and keeps all that 
     const query = 'select toString(shop_id) as id from weir.shops where org_id = {org:String} order by id'
     expect((await analyst.query<{ id: string }>(query, { org: org.name })).map(({ id }) => id)).toEqual(ids)
   })
-}, 240_000)
+})

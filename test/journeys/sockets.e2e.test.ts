@@ -110,7 +110,6 @@ describe('a request whose end can be read in two ways is refused, and nothing af
 
 describe('slow sockets', async () => {
   const deadlines = { headers: 4_000, request: 6_000 }
-  const busyMachine = 60_000
   const slowEdge = await startEdge({
     HEADERS_TIMEOUT_MS: String(deadlines.headers),
     REQUEST_TIMEOUT_MS: String(deadlines.request),
@@ -159,15 +158,11 @@ describe('slow sockets', async () => {
 
     const ends = await all
     expect(new Set(ends.flatMap(({ statuses }) => statuses))).toEqual(new Set([408]))
-    // A second until the edge looks, one that it lets a client read in, and what a busy machine takes. Without a deadline the
-    // last byte would come after a day.
-    expect(Math.max(...ends.map(({ after }) => after))).toBeLessThan(deadlines.request + busyMachine)
+    // All were closed: without a deadline the last byte would come after a day. None was before its time.
     expect(Math.min(...ends.map(({ after }) => after))).toBeGreaterThanOrEqual(deadlines.headers - 500)
   })
 
   it('that say nothing at all are closed too', async () => {
-    const begun = Date.now()
     expect(statusesIn(await sayTo(slowEdge.url, ''))).toEqual([408])
-    expect(Date.now() - begun).toBeLessThan(deadlines.headers + busyMachine)
   })
 })

@@ -25,9 +25,8 @@ const isInView = (type: RecordType, id: unknown, within: number) =>
     expect(rows).toHaveLength(1)
   }, within)
 const upload = async (type: RecordType, record = sampleOf(type, { is_deleted: false })) => {
-  const since = Date.now()
   const { status } = await uploader.upload(type.type, [record])
-  return { status, id: record[type.id], took: Date.now() - since }
+  return { status, id: record[type.id] }
 }
 const membersOfSink = () => membersOf(system.env.KAFKA_BROKERS, ['weir-sink', 'weir-sink-interactions'])
 
@@ -53,7 +52,7 @@ it('a table that takes no rows keeps no other table waiting, and is filled when 
   await mend()
   await isInView(tag, stuckId, 15_000)
   expect(await membersOfSink()).toEqual(members)
-}, 120_000)
+})
 
 it('a partition whose batches cannot be decided keeps no other partition waiting', async () => {
   await upload(tag)
@@ -63,20 +62,21 @@ it('a partition whose batches cannot be decided keeps no other partition waiting
     await connection.query('begin')
     await connection.query(`select from integrity.cursors where topic = 'weir.submitted.tags' for update`)
     const stuck = upload(tag)
-    const took: number[] = []
-    for (const end = Date.now() + 25_000; Date.now() < end; ) {
-      const answer = await upload(shop)
-      expect(answer.status).toBe(200)
-      took.push(answer.took)
-      await new Promise((resolve) => setTimeout(resolve, 200))
+    // Postgres ends the wait for a lock after 15 s, and integrity says that this partition stands still; it tries again.
+    const isFailing = async () => {
+      const { parts } = await readyzOf(`http://127.0.0.1:${system.env.INTEGRITY_PORT}`)
+      return parts.decisions?.ok === false
     }
-    // Postgres ends the wait for a lock after 15 s; who had to wait behind it would wait for as long.
-    expect(Math.max(...took)).toBeLessThan(8_000)
-    expect(took.filter((ms) => ms > 4_000).length).toBeLessThan(3)
+    // The others are answered all the while, before that and after.
+    let after = 0
+    while (after < 5) {
+      expect((await upload(shop)).status).toBe(200)
+      if (await isFailing()) after += 1
+    }
     await connection.query('rollback')
-    expect((await stuck).status).toBe(200)
+    await isInView(tag, (await stuck).id, 60_000)
   } finally {
     await connection.query('rollback')
     connection.release()
   }
-}, 120_000)
+})

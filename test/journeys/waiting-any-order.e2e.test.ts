@@ -9,13 +9,15 @@ import { createWeir, type Interaction, type Weir } from '../../clients/typescrip
 import { createChance, idOf } from '../../clients/uploader/sample/chance.js'
 import { amountsFor, recordAt, type Sample } from '../../clients/uploader/sample/records.js'
 import { eventually } from '../support/eventually.js'
+import { sized } from '../support/sized.js'
 import { startEdge } from '../support/system/another-service.js'
 import { untilQuiet } from '../support/system/groups.js'
 import { killServicesUntil } from '../support/system/processes.js'
 import { analyst, newOrganisation, operate, system } from '../support/system/system.js'
 
-const total = Number(process.env.WAITING_RECORDS ?? 10_000)
+const total = Number(process.env.WAITING_RECORDS ?? sized(1_500, 10_000))
 const seed = 14
+const doomedFor = sized(5, 20)
 const patience = 900_000
 // Lets records wait for some seconds only: nobody wants to wait for a minute here.
 const edge = await startEdge({ MIN_WAIT_SECONDS: '1', LOG_LEVEL: 'warn' })
@@ -143,7 +145,7 @@ it(`accepts each of ${total} records in random order once, whatever is killed`, 
   const old = (item: Item): Item => ({ ...item, record: { ...item.record, updated: '2026-01-01T00:00:00Z' } })
 
   let isOver = false
-  const kills = killServicesUntil(() => isOver, 10_000)
+  const kills = killServicesUntil(() => isOver, sized(2_000, 10_000))
   try {
     const before = first.map((item) => (isRevised.has(item) ? old(item) : item))
     const { waited } = await sendAll(weir, toUploads(before, '24h'))
@@ -195,7 +197,7 @@ it('refuses exactly those whose parents never come, at their time', { timeout: 3
   const { good, doomed } = leaveOutParents(makeItems())
   expect(new Set(doomed.map(({ type }) => type.type))).toContain('interactions')
   // Long enough for everything that can be accepted, however slow this machine is; short where the end is to be seen.
-  const { requests } = await sendAll(weir, [...toUploads(good, '24h'), ...toUploads(doomed, '20s')])
+  const { requests } = await sendAll(weir, [...toUploads(good, '24h'), ...toUploads(doomed, `${doomedFor}s`)])
   await untilNothingWaits(weir)
   await expectEachOnce(org.name, good)
 
@@ -207,7 +209,7 @@ it('refuses exactly those whose parents never come, at their time', { timeout: 3
   expect(marks.sort()).toEqual(doomed.map(({ type, mark }) => `${type.type}/${mark}`).sort())
   for (const { codes, words } of rejections) {
     expect(new Set(codes)).toEqual(new Set(['unknown_reference']))
-    for (const each of words) expect(each).toContain('waited 20 seconds for it')
+    for (const each of words) expect(each).toContain(`waited ${doomedFor} seconds for it`)
   }
   const early =
     'select * from weir.waiting_log final where org_id = {org:String} and state = {state:String} and changed_at < until'
@@ -216,7 +218,7 @@ it('refuses exactly those whose parents never come, at their time', { timeout: 3
   expect(accepted).toBeGreaterThan(0)
   expect(others).toEqual({ refused: doomed.length })
 
-  for (const { requestId, upload } of requests.filter(({ upload }) => upload.waitFor === '20s')) {
+  for (const { requestId, upload } of requests.filter(({ upload }) => upload.waitFor === `${doomedFor}s`)) {
     const { batches } = await weir.requests.get(requestId)
     expect(batches.flatMap(({ waited }) => waited.map(({ state }) => state))).toEqual(upload.items.map(() => 'refused'))
     expect(batches.flatMap(({ refused }) => refused)).toHaveLength(upload.items.length)

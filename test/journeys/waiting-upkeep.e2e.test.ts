@@ -21,7 +21,7 @@ const untilStates = (batch: SubmittedBatch, expected: string[]): Promise<void> =
   eventually(async () => {
     const waits = await findWaitsOfBatches(pool, [batch.batch_id])
     expect(waits.map(({ state }) => state)).toEqual(expected)
-  }, 60_000)
+  })
 const branchOf = (over = {}) => sampleOf(branch, { is_deleted: false, ...over })
 const shopOf = (shop_id: unknown, over = {}) => sampleOf(shop, { shop_id, is_deleted: false, ...over })
 const shownOf = async (org: string): Promise<string[]> => {
@@ -41,7 +41,7 @@ const verified = (org: string, counts: Record<string, number>) =>
     expect(found.differences).toEqual([])
     expect(found.is_clean).toBe(true)
     expect(found.types.find(({ type }) => type === 'branches')).toMatchObject({ in_flight: 0, ...counts })
-  }, 90_000)
+  })
 
 it('sees and cancels what waits, and finds log, topics and tables in agreement whatever becomes of it', async () => {
   const { name: org, uploader } = await newOrganisation('upkeep')
@@ -83,7 +83,7 @@ it('sees and cancels what waits, and finds log, topics and tables in agreement w
       { org },
     )
     expect(rows).toEqual([{ received: 6, accepted: 3, refused: 1, waiting: 0, undecided: 2 }])
-  }, 60_000)
+  })
 
   // What waited in vain is a rejection like any other.
   expect((await uploader.upload('shops', [shopOf(never?.shop_id)])).status).toBe(200)
@@ -94,7 +94,7 @@ it('sees and cancels what waits, and finds log, topics and tables in agreement w
   )
   expect(JSON.parse(stdout), stderr).toMatchObject({ accepted: 1, refused: 0 })
   await eventually(async () => expect(await shownOf(org)).toHaveLength(4), 60_000)
-}, 300_000)
+})
 
 it('lets go what waits for something that only a rebuilt index knows', async () => {
   const { name: org, uploader } = await newOrganisation('upkeep-index')
@@ -109,7 +109,7 @@ it('lets go what waits for something that only a rebuilt index knows', async () 
   await eventually(async () => {
     const { rows } = await pool.query('select is_checked from integrity.waiting where org_id = $1', [org])
     expect(rows).toEqual([{ is_checked: true }])
-  }, 60_000)
+  })
   await operate(['rebuild', 'index'])
   await untilStates(batch, ['accepted'])
-}, 240_000)
+})

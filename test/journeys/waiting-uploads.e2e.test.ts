@@ -94,7 +94,7 @@ describe('records that came too early', () => {
       const found = await look(sent.body.request_id)
       expect(found).toMatchObject([{ status: 200, data: { message: '3 records accepted' } }])
       return found
-    }, 60_000)
+    })
     expect(batches[0]?.data.waited).toMatchObject(offers.map((_, index) => ({ index, state: 'accepted' })))
     expect((await upload(`offers${waiting}`, offers, key)).body.batches).toEqual(batches)
     expect(await stillWaiting()).toBe(0)
@@ -132,12 +132,12 @@ describe('records that came too early', () => {
     await eventually(async () => {
       expect((await look(sent.body.request_id))[0]?.status).toBe(200)
       expect((await get<Answered>(location)).body.batches[0]?.status).toBe(200)
-    }, 60_000)
+    })
     expect([(await record()).status, (await record()).body.interaction_id]).toEqual([201, recorded.body.interaction_id])
     await eventually(async () => {
       const { body } = await get<{ interactions: { interaction_id: string }[] }>('/user-interactions')
       expect(body.interactions.map(({ interaction_id }) => interaction_id)).toEqual([recorded.body.interaction_id])
-    }, 60_000)
+    })
   })
 
   it('are refused when their time is up, and say how long they waited', async () => {
@@ -148,7 +148,7 @@ describe('records that came too early', () => {
       const found = await look(sent.body.request_id)
       expect(found).toMatchObject([{ status: 400, data: { waited: [{ index: 0, state: 'refused' }] } }])
       return found
-    }, 60_000)
+    })
     expect(batch?.data.errors?.[0]?.problems).toMatchObject([
       { code: 'unknown_reference', message: expect.stringContaining('waited 2 seconds') },
     ])
@@ -156,7 +156,7 @@ describe('records that came too early', () => {
     await eventually(async () => {
       const { body } = await get<{ rejections: object[] }>(`/v1/rejections?request_id=${sent.body.request_id}`)
       expect(body.rejections).toMatchObject([{ index: 0, problems: [{ code: 'unknown_reference' }] }])
-    }, 60_000)
+    })
   })
 
   it('are cancelled by their own organisation only, and replaced by newer ones', async () => {
@@ -226,7 +226,7 @@ it('uploads a folder in any order with one command, and the SDK sees nothing wai
   const sdk = createWeir({ url: edge.url, key })
   await eventually(async () => {
     for await (const missing of sdk.waiting.list()) expect(missing).toBeUndefined()
-  }, 60_000)
+  })
   const amounts = amountsFor(300)
   for (const type of catalogue.all.values())
     await eventually(async () => {
@@ -235,5 +235,5 @@ it('uploads a folder in any order with one command, and the SDK sees nothing wai
         { org: name },
       )
       expect([type.type, Number(found?.count)]).toEqual([type.type, amounts[type.type]])
-    }, 60_000)
-}, 240_000)
+    })
+})

@@ -89,8 +89,9 @@ export type Kafka = {
 }
 
 // Also how long a killed member's partitions wait for another member.
-const sessionTimeout = 10_000
-const heartbeatInterval = 2_000
+const usualSessionTimeout = 10_000
+// kafkajs leaves out a heartbeat that comes earlier than a fifth of the session after the last one.
+const beatEvery = 500
 const waitBesideOthers = 100
 
 export const createKafka = (
@@ -130,7 +131,7 @@ export const createKafka = (
   return {
     // Each wire is a client of its own, with connections that nobody shares: they can be cut off.
     createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched, deps.log))),
-    consume: (options) => explained(consume(client, deps.log, options)),
+    consume: (options) => explained(consume(client, deps.log, deps.sessionTimeout ?? usualSessionTimeout, options)),
     withPartitionReader: (place, work) => explained(withPartitionReader(clientWith, open, place, work)),
     withAdmin: (work) => explained(withAdmin(client, work)),
   }
@@ -164,7 +165,12 @@ const toSasl = (login: KafkaLogin): SASLOptions => {
   }
 }
 
-const consume = async (client: Client, log: Log, options: ConsumeOptions): Promise<Consumer> => {
+const consume = async (
+  client: Client,
+  log: Log,
+  sessionTimeout: number,
+  options: ConsumeOptions,
+): Promise<Consumer> => {
   const bytesPerFetch = options.bytesPerFetch ?? 4 * 1024 * 1024
   // What is fetched and stays packed is fetched again. With a quarter of the bound, that is always less than what is unpacked.
   const maxBytes = Math.ceil(bytesPerFetch / 4)
@@ -176,7 +182,7 @@ const consume = async (client: Client, log: Log, options: ConsumeOptions): Promi
   const consumer = client.consumer({
     groupId: options.groupId,
     sessionTimeout,
-    heartbeatInterval,
+    heartbeatInterval: sessionTimeout / 5,
     // Kafka counts no more of a partition than it would give of it.
     minBytes: Math.min(options.gatherBytes ?? 1, maxBytesPerPartition),
     // Also how long a stop waits for the fetch under way. Half of 500 costs an idle edge, integrity and Kafka 3 ms CPU a second.
@@ -283,7 +289,7 @@ const whileBeating = async (heartbeat: () => Promise<void>, work: () => Promise<
     heartbeat().catch((error: Error) => {
       lost = error
     })
-  const timer = setInterval(beat, heartbeatInterval)
+  const timer = setInterval(beat, beatEvery)
   try {
     await work()
   } finally {

@@ -10,7 +10,13 @@ export type Access = {
   clickhouse: ClickHouseAccess
 }
 
-export type KafkaAccess = { brokers: string; tls?: Trust; login?: KafkaLogin }
+export type KafkaAccess = {
+  brokers: string
+  tls?: Trust
+  login?: KafkaLogin
+  /** How long Kafka waits for a silent consumer before it gives its partitions to another one, in milliseconds. */
+  sessionTimeout?: number | undefined
+}
 export type RegistryAccess = Trust & { url: string; authorization?: string }
 export type ClickHouseAccess = Trust & { url: string }
 
@@ -46,7 +52,12 @@ const readers: { [Name in keyof Access]: (config: PartsConfig, problems: string[
     const login = readLogin(config, trust, problems)
     if (trust.ca && !config.KAFKA_TLS && login?.mechanism !== 'OAUTHBEARER')
       problems.push('KAFKA_CA_FILE is set, but TLS is not spoken: set KAFKA_TLS=true')
-    return { brokers: config.KAFKA_BROKERS ?? '', ...(config.KAFKA_TLS && { tls: trust }), ...(login && { login }) }
+    return {
+      brokers: config.KAFKA_BROKERS ?? '',
+      ...(config.KAFKA_TLS && { tls: trust }),
+      ...(login && { login }),
+      sessionTimeout: config.KAFKA_SESSION_TIMEOUT_MS,
+    }
   },
   registry: (config, problems) => {
     const { SCHEMA_REGISTRY_URL: url = '', SCHEMA_REGISTRY_USERNAME: user, SCHEMA_REGISTRY_TOKEN: token } = config

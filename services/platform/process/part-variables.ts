@@ -37,6 +37,14 @@ export const kafkaVariables = {
   KAFKA_OAUTH_CLIENT_SECRET: { type: 'string', description: 'the secret of KAFKA_OAUTH_CLIENT_ID' },
   KAFKA_OAUTH_CLIENT_SECRET_FILE: secretFile('KAFKA_OAUTH_CLIENT_SECRET'),
   KAFKA_OAUTH_SCOPE: { type: 'string', description: 'the scope that is asked for, if the token endpoint wants one' },
+  KAFKA_SESSION_TIMEOUT_MS: {
+    type: 'integer',
+    minimum: 1_000,
+    maximum: 60_000,
+    default: 10_000,
+    description:
+      'how long the partitions of a killed process wait for another one; the brokers allow 6000 at the least, unless their group.min.session.timeout.ms says otherwise',
+  },
 } as const satisfies Variables
 
 export const registryVariables = {

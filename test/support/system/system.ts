@@ -9,6 +9,7 @@ import { insertKey } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { createPool, inTransaction } from '#platform/postgres/postgres.js'
+import { noteSystem } from '../processor-time.js'
 import { createUploader, type Uploader } from './uploader.js'
 import type { WholeSystem } from './whole-system.js'
 
@@ -17,6 +18,7 @@ const answers = createInterface(connection)[Symbol.asyncIterator]()
 
 /** The running system that the journeys of this worker travel through, one after another. */
 export const system = await nextSystem()
+noteSystem(system)
 
 /** An analyst has ClickHouse, and nothing else. */
 export const analyst = createClickHouse(system.env.CLICKHOUSE_URL)

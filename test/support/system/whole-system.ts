@@ -12,8 +12,8 @@ import { startContainers } from '../containers.js'
 import { freePortVariables } from '../free-port-variables.js'
 import { endProcessesWith } from './left-behind.js'
 
-const UP_WITHIN_MS = 180_000
-const DOWN_WITHIN_MS = 60_000
+const UP_WITHIN_MS = 540_000
+const DOWN_WITHIN_MS = 180_000
 
 export type WholeSystem = {
   edgeUrl: string

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await weir.command({ query: 'CREATE VIEW d.v SQL SECURITY INVOKER AS SELECT a FROM d.t' })
   await weir.insert({ table: 'd.t', values: [{ a: 1, b: 'x' }], format: 'JSONEachRow' })
   await weir.close()
-}, 60_000)
+})
 
 afterAll(async () => {
   website.close()

@@ -28,7 +28,7 @@ beforeAll(async () => {
   engine = await startEngine(folder)
   await post('CREATE DATABASE d')
   await post('CREATE TABLE d.t (a UInt32, b String) ENGINE = MergeTree ORDER BY a')
-}, 60_000)
+})
 
 afterAll(async () => {
   await engine.kill('SIGTERM')

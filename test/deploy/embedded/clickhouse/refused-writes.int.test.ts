@@ -36,7 +36,7 @@ beforeAll(async () => {
   // Each fits, both together do not.
   await insert(20)
   await insert(20)
-}, 60_000)
+})
 afterAll(async () => {
   await clickhouse.close()
   await engine.kill('SIGKILL')

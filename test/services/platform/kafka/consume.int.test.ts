@@ -80,7 +80,7 @@ it('hands over only so much at once, however well it is packed, and all of it on
   expect(offsets).toEqual(Array.from({ length: 40_000 }, (_, i) => i))
   // Three record batches: the third exceeds the bound.
   expect(Math.max(...sizes)).toBe(1_200_000)
-}, 90_000)
+})
 
 it('lets topics take turns while one of them catches up', async () => {
   const [large, small] = [await newTopic(1), await newTopic(1)]
@@ -94,7 +94,7 @@ it('lets topics take turns while one of them catches up', async () => {
   await eventually(() => expect(order.filter((topic) => topic === large).length).toBeGreaterThan(12), 60_000)
   expect(order.indexOf(small)).toBeGreaterThanOrEqual(0)
   expect(order.indexOf(small)).toBeLessThan(order.lastIndexOf(large))
-}, 90_000)
+})
 
 it('tries a partition that fails again by itself, from where it stopped, while the others go on', async () => {
   const topic = await newTopic(2)
@@ -121,7 +121,7 @@ it('tries a partition that fails again by itself, from where it stopped, while t
   isBroken = false
   await eventually(() => expect(seen[0]).toEqual(['a', 'b', 'c']), 15_000)
   expect(await membersOf()).toEqual(members)
-}, 90_000)
+})
 
 it('lets a partition that hangs hold up no other, and gives it to nobody else before its work has ended', async () => {
   const topic = await newTopic(2)
@@ -154,7 +154,7 @@ it('lets a partition that hangs hold up no other, and gives it to nobody else be
   await send(topic, 1, 'later')
   await eventually(() => expect(events).toHaveLength(5), 30_000)
   expect(new Set(events.slice(3).map((event) => event.split(' ')[2]))).toEqual(new Set(['first', 'second']))
-}, 90_000)
+})
 
 it('closes once the work under way has ended, with its offsets committed', async () => {
   const topic = await newTopic(1)
@@ -170,7 +170,7 @@ it('closes once the work under way has ended, with its offsets committed', async
   await consumer.close()
   expect(isBusy).toBe(false)
   expect(await committedOffsets(kafka, [{ groupId, topics: [topic] }])).toMatchObject([{ offset: 1 }])
-}, 60_000)
+})
 
 /** Consumers of one group that hand over nothing, and what each of them has. */
 const openMembers = (topics: string[]) => {
@@ -194,7 +194,7 @@ const openMembers = (topics: string[]) => {
     eventually(() => {
       expect(has.map(({ size }) => size)).toEqual(counts)
       expect(new Set(has.flatMap((mine) => [...mine])).size).toBe(counts.reduce((sum, count) => sum + count, 0))
-    }, 60_000)
+    })
   const snapshot = () => has.map((mine) => new Set(mine))
   return { has, join, leave, untilShared, snapshot }
 }

@@ -29,7 +29,7 @@ const problemsOf = (env: Record<string, string>): string => {
 
 it('is plain and without a login where nothing says otherwise', () => {
   expect(read({})).toEqual({
-    kafka: { brokers: '127.0.0.1:9092' },
+    kafka: { brokers: '127.0.0.1:9092', sessionTimeout: 10_000 },
     registry: { url: 'http://127.0.0.1:8081/apis/ccompat/v7' },
     postgres: 'postgres://weir:weir@127.0.0.1:5432/weir',
     clickhouse: { url: 'http://127.0.0.1:8123' },
@@ -58,6 +58,7 @@ it('takes each way to log in, and trusts the authority that is named', () => {
       brokers: '127.0.0.1:9092',
       tls: { ca: certificate },
       login: { mechanism: 'SCRAM-SHA-512', username: 'weir-edge', password: 'secret' },
+      sessionTimeout: 10_000,
     },
     registry: {
       url: 'https://registry',
@@ -68,13 +69,14 @@ it('takes each way to log in, and trusts the authority that is named', () => {
     clickhouse: { url: 'https://weir:secret@ch:8443', ca: certificate },
   })
   expect(read({ SCHEMA_REGISTRY_TOKEN: 'abc' }).registry.authorization).toBe('Bearer abc')
-  expect(read({ KAFKA_TLS: 'true' }).kafka).toEqual({ brokers: '127.0.0.1:9092', tls: {} })
+  expect(read({ KAFKA_TLS: 'true' }).kafka).toMatchObject({ brokers: '127.0.0.1:9092', tls: {} })
   const token = { KAFKA_OAUTH_TOKEN_URL: 'https://sso/token', KAFKA_OAUTH_CLIENT_ID: 'edge' }
   expect(
     read({ ...token, KAFKA_SASL_MECHANISM: 'OAUTHBEARER', KAFKA_OAUTH_CLIENT_SECRET: 's', KAFKA_CA_FILE: ca }).kafka,
   ).toEqual({
     brokers: '127.0.0.1:9092',
     login: { mechanism: 'OAUTHBEARER', url: 'https://sso/token', clientId: 'edge', clientSecret: 's', ca: certificate },
+    sessionTimeout: 10_000,
   })
 })
 

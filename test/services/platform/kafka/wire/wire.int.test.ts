@@ -76,7 +76,7 @@ it('writes what kafkajs reads, and reads it itself', async () => {
   const ours = await readByUs()
   expect(ours.map(({ key, value, offset }) => ({ key, value: value.toString('base64'), offset }))).toEqual(expected)
   expect(ours.every(({ timestamp }) => timestamp >= before - 1000 && timestamp <= Date.now() + 1000)).toBe(true)
-}, 60_000)
+})
 
 it('reads what kafkajs writes: packed or not, without a key or a value, with headers, of any time', async () => {
   const theirs = kafkajs.producer({ createPartitioner: Partitioners.DefaultPartitioner })
@@ -98,7 +98,7 @@ it('reads what kafkajs writes: packed or not, without a key or a value, with hea
     offset,
   }))
   expect((await readByUs()).map(({ value, ...rest }) => ({ ...rest, value: value.toString() }))).toEqual(expected)
-}, 60_000)
+})
 
 it('reads nothing of a transaction that was given up, and goes on behind it', async () => {
   const theirs = kafkajs.producer({
@@ -133,7 +133,7 @@ it('reads nothing of a transaction that was given up, and goes on behind it', as
     [2, 'kept'],
     [4, 'ours'],
   ])
-}, 60_000)
+})
 
 it('keeps each of many sends that are under way at once, small and large', async () => {
   const sends = Array.from({ length: 400 }, (_, n) => ({ partition: n % partitions, n, large: n % 50 === 0 }))
@@ -155,7 +155,7 @@ it('keeps each of many sends that are under way at once, small and large', async
     expect(keys.filter((_, at) => at % 2 === 0).toSorted((a, b) => a - b)).toEqual(sent)
     expect(keys.filter((_, at) => at % 2 === 1)).toEqual(keys.filter((_, at) => at % 2 === 0))
   }
-}, 60_000)
+})
 
 it('gives up at the deadline where there is no such topic or partition, and takes it once it is there', async () => {
   const absent = `absent-${randomUUID()}`
@@ -169,4 +169,4 @@ it('gives up at the deadline where there is no such topic or partition, and take
   })
   await kafka.withAdmin((admin) => admin.createTopics({ waitForLeaders: true, topics: [{ topic: absent }] }))
   await producer.send(absent, 0, [message])
-}, 60_000)
+})

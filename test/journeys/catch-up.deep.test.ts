@@ -55,8 +55,7 @@ it('within 512 MB each, integrity and sink catch up on what piled up, and others
   await links.postgres.cut()
   const uploads = [...Array<typeof smallTags>(60).fill(smallTags), ...Array<typeof smallTags>(20).fill(longTags)]
   for (let n = 0; n < uploads.length; n += 10) {
-    const answers = await Promise.all(uploads.slice(n, n + 10).map((tags) => uploader.uploadGzipped('tags', tags())))
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(500))
+    await Promise.all(uploads.slice(n, n + 10).map((tags) => pileUp(tags())))
   }
 
   // Of another type, and so of another partition.
@@ -73,7 +72,17 @@ it('within 512 MB each, integrity and sink catch up on what piled up, and others
   await untilQuiet(env.KAFKA_BROKERS, 120_000)
   expect(peakOf('sink')).toBeLessThan(mostMegabytes)
   expect({ pids: pids(), members: await membersOf(env.KAFKA_BROKERS, groups) }).toEqual(before)
-}, 400_000)
+})
+
+/** Uploads what nobody decides now, so that its outcome is unknown; an edge that has no room on a busy machine says to come back. */
+const pileUp = async (tags: object[]): Promise<void> => {
+  for (;;) {
+    const { status, headers } = await uploader.uploadGzipped('tags', tags)
+    if (status === 500) return
+    expect([status, headers.get('retry-after')]).toEqual([503, '5'])
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  }
+}
 
 /** Does something once a second until integrity has decided everything. */
 const untilDecided = async (meanwhile: () => Promise<unknown>): Promise<void> => {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { tag } from '#schemas/records/tag.js'
+import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
 import { startEdge } from '../support/system/another-service.js'
 import { computed, pidOf } from '../support/system/processes.js'
@@ -66,17 +67,17 @@ it('three times what integrity decides: the excess is told to come back, the res
     answers.push(answer)
     void answer.then(({ status }) => status === 200 && decided.push(Date.now()))
   }
-  const ended = Date.now()
   const all = await Promise.all(answers)
   const shed = all.filter(({ status }) => status === 503)
   expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200, 503]))
-  expect(shed.every(({ retryAfter, took }) => retryAfter === '5' && took < 10_000)).toBe(true)
-  expect(all.length - shed.length).toBeGreaterThan(0)
+  expect(shed.every(({ retryAfter }) => retryAfter === '5')).toBe(true)
+  // Who is told to come back does not wait for those who are served.
+  const middleOf = (some: readonly { took: number }[]) =>
+    some.map(({ took }) => took).sort((a, b) => a - b)[some.length >> 1]
+  const served = all.filter(({ status }) => status === 200)
+  expect(served.length).toBeGreaterThan(0)
+  expect(middleOf(shed)).toBeLessThan(middleOf(served) ?? 0)
 
-  await wait(ended + 30_000 - Date.now())
-  for (const turn of uploaders.keys()) {
-    const { status, took } = await upload(turn, small)
-    expect(status).toBe(200)
-    expect(took).toBeLessThan(5_000)
-  }
-}, 200_000)
+  for (const turn of uploaders.keys())
+    await eventually(async () => expect((await upload(turn, small)).status).toBe(200), 30_000)
+})

@@ -46,10 +46,10 @@ beforeAll(async () => {
   const edge = await startService('edge', { ...variablesOf('weir-edge'), PEERS })
   closing.push(edge.stop)
   edgeUrl = edge.url
-}, 360_000)
+})
 afterAll(async () => {
   for (const close of closing.reverse()) await close()
-}, 120_000)
+})
 
 it('records come from the uploader to the analyst, and the operator finds nothing amiss', async () => {
   const { key } = JSON.parse(await weir('keys', 'issue', '--org', org, '--json'))
@@ -73,7 +73,7 @@ it('records come from the uploader to the analyst, and the operator finds nothin
   await eventually(async () => {
     const { body } = await get<{ steps: { kind: string; offset?: number }[] }>(`/v1/data/shops/${shopId}/journey`)
     expect(body.steps.find(({ kind }) => kind === 'published')?.offset).toEqual(expect.any(Number))
-  }, 60_000)
+  })
   await eventually(async () =>
     expect(JSON.parse(await weir('verify', '--org', org, '--json'))).toMatchObject({ is_clean: true }),
   )

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await open.withAdmin((admin) =>
     admin.createTopics({ waitForLeaders: true, topics: Object.values(topics).map((topic) => ({ topic })) }),
   )
-}, 90_000)
+})
 afterAll(() => kafka?.stop(), 60_000)
 
 const sendAs = async (access: KafkaAccess, topic: string, value: string): Promise<void> => {
@@ -86,7 +86,7 @@ describe('a login', () => {
     expect(endpoint.given()).toBeGreaterThan(before)
     await send('with a later token')
     expect(await kept(topics.submitted)).toContain('with a later token')
-  }, 60_000)
+  })
 })
 
 describe('says in one line what to change', () => {
@@ -140,7 +140,7 @@ it('appends nothing over TLS of a send that was given up, however late its conne
   await eventually(() => stale.send(topic, 0, message('later')), 30_000)
   await stale.close()
   expect(await kept(topic)).toEqual(['before', 'newer', 'later'])
-}, 60_000)
+})
 
 describe('the rights of deploy/kafka-acls.sh', () => {
   const { submitted, accepted, interactions, rejected, verdicts, waiting } = topics

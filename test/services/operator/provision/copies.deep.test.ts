@@ -49,10 +49,10 @@ beforeAll(async () => {
   kafka = createKafka({ brokers: `127.0.0.1:${port}`, clientId: 'copies', log })
   const brokers = () => kafka.withAdmin(async (admin) => (await admin.describeCluster()).brokers.length)
   await eventually(async () => expect(await brokers()).toBe(2))
-}, 120_000)
+})
 afterAll(async () => {
   for (const close of closing.reverse()) await close()
-}, 60_000)
+})
 
 /** A broker of the same cluster, without a controller of its own. */
 const joining = async (
@@ -110,9 +110,9 @@ it('acknowledges nothing that only one of two brokers has', async () => {
 
   await second.stop()
   await expect(send(3_000)).rejects.toThrow('Kafka did not take 1 messages')
-}, 120_000)
+})
 
 it('goes by the copies that a topic has where a later provisioning does not say how many', async () => {
   expect(await provisionTopics(kafka, catalogue, 1)).toMatchObject({ created: 0, altered: 0 })
   expect(await inSync()).toBe('2')
-}, 60_000)
+})

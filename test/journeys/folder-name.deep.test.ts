@@ -47,4 +47,4 @@ it('runs in a folder with blanks and letters beyond ASCII, and keeps all data in
   ]
   expect(files.filter((file) => !existsSync(join(dataDir, file)))).toEqual([])
   expect(readdirSync(above)).toEqual(['my wéir 店'])
-}, 240_000)
+})

@@ -1,0 +1,65 @@
+import type { Reporter, TestModule } from 'vitest/node'
+
+/** What a file may cost in processor time, in seconds, by its suffix; whole systems are started in some journeys. */
+const budgets: Readonly<Record<string, number>> = { unit: 20, int: 40, e2e: 90 }
+const shown = 20
+
+type Cost = { file: string; project: string; clock: number; processor: number }
+
+/**
+ * Ends the run with what it cost: each project, the slowest files, and the files over their budget, for which the run fails. A
+ * budget is in processor time, so that a busy machine makes no file fail.
+ */
+export const testCosts: Reporter = {
+  onTestRunEnd: (modules) => {
+    const costs = modules.map(costOf)
+    const lines = [...projectLines(costs), ...slowestLines(costs), ...overBudget(costs)]
+    process.stdout.write(`\n${lines.join('\n')}\n`)
+    if (overBudget(costs).length > 0) process.exitCode = 1
+  },
+}
+
+const costOf = (module: TestModule): Cost => {
+  const { collectDuration, duration } = module.diagnostic()
+  return {
+    file: module.relativeModuleId,
+    project: module.project.name,
+    clock: (collectDuration + duration) / 1000,
+    processor: (module.meta().processorTime ?? 0) / 1000,
+  }
+}
+
+const row = (clock: number, processor: number, text: string): string =>
+  `${clock.toFixed(1).padStart(8)} s ${processor.toFixed(1).padStart(8)} s  ${text}`
+
+const heading = `  by clock   processor`
+
+const projectLines = (costs: readonly Cost[]): string[] => {
+  const projects = [...new Set(costs.map(({ project }) => project))]
+  const sum = (of: readonly Cost[], key: 'clock' | 'processor') => of.reduce((total, cost) => total + cost[key], 0)
+  return [
+    `${heading}  project`,
+    ...projects.map((project) => {
+      const own = costs.filter((cost) => cost.project === project)
+      return row(sum(own, 'clock'), sum(own, 'processor'), `${project}, ${own.length} files`)
+    }),
+  ]
+}
+
+const slowestLines = (costs: readonly Cost[]): string[] => [
+  `${heading}  the ${Math.min(shown, costs.length)} slowest files`,
+  ...[...costs]
+    .sort((a, b) => b.clock - a.clock)
+    .slice(0, shown)
+    .map(({ clock, processor, file }) => row(clock, processor, file)),
+]
+
+const overBudget = (costs: readonly Cost[]): string[] =>
+  costs.flatMap(({ project, processor, file }) => {
+    const budget = budgets[project]
+    return budget !== undefined && processor > budget
+      ? [
+          `OVER BUDGET: ${file} computed for ${processor.toFixed(1)} s, and ${project} tests may for ${budget} s: make it smaller, or move it to the deep tests (CONTRIBUTING.md)`,
+        ]
+      : []
+  })
