@@ -1,5 +1,5 @@
-import type { Field } from '../../field.js'
-import type { RecordType } from '../../record.js'
+import type { Field } from '../field.js'
+import type { RecordType } from '../record.js'
 import { type AvroBytes, begin } from './avro-bytes.js'
 import { type CsvRow, cellAt } from './csv-bytes.js'
 import { createToken, type JsonToken, readToken } from './json-bytes.js'

@@ -1,8 +1,8 @@
 import avro from 'avsc'
-import type { SubmittedBatch } from '../../events.js'
-import type { Values } from '../../field.js'
-import type { RecordType } from '../../record.js'
-import { type AvroSchema, submittedSchema } from '../avro.js'
+import { type AvroSchema, submittedSchema } from '../derive/avro.js'
+import type { SubmittedBatch } from '../events.js'
+import type { Values } from '../field.js'
+import type { RecordType } from '../record.js'
 import { type AvroBytes, writeBytes, writeLong } from './avro-bytes.js'
 
 /** A record on its way out, as Avro: `size` bytes of `avro` from `at` on. */

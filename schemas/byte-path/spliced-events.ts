@@ -1,9 +1,15 @@
-import type { RejectedEvent, SubmittedRecord } from '../../events.js'
-import type { Value } from '../../field.js'
-import type { RecordType } from '../../record.js'
-import { versionOf } from '../../version.js'
-import { columnFields } from '../avro.js'
-import { createEventsOf, createIsNew, originsOf, type PlacedVerdict, type SubmittedAs } from '../decided-events.js'
+import { columnFields } from '../derive/avro.js'
+import {
+  createEventsOf,
+  createIsNew,
+  originsOf,
+  type PlacedVerdict,
+  type SubmittedAs,
+} from '../derive/decided-events.js'
+import type { RejectedEvent, SubmittedRecord } from '../events.js'
+import type { Value } from '../field.js'
+import type { RecordType } from '../record.js'
+import { versionOf } from '../version.js'
 import { createRead, longestLong, writeLong } from './plain-avro.js'
 import type { ScannedBatch } from './scan-batch.js'
 

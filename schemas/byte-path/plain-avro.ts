@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { AvroField, AvroSchema } from '../avro.js'
+import type { AvroField, AvroSchema } from '../derive/avro.js'
 
 // Reads Avro as our own writers write it: each value in the one shortest form. Bytes that an Avro library would read but write
 // in another way (a number with idle digits, text that is no UTF-8), and bytes that are cut off or damaged, are not plain.

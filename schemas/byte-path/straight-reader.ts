@@ -1,4 +1,4 @@
-import type { RecordType } from '../../record.js'
+import type { RecordType } from '../record.js'
 import { type AvroBytes, begin } from './avro-bytes.js'
 import { codes, createToken, readToken, skipBlanks, standsAt } from './json-bytes.js'
 import { createValueWriter } from './value-writers.js'

@@ -1,6 +1,6 @@
-import type { Field } from '../../field.js'
-import { withinYears } from '../../read-instant.js'
-import { largestExact, longestText } from '../value-reader.js'
+import { largestExact, longestText } from '../derive/value-reader.js'
+import type { Field } from '../field.js'
+import { withinYears } from '../read-instant.js'
 import { type AvroBytes, writeBytes, writeDouble, writeLong } from './avro-bytes.js'
 import { codes, type JsonToken, standsAt } from './json-bytes.js'
 
