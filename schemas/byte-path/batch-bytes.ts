@@ -15,6 +15,15 @@ export type OutgoingRecord = {
   size: number
 }
 
+/** What was written to `out` since it was begun, as a record. */
+export const recordIn = ({ bytes, start, at }: AvroBytes): OutgoingRecord => ({
+  index: 0,
+  keyedSha256: null,
+  avro: bytes,
+  at: start,
+  size: at - start,
+})
+
 /** A submitted batch whose records are encoded already, and the lane that they are of: its place in the log will tell that. */
 export type OutgoingBatch = Omit<SubmittedBatch, 'records'> & { records: OutgoingRecord[]; lane?: number }
 

@@ -65,18 +65,6 @@ export const readLong = (source: AvroSource): number => {
   }
 }
 
-/** The most bytes that `writeLong` writes. */
-export const longestLong = 8
-
-/** Writes a number that is not negative, up to 2^53, and returns where it ends. */
-export const writeLong = (bytes: Buffer, at: number, value: number): number => {
-  let end = at
-  let digits = value * 2
-  for (; digits >= 128; digits = Math.floor(digits / 128)) bytes[end++] = (digits % 128) + 128
-  bytes[end++] = digits
-  return end
-}
-
 export const readInt = (source: AvroSource): number => {
   const value = readLong(source)
   if (value !== (value | 0)) throw new NotPlain()

@@ -1,7 +1,6 @@
 import type { Submitted } from '#ledger/fence.js'
 import { headerLength, type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
-import { CutOff } from '#schemas/byte-path/plain-avro.js'
-import { createScanBatch, type ScannedBatch } from '#schemas/byte-path/scan-batch.js'
+import { CutOff, createScanBatch, type ScannedBatch } from '#schemas/byte-path/byte-path.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import avro from 'avsc'
 import { headerLength, headerOf } from '#platform/registry.js'
-import { createValuesEncoder, type OutgoingBatch } from '#schemas/byte-path/batch-bytes.js'
-import { createScanBatch, type ScannedBatch } from '#schemas/byte-path/scan-batch.js'
+import {
+  createScanBatch,
+  createValuesEncoder,
+  type OutgoingBatch,
+  type ScannedBatch,
+} from '#schemas/byte-path/byte-path.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Refusal, SubmittedBatch, SubmittedRecord } from '#schemas/events.js'

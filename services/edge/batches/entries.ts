@@ -1,4 +1,4 @@
-import { createValuesEncoder, type OutgoingRecord } from '#schemas/byte-path/batch-bytes.js'
+import { createValuesEncoder, type OutgoingRecord } from '#schemas/byte-path/byte-path.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Refusal } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'

@@ -1,7 +1,7 @@
 import { Unavailable } from '#http/request-error.js'
 import { entityName, findEntities } from '#ledger/entities.js'
 import type { Pool } from '#platform/postgres/postgres.js'
-import { createBatchCodec } from '#schemas/byte-path/batch-bytes.js'
+import { createBatchCodec } from '#schemas/byte-path/byte-path.js'
 import { createDecide } from '#schemas/decide.js'
 import type { Values } from '#schemas/field.js'
 import { createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'

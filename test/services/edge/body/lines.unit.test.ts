@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createBatchCodec } from '#schemas/byte-path/batch-bytes.js'
-import { longestLine } from '#schemas/byte-path/csv-bytes.js'
+import { createBatchCodec, longestLine } from '#schemas/byte-path/byte-path.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { boolean, choice, date, instant, moment, number, optional, text, uuid } from '#schemas/field.js'
 import { type RecordType, record } from '#schemas/record.js'

@@ -1,4 +1,4 @@
-import { createBatchCodec } from '#schemas/byte-path/batch-bytes.js'
+import { createBatchCodec } from '#schemas/byte-path/byte-path.js'
 import { type Catalogue, catalogue as published } from '#schemas/catalogue.js'
 import type { SubmittedBatch, SubmittedRecord, VerdictEvent } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type Entity, entityName } from '#ledger/entities.js'
-import { createBatchCodec } from '#schemas/byte-path/batch-bytes.js'
+import { createBatchCodec } from '#schemas/byte-path/byte-path.js'
 import { catalogue } from '#schemas/catalogue.js'
 import type { RecordType } from '#schemas/record.js'
 import { cut, toBatches } from '../../../../services/edge/batches/batches.js'

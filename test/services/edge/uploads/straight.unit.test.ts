@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createBatchCodec, createIdOf } from '#schemas/byte-path/batch-bytes.js'
+import { createBatchCodec, createIdOf } from '#schemas/byte-path/byte-path.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { shop } from '#schemas/records/shop.js'
 import { transaction } from '#schemas/records/transaction.js'
