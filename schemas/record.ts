@@ -9,6 +9,13 @@ export type RecordType = {
   about: string
   /** How many records one request may carry. */
   limit: number
+  /** The setting of the edge that raises the limit, and how far at the most. */
+  raisedBy?: { setting: string; to: number }
+  /**
+   * Set where the accepted records are a stream for themselves, because they are most of the traffic: the topic they go to, how
+   * many times wider it is than others, and how long it keeps them. Such a type also has consumer groups of its own.
+   */
+  stream?: { topic: string; timesWider: number; keptDays: number }
   /** What the uploader gives. */
   fields: Readonly<Record<string, Field>>
   /** What the service adds before it stores a record. */
@@ -37,6 +44,9 @@ export const columnsOf = (type: Pick<RecordType, 'assigned' | 'fields'>): Readon
 
 /** Whether a record can come again with the same id, and replace the one before. It cannot where the service gives the id. */
 export const hasVersions = (type: Pick<RecordType, 'id' | 'assigned'>): boolean => !(type.id in type.assigned)
+
+/** Whether each record comes in a request of its own. */
+export const comesAlone = ({ limit }: Pick<RecordType, 'limit'>): boolean => limit === 1
 
 export type Reference = { field: string; type: string; id: string }
 

@@ -6,5 +6,6 @@ export const course = record({
   id: 'course_id',
   about: 'A course of study.',
   limit: 1000,
+  raisedBy: { setting: 'COURSES_LIMIT', to: 5000 },
   fields: { course_id: uuid('record identifier'), name: text('what the course is called'), ...lifecycle },
 })

@@ -6,6 +6,7 @@ export const interaction = record({
   id: 'interaction_id',
   about: 'One interaction of a user with a tag, an offer, a shop or a keyword.',
   limit: 1,
+  stream: { topic: 'weir.interactions', timesWider: 3, keptDays: 365 },
   assigned: { interaction_id: uuid('given by the service'), recorded_at: instant('when the service took it in') },
   fields: {
     interaction_type: choice(['FILTER_CLICK', 'SHARE', 'PAGE_VIEW', 'DISCOUNT_CODE'], 'what the user did'),
