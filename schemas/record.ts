@@ -1,4 +1,4 @@
-import { boolean, type Field, instant, optional, type Values } from './field.js'
+import { boolean, type Field, instant, like, optional, type Values } from './field.js'
 
 /** One record type, declared once, as data. Everything else about it is derived from this. */
 export type RecordType = {
@@ -16,6 +16,8 @@ export type RecordType = {
    * many times wider it is than others, and how long it keeps them. Such a type also has consumer groups of its own.
    */
   stream?: { topic: string; timesWider: number; keptDays: number }
+  /** How many there are in sample data: so many for each record of that type; by itself, one for each record that it refers to. */
+  sampled?: { of?: string; each: number }
   /** What the uploader gives. */
   fields: Readonly<Record<string, Field>>
   /** What the service adds before it stores a record. */
@@ -32,7 +34,7 @@ export const record = (declared: Declaration): RecordType => {
 
 /** The last three fields of every uploaded record. */
 export const lifecycle = {
-  created: optional(instant('when the record was created at its source')),
+  created: optional(like({ lastDays: 700 }, instant('when the record was created at its source'))),
   updated: optional(instant('when the record was last changed at its source')),
   is_deleted: optional(boolean('marks the record as deleted: it leaves the views, and still satisfies references')),
 }

@@ -1,4 +1,4 @@
-import { text, uuid } from '../field.js'
+import { like, text, uuid, words } from '../field.js'
 import { lifecycle, record } from '../record.js'
 
 export const course = record({
@@ -7,5 +7,12 @@ export const course = record({
   about: 'A course of study.',
   limit: 1000,
   raisedBy: { setting: 'COURSES_LIMIT', to: 5000 },
-  fields: { course_id: uuid('record identifier'), name: text('what the course is called'), ...lifecycle },
+  fields: {
+    course_id: uuid('record identifier'),
+    name: like(
+      words('Economics|Physics|History|Nursing|Law|Computer Science|Fine Art|Biology|Music'),
+      text('what the course is called'),
+    ),
+    ...lifecycle,
+  },
 })
