@@ -13,8 +13,7 @@ export {
   type OutgoingRecord,
   recordIn,
 } from './batch-bytes.js'
-export { cellAt, createRow, longestLine, mostCells, readRow, tooLong } from './csv-bytes.js'
-export { createCsvReader, plainNumber } from './csv-reader.js'
+export { createCsvReader } from './csv-reader.js'
 export { createReadUpload, type ReadUpload } from './json-upload.js'
 // A batch → as much of its records as a decision needs → accepted and rejected events.
 export { CutOff } from './plain-avro.js'

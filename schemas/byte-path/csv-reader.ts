@@ -1,8 +1,8 @@
+import { type CsvRow, cellAt, plainNumber } from '../csv-rows.js'
 import type { Field } from '../field.js'
 import type { RecordType } from '../record.js'
 import type { AvroBytes } from './avro-bytes.js'
 import { type OutgoingRecord, recordIn } from './batch-bytes.js'
-import { type CsvRow, cellAt } from './csv-bytes.js'
 import { type JsonToken, readToken } from './json-bytes.js'
 import { createFieldWriter, type FieldWriter, writeRecord } from './value-writers.js'
 
@@ -90,8 +90,6 @@ const asText: ReadCell = (_csv, from, to, token) => {
   return true
 }
 
-/** A number as JSON has it. */
-export const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const isLost = (text: string): boolean => Number(text) === 0 && /^[-.0]*[1-9]/.test(text)
 
 /** What stands in a cell, in the type of its column. A cell that is not of this type stays text: the validator says what is wrong. */

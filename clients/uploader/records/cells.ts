@@ -1,4 +1,4 @@
-import { plainNumber } from '../../../schemas/byte-path/byte-path.js'
+import { plainNumber } from '../../../schemas/csv-rows.js'
 import type { Field } from '../../../schemas/field.js'
 import { isExact } from '../read/row.js'
 

@@ -1,14 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type RequestError, requestError } from '#http/request-error.js'
-import {
-  type AvroBytes,
-  cellAt,
-  createAvroBytesFor,
-  createCsvReader,
-  createRow,
-  mostCells,
-  readRow,
-} from '#schemas/byte-path/byte-path.js'
+import { type AvroBytes, createAvroBytesFor, createCsvReader } from '#schemas/byte-path/byte-path.js'
+import { cellAt, createRow, mostCells, readRow } from '#schemas/csv-rows.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { shorten } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'

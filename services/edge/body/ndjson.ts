@@ -1,11 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import {
-  createAvroBytesFor,
-  createStraightReader,
-  longestLine,
-  recordIn,
-  tooLong,
-} from '#schemas/byte-path/byte-path.js'
+import { createAvroBytesFor, createStraightReader, recordIn } from '#schemas/byte-path/byte-path.js'
+import { longestLine, tooLong } from '#schemas/csv-rows.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
 import { countTokens, describeLossInLine, lossOf, mostNames } from './json-exact.js'

@@ -109,6 +109,9 @@ export const cellAt = (csv: Buffer, row: CsvRow, n: number): string => {
   return row.isEscaped[n] ? text.replaceAll('""', '"') : text
 }
 
+/** A number as JSON has it: what a cell has to hold to be one. */
+export const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
 export const tooLong = `the line is longer than ${longestLine} bytes, and no record is`
 
 /** Ends a row at a line feed, or where the body ends. */
