@@ -1,9 +1,9 @@
+import { createPauses } from '#platform/process/pauses.js'
 import { createValuesEncoder, type OutgoingRecord } from '#schemas/byte-path/byte-path.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Refusal } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import type { RecordType } from '#schemas/record.js'
-import { createPauses } from '../limits/turns.js'
 
 /**
  * One record of a request after validation: as it will be published, or why it was refused. `size` is about how many bytes it

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { RequestError } from '#http/request-error.js'
+import type { Pause } from '#platform/process/pauses.js'
 import type { Entry } from '../batches/entries.js'
-import type { Pause } from '../limits/turns.js'
 
 /** The formats whose records stand in lines, by the Content-Type that says so. */
 export const formatOf = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RequestError } from '#http/request-error.js'
+import { createPauses } from '#platform/process/pauses.js'
 import { type LinedEntries, type OpenedLines, type OpenLines, readLines } from '../body/lines.js'
-import { createPauses } from '../limits/turns.js'
 import type { Piece } from './pieces.js'
 
 /** A part of an import that is submitted as one request. */

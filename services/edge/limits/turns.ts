@@ -1,5 +1,3 @@
-import { setImmediate as nextRound } from 'node:timers/promises'
-
 // One process serves everybody, and reading a large body keeps it busy for up to 50 ms. So large bodies are read one after
 // another, the organisations by turns, and whoever has something small to ask is served in between.
 
@@ -66,20 +64,5 @@ export const createTurns = (mayBegin: (orgId: string) => boolean, patience: numb
       }
     },
     wake: next,
-  }
-}
-
-const longestStretch = 20
-
-/** For long loops: called in each round, it lets others be served whenever the loop has kept them waiting for 20 ms. */
-export type Pause = () => Promise<void> | undefined
-
-export const createPauses = (now: () => number = () => performance.now()): Pause => {
-  let since = now()
-  return () => {
-    if (now() - since < longestStretch) return undefined
-    return nextRound().then(() => {
-      since = now()
-    })
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createPauses, createTurns } from '../../../../services/edge/limits/turns.js'
+import { createPauses } from '#platform/process/pauses.js'
+import { createTurns } from '../../../../services/edge/limits/turns.js'
 
 const patient = 60_000
 

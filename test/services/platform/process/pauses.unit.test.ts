@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createBreathe } from '#platform/process/breathe.js'
+import { createPauses } from '#platform/process/pauses.js'
 
 const workFor = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; );
@@ -7,10 +7,10 @@ const workFor = (ms: number) => {
 
 it('gives everything else its turn in the middle of a long loop, and not at every step of it', async () => {
   let turns = 0
-  const breathe = createBreathe()
+  const pause = createPauses()
   const timer = setInterval(() => turns++, 1)
   for (let step = 0; step < 100; step++) {
-    await breathe()
+    await pause()
     workFor(1)
   }
   clearInterval(timer)
