@@ -1,4 +1,4 @@
-import type { Resumed, SubmittedBatch, VerdictEvent, Waiting } from './events.js'
+import type { Resumed, SubmittedBatch, SubmittedRecord, VerdictEvent, Waiting } from './events.js'
 import type { Values } from './field.js'
 import type { Problem, Refused } from './problem.js'
 import { createReferencesOf, type RecordType, type Reference } from './record.js'
@@ -38,6 +38,9 @@ export type Decide = (batch: SubmittedBatch, world: World, decidedAt: number) =>
 /**
  * Decides on a batch: the one place where verdicts come from. Integrity decides with it, a dry run answers with it, and the
  * model in test/model runs it. No clock and no client: the same batch and the same world always give the same verdict.
+ *
+ * The rules are the three functions below: for a record that waited, for one with an Idempotency-Key, and for what is missing.
+ * Records are decided in the order of the batch, so the loop keeps what the earlier ones have changed for the later ones.
  */
 export const createDecide = (type: RecordType): Decide => {
   const referencesOf = createReferencesOf(type)
@@ -47,66 +50,48 @@ export const createDecide = (type: RecordType): Decide => {
     const repeated: number[] = []
     const waiting: Waiting[] = []
     const gone: number[] = []
-    const takenNow = new Map<string, Buffer>()
-    const waitingNow = new Map<string, Pick<StillWaiting, 'keyedSha256' | 'missing' | 'until'>>()
     let accepted = 0
-    let room = world.roomToWait
-    const resumedAt = resumedOf(batch)
+    const takenNow = new Map<string, Buffer>()
+    const waitingNow = new Map<string, BegunWait>()
     const endedNow = new Set<string>()
+    let room = world.roomToWait
+
+    const resumedAt = resumedOf(batch)
     const isAnotherBody = !(world.bodyOf(batch.request_id)?.equals(batch.body_sha256) ?? true)
-    const mayWait = (batch.wait_until ?? 0) > decidedAt
+    const waitUntil = (batch.wait_until ?? 0) > decidedAt ? (batch.wait_until ?? 0) : undefined
+    const waitOf = (id: string): BegunWait | undefined => waitingNow.get(id) ?? world.waiting(id)
+
+    const ruleOn = (record: SubmittedRecord, id: string, resumed: Resumed | undefined): Ruling => {
+      if (isAnotherBody) return { is: 'refused', problems: [anotherBody] }
+      const missing = referencesOf(record as Values).filter((reference) => !world.isKnown(reference))
+      if (resumed) {
+        const wait = endedNow.has(id) ? undefined : world.waiting(id)
+        return ruleOnResumed(resumed, wait, missing, Math.max(decidedAt, batch.submitted_at))
+      }
+      const { keyed_sha256: keyed } = record
+      const before = keyed && ruleOnKeyed(keyed, takenNow.get(id) ?? world.takenBefore(id), waitOf(id))
+      return before || ruleOnReferences(missing, waitUntil, () => room > 0 || waitOf(id) !== undefined)
+    }
 
     for (const record of batch.records) {
       const id = String(record[type.id])
-      const { index } = record
-      if (isAnotherBody) {
-        refused.push({ index, id, problems: [anotherBody] })
-        continue
-      }
+      const { index, keyed_sha256: keyed } = record
       const resumed = resumedAt?.get(index)
-      if (resumed) {
-        if (endedNow.has(id) || !isSame(resumed, world.waiting(id))) {
-          gone.push(index)
-          continue
-        }
-        endedNow.add(id)
-      }
-      const keyed = resumed ? null : record.keyed_sha256
-      const before = keyed ? (takenNow.get(id) ?? world.takenBefore(id)) : undefined
-      const waits = keyed && !before ? (waitingNow.get(id) ?? world.waiting(id)) : undefined
-      const first = before ?? waits?.keyedSha256
-      if (keyed && first) {
-        if (!first.equals(keyed)) {
-          refused.push({ index, id, problems: [idempotencyConflict] })
-          continue
-        }
-        repeated.push(index)
-        if (waits) waiting.push({ index, id, for: waits.missing, until: waits.until })
-        else accepted++
-        continue
-      }
-      const missing = referencesOf(record as Values).filter((reference) => !world.isKnown(reference))
-      if (missing.length === 0) {
-        if (keyed) takenNow.set(id, keyed)
+      const ruling = ruleOn(record, id, resumed)
+      const isFirst = !resumed && !ruling.isRepeated
+      if (resumed && ruling.is !== 'gone') endedNow.add(id)
+      if (ruling.isRepeated) repeated.push(index)
+      if (ruling.is === 'accepted') {
         accepted++
-        continue
-      }
-      if (resumed) {
-        // Whoever sent it here had a clock that said that its time was over.
-        const isOver = resumed.until <= Math.max(decidedAt, batch.submitted_at)
-        if (!isOver) waiting.push({ index, id, for: missing, until: resumed.until })
-        else refused.push({ index, id, problems: missing.map((each) => waitedInVain(each, resumed)) })
-        continue
-      }
-      // One that takes the place of another that waits needs no more room.
-      const needsRoom = mayWait && !waitingNow.has(id) && !world.waiting(id)
-      if (!mayWait) refused.push({ index, id, problems: missing.map(unknownReference) })
-      else if (needsRoom && room <= 0)
-        refused.push({ index, id, problems: [tooManyWaiting, ...missing.map(unknownReference)] })
+        if (isFirst && keyed) takenNow.set(id, keyed)
+      } else if (ruling.is === 'refused') refused.push({ index, id, problems: ruling.problems })
+      else if (ruling.is === 'gone') gone.push(index)
       else {
-        if (needsRoom) room--
-        const until = batch.wait_until ?? 0
+        const { missing, until } = ruling
         waiting.push({ index, id, for: missing, until })
+        if (!isFirst) continue
+        // One that takes the place of another that waits needs no more room.
+        if (!waitOf(id)) room--
         waitingNow.set(id, { keyedSha256: keyed, missing, until })
       }
     }
@@ -129,15 +114,48 @@ export const createDecide = (type: RecordType): Decide => {
   }
 }
 
+type BegunWait = Pick<StillWaiting, 'keyedSha256' | 'missing' | 'until'>
+
+/** What is decided on one record. It is `isRepeated` where that was decided before, under the same Idempotency-Key. */
+type Ruling = { isRepeated?: true } & (
+  | { is: 'accepted' }
+  | { is: 'gone' }
+  | { is: 'refused'; problems: Problem[] }
+  | { is: 'waiting'; missing: Reference[]; until: number }
+)
+const isAccepted: Ruling = { is: 'accepted' }
+
+/** A record that waited, and was sent here again because something came, or because its time is up by the sender's clock. */
+const ruleOnResumed = (resumed: Resumed, wait: StillWaiting | undefined, missing: Reference[], now: number): Ruling => {
+  const isStillWaiting =
+    wait?.batchId === resumed.batch_id && wait.place === resumed.place && wait.version === resumed.version
+  if (!isStillWaiting) return { is: 'gone' }
+  if (missing.length === 0) return isAccepted
+  if (resumed.until > now) return { is: 'waiting', missing, until: resumed.until }
+  return { is: 'refused', problems: missing.map((each) => waitedInVain(each, resumed)) }
+}
+
+/** A record with an Idempotency-Key: undefined where nothing was decided under that key yet. */
+const ruleOnKeyed = (keyed: Buffer, taken: Buffer | undefined, wait: BegunWait | undefined): Ruling | undefined => {
+  const first = taken ?? wait?.keyedSha256
+  if (!first) return undefined
+  if (!first.equals(keyed)) return { is: 'refused', problems: [idempotencyConflict] }
+  if (taken || !wait) return { is: 'accepted', isRepeated: true }
+  return { is: 'waiting', isRepeated: true, missing: wait.missing, until: wait.until }
+}
+
+/** A record as it comes for the first time; `waitUntil` where it may wait for what is missing. */
+const ruleOnReferences = (missing: Reference[], waitUntil: number | undefined, hasRoom: () => boolean): Ruling => {
+  if (missing.length === 0) return isAccepted
+  const problems = missing.map(unknownReference)
+  if (waitUntil === undefined) return { is: 'refused', problems }
+  if (!hasRoom()) return { is: 'refused', problems: [tooManyWaiting, ...problems] }
+  return { is: 'waiting', missing, until: waitUntil }
+}
+
 /** Where the records of a batch came from that waited before, by their places in this batch; undefined where none did. */
 export const resumedOf = ({ resumed = [] }: SubmittedBatch): ReadonlyMap<number, Resumed> | undefined =>
   resumed.length === 0 ? undefined : new Map(resumed.map((each) => [each.index, each]))
-
-const isSame = (resumed: Resumed, waiting: StillWaiting | undefined): boolean =>
-  waiting !== undefined &&
-  waiting.batchId === resumed.batch_id &&
-  waiting.place === resumed.place &&
-  waiting.version === resumed.version
 
 const unknownReference = ({ field, type, id }: Reference): Problem => ({
   field,

@@ -15,7 +15,19 @@ export type Kind =
   | { kind: 'moment' }
   | { kind: 'date' }
 
-export type Field = Kind & { required: boolean; about: string }
+export type Field = Kind & { required: boolean; about: string; likeness?: Likeness }
+
+/**
+ * What made-up values look like in sample data, beyond what the kind asks for: a word of each list, the id of a record of another
+ * type, a number or a day (in milliseconds) of a range, a time in the last days, or whatever the kind allows. Of optional fields only
+ * those that have a likeness have values.
+ */
+export type Likeness =
+  | { words: readonly (readonly string[])[] }
+  | { idOf: string }
+  | { from: number; to: number; step?: number }
+  | { lastDays: number }
+  | { any: true }
 
 /** A field's value after reading: an instant in milliseconds, a date in days, both since 1970; ids in lower case. */
 export type Value = string | number | boolean | null
@@ -52,4 +64,7 @@ export const instant = (about = ''): Field => ({ kind: 'instant', required: true
 /** An instant that may also be given as a positive integer of seconds or milliseconds. */
 export const moment = (about = ''): Field => ({ kind: 'moment', required: true, about })
 export const date = (about = ''): Field => ({ kind: 'date', required: true, about })
+/** Words for sample data; each list is one text, with its words separated by |. */
+export const words = (...lists: string[]): Likeness => ({ words: lists.map((list) => list.split('|')) })
+export const like = (likeness: Likeness, field: Field): Field => ({ ...field, likeness })
 export const optional = (field: Field): Field => ({ ...field, required: false })

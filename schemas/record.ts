@@ -1,4 +1,4 @@
-import { boolean, type Field, instant, optional, type Values } from './field.js'
+import { boolean, type Field, instant, like, optional, type Values } from './field.js'
 
 /** One record type, declared once, as data. Everything else about it is derived from this. */
 export type RecordType = {
@@ -9,6 +9,15 @@ export type RecordType = {
   about: string
   /** How many records one request may carry. */
   limit: number
+  /** The setting of the edge that raises the limit, and how far at the most. */
+  raisedBy?: { setting: string; to: number }
+  /**
+   * Set where the accepted records are a stream for themselves, because they are most of the traffic: the topic they go to, how
+   * many times wider it is than others, and how long it keeps them. Such a type also has consumer groups of its own.
+   */
+  stream?: { topic: string; timesWider: number; keptDays: number }
+  /** How many there are in sample data: so many for each record of that type; by itself, one for each record that it refers to. */
+  sampled?: { of?: string; each: number }
   /** What the uploader gives. */
   fields: Readonly<Record<string, Field>>
   /** What the service adds before it stores a record. */
@@ -25,7 +34,7 @@ export const record = (declared: Declaration): RecordType => {
 
 /** The last three fields of every uploaded record. */
 export const lifecycle = {
-  created: optional(instant('when the record was created at its source')),
+  created: optional(like({ lastDays: 700 }, instant('when the record was created at its source'))),
   updated: optional(instant('when the record was last changed at its source')),
   is_deleted: optional(boolean('marks the record as deleted: it leaves the views, and still satisfies references')),
 }
@@ -37,6 +46,9 @@ export const columnsOf = (type: Pick<RecordType, 'assigned' | 'fields'>): Readon
 
 /** Whether a record can come again with the same id, and replace the one before. It cannot where the service gives the id. */
 export const hasVersions = (type: Pick<RecordType, 'id' | 'assigned'>): boolean => !(type.id in type.assigned)
+
+/** Whether each record comes in a request of its own. */
+export const comesAlone = ({ limit }: Pick<RecordType, 'limit'>): boolean => limit === 1
 
 export type Reference = { field: string; type: string; id: string }
 

@@ -83,6 +83,15 @@ it('has an SDK that runs anywhere: it imports no package, and nothing of Node', 
   expect(strangers).toEqual([])
 })
 
+it('has one door to the path of bytes', () => {
+  const [room, door] = ['schemas/byte-path', 'schemas/byte-path/byte-path.ts']
+  const past = sources
+    .filter((file) => dirname(file) !== room)
+    .flatMap((file) => (importsOf.get(file) ?? []).map((target) => ({ file, target })))
+    .filter(({ target }) => dirname(target) === room && target !== door)
+  expect(past.map(({ file, target }) => `${file} imports ${target}; from outside, import ${door}`)).toEqual([])
+})
+
 it('leaves SQL on the shared Postgres tables to services/ledger', () => {
   const statement = /\b(from|join|into|update|table|only)\s+(integrity|edge|auth)\.[a-z_]+/i
   const elsewhere = sources.filter((file) => roomOf(file) !== 'services/ledger')

@@ -72,16 +72,21 @@ export const originsOf = (batch: SubmittedBatch): ((index: number) => SubmittedA
   return (index) => ({ requestId: keyed.get(index) ?? interactionRequestId(requestId, index), batchId })
 }
 
-type Outcome = Pick<Decision, 'refused' | 'repeated' | 'waiting' | 'gone'>
+type DecidedIndexes = Pick<Decision, 'refused' | 'repeated' | 'waiting' | 'gone'>
 
 /** The records of a batch that a verdict accepts and that were not taken before. */
-export const newlyAccepted = (batch: SubmittedBatch, verdict: Outcome): SubmittedRecord[] => {
+export const newlyAccepted = (batch: SubmittedBatch, verdict: DecidedIndexes): SubmittedRecord[] => {
   const isNew = createIsNew(verdict)
   return batch.records.filter(({ index }) => isNew(index))
 }
 
 /** Whether a verdict accepts the record at a place in the batch, and it was not taken before. */
-export const createIsNew = ({ refused, repeated, waiting = [], gone = [] }: Outcome): ((index: number) => boolean) => {
+export const createIsNew = ({
+  refused,
+  repeated,
+  waiting = [],
+  gone = [],
+}: DecidedIndexes): ((index: number) => boolean) => {
   if (refused.length === 0 && repeated.length === 0 && waiting.length === 0 && gone.length === 0) return () => true
   const left = new Set([...refused.map(indexOf), ...waiting.map(indexOf), ...repeated, ...gone])
   return (index) => !left.has(index)

@@ -1,15 +1,18 @@
+import { catalogue } from '../catalogue.js'
+
+const streamOf = (type?: string) => (type === undefined ? undefined : catalogue.all.get(type)?.stream)
+
 /** Every name that the outside relies on, in one place. */
 export const submittedTopic = (type: string): string => `weir.submitted.${type}`
-export const acceptedTopic = (type: string): string =>
-  type === 'interactions' ? 'weir.interactions' : `weir.accepted.${type}`
+export const acceptedTopic = (type: string): string => streamOf(type)?.topic ?? `weir.accepted.${type}`
 export const rejectedTopic = 'weir.rejected'
 export const verdictsTopic = 'weir.verdicts'
 export const waitingTopic = 'weir.waiting'
 
-/** The consumer groups of integrity and sink; interactions have their own. */
-export const integrityGroupOf = (type?: string): string =>
-  type === 'interactions' ? 'weir-integrity-interactions' : 'weir-integrity'
-export const sinkGroupOf = (type?: string): string => (type === 'interactions' ? 'weir-sink-interactions' : 'weir-sink')
+/** The consumer groups of integrity and sink; a type that is a stream for itself has its own. */
+export const integrityGroupOf = (type?: string): string => groupOf('weir-integrity', type)
+export const sinkGroupOf = (type?: string): string => groupOf('weir-sink', type)
+const groupOf = (group: string, type?: string): string => (streamOf(type) ? `${group}-${type}` : group)
 
 export const subjectOf = (topic: string): string => `${topic}-value`
 

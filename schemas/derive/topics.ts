@@ -1,4 +1,4 @@
-import type { Catalogue } from '../catalogue.js'
+import { type Catalogue, catalogue as published } from '../catalogue.js'
 import { acceptedTopic, integrityGroupOf, rejectedTopic, submittedTopic, verdictsTopic, waitingTopic } from './names.js'
 
 export type Topic = { name: string; partitions: number; config: Record<string, string> }
@@ -21,24 +21,22 @@ export const topicsOf = (catalogue: Catalogue, layout: Layout = usualLayout): To
 export const partitionsOf = (layout: Layout, topic: string): number => {
   if (topic === verdictsTopic) return 1
   if (topic.startsWith(submittedTopic(''))) return layout.submittedPartitions
-  // Interactions are most of the traffic where there are any.
-  return topic === acceptedTopic('interactions') ? 3 * layout.acceptedPartitions : layout.acceptedPartitions
+  return layout.acceptedPartitions * (streams.get(topic)?.timesWider ?? 1)
 }
 
+const streams = new Map([...published.all.values()].map(({ stream }) => [stream?.topic, stream]))
+
 const declaredTopics = (catalogue: Catalogue): Omit<Topic, 'partitions'>[] => [
-  ...[...catalogue.uploads.keys()].flatMap((type) => [
+  ...[...catalogue.all.values()].flatMap(({ type, stream }) => [
     submitted(submittedTopic(type)),
     {
       name: acceptedTopic(type),
-      // A late event of a paused publisher may follow a newer one; until compaction `weir verify` can put it right.
-      config: { ...common, 'cleanup.policy': 'compact', 'min.compaction.lag.ms': days(7) },
+      config: stream
+        ? { ...common, 'cleanup.policy': 'delete', 'retention.ms': days(stream.keptDays) }
+        : // A late event of a paused publisher may follow a newer one; until compaction `weir verify` can put it right.
+          { ...common, 'cleanup.policy': 'compact', 'min.compaction.lag.ms': days(7) },
     },
   ]),
-  submitted(submittedTopic(catalogue.interaction.type)),
-  {
-    name: acceptedTopic(catalogue.interaction.type),
-    config: { ...common, 'cleanup.policy': 'delete', 'retention.ms': days(365) },
-  },
   { name: rejectedTopic, config: { ...common, 'retention.ms': days(90) } },
   { name: verdictsTopic, config: { ...common, 'retention.ms': days(1) } },
   { name: waitingTopic, config: { ...common, 'retention.ms': days(90) } },

@@ -9,7 +9,7 @@ export const isFault = (result: Value | Fault): result is Fault => typeof result
 
 export const longestText = 4096
 /** JSON.parse has rounded numbers beyond this one. */
-export const largestExact = Number.MAX_SAFE_INTEGER
+const largestExact = Number.MAX_SAFE_INTEGER
 
 /** Reads one value that is present: returns the value to keep, or a fault, whose message is put after the field's name. */
 export const createReader = (field: Field): ((given: unknown) => Value | Fault) => {

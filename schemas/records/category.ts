@@ -1,4 +1,4 @@
-import { country, text, uuid } from '../field.js'
+import { country, like, text, uuid, words } from '../field.js'
 import { lifecycle, record } from '../record.js'
 
 export const category = record({
@@ -7,7 +7,10 @@ export const category = record({
   about: 'A category that shops are put into.',
   fields: {
     category_id: uuid('record identifier'),
-    name: text('what the category is called'),
+    name: like(
+      words('Food|Books|Clothing|Music|Sports|Travel|Health|Electronics|Home|Gifts'),
+      text('what the category is called'),
+    ),
     region: country(),
     ...lifecycle,
   },

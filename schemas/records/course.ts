@@ -1,4 +1,4 @@
-import { text, uuid } from '../field.js'
+import { like, text, uuid, words } from '../field.js'
 import { lifecycle, record } from '../record.js'
 
 export const course = record({
@@ -6,5 +6,13 @@ export const course = record({
   id: 'course_id',
   about: 'A course of study.',
   limit: 1000,
-  fields: { course_id: uuid('record identifier'), name: text('what the course is called'), ...lifecycle },
+  raisedBy: { setting: 'COURSES_LIMIT', to: 5000 },
+  fields: {
+    course_id: uuid('record identifier'),
+    name: like(
+      words('Economics|Physics|History|Nursing|Law|Computer Science|Fine Art|Biology|Music'),
+      text('what the course is called'),
+    ),
+    ...lifecycle,
+  },
 })

@@ -1,4 +1,4 @@
-import { country, date, optional, text, uuid } from '../field.js'
+import { country, date, like, optional, text, uuid, words } from '../field.js'
 import { lifecycle, record } from '../record.js'
 
 export const customer = record({
@@ -9,10 +9,10 @@ export const customer = record({
     customer_id: uuid('record identifier'),
     user_id: uuid('user identifier'),
     region: country(),
-    birthdate: optional(date('date of birth')),
-    institute_id: optional(uuid('educational institute')),
-    course_id: optional(uuid('course')),
-    gender: optional(text('as the organisation records it')),
+    birthdate: optional(like({ from: Date.UTC(1985), to: Date.UTC(2007) }, date('date of birth'))),
+    institute_id: optional(like({ idOf: 'institutes' }, uuid('educational institute'))),
+    course_id: optional(like({ idOf: 'courses' }, uuid('course'))),
+    gender: optional(like(words('female|male|other'), text('as the organisation records it'))),
     ...lifecycle,
   },
 })

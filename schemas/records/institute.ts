@@ -1,4 +1,4 @@
-import { country, text, uuid } from '../field.js'
+import { country, like, text, uuid, words } from '../field.js'
 import { lifecycle, record } from '../record.js'
 
 export const institute = record({
@@ -7,7 +7,10 @@ export const institute = record({
   about: 'An educational institute.',
   fields: {
     institute_id: uuid('record identifier'),
-    name: text('what the institute is called'),
+    name: like(
+      words('Kingsbridge University|Northgate College|Riverside Institute of Art|Eastfield Polytechnic'),
+      text('what the institute is called'),
+    ),
     region: country(),
     ...lifecycle,
   },

@@ -5,6 +5,7 @@ export const shopTag = record({
   type: 'shop-tags',
   id: 'shop_tag_id',
   about: 'A tag on a shop.',
+  sampled: { each: 2 },
   fields: {
     shop_tag_id: uuid('record identifier'),
     shop_id: reference('shops'),

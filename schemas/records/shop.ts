@@ -1,4 +1,4 @@
-import { boolean, country, optional, text, uuid } from '../field.js'
+import { boolean, country, like, optional, text, uuid, words } from '../field.js'
 import { lifecycle, record } from '../record.js'
 
 export const shop = record({
@@ -7,9 +7,15 @@ export const shop = record({
   about: 'A shop that takes part.',
   fields: {
     shop_id: uuid('record identifier'),
-    name: text('what the shop is called'),
+    name: like(
+      words(
+        "Seven Corners|North Star|Blue Door|Old Mill|Harbour|Green Lane|Miller & Sons|O'Brien's",
+        'Books|Coffee|Bikes|Records|Bakery|Optics|Shoes, Bags|Games',
+      ),
+      text('what the shop is called'),
+    ),
     region: country(),
-    is_public: optional(boolean('whether the shop is shown publicly')),
+    is_public: optional(like({ any: true }, boolean('whether the shop is shown publicly'))),
     ...lifecycle,
   },
 })

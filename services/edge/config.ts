@@ -3,12 +3,32 @@ import { retentionVariables } from '#ledger/retention.js'
 import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { logVariables, partVariables } from '#platform/process/part-variables.js'
-import { type Catalogue, createCatalogue } from '#schemas/catalogue.js'
+import { type Catalogue, createCatalogue, uploads } from '#schemas/catalogue.js'
 import { lagVariables } from './limits/lag.js'
 import { loadVariables } from './limits/load.js'
 import { rateVariables } from './limits/rates.js'
 import { networkVariables } from './network/network.js'
 import { waitVariables } from './uploads/wait-query.js'
+
+/** A setting for each type whose limit can be raised, as the type declares it. */
+const limitVariables = Object.fromEntries(
+  uploads.flatMap(({ type, limit, raisedBy }) =>
+    raisedBy
+      ? [
+          [
+            raisedBy.setting,
+            {
+              type: 'integer',
+              minimum: limit,
+              maximum: raisedBy.to,
+              default: limit,
+              description: `most ${type} in one request`,
+            },
+          ],
+        ]
+      : [],
+  ),
+) as Record<never, never>
 
 export const configSchema = {
   type: 'object',
@@ -57,13 +77,7 @@ export const configSchema = {
       default: 16_777_216,
       description: 'most bytes of a request body, after decompression',
     },
-    COURSES_LIMIT: {
-      type: 'integer',
-      minimum: 1000,
-      maximum: 5000,
-      default: 1000,
-      description: 'most courses in one request',
-    },
+    ...limitVariables,
     VERDICT_TIMEOUT_MS: {
       type: 'integer',
       minimum: 100,
@@ -124,9 +138,11 @@ export const operationsPortOf = (config: Pick<EdgeConfig, 'OPERATIONS_PORT' | 'E
   return config.OPERATIONS_PORT
 }
 
-/** The same catalogue with another limit for courses: the spec names two. */
-export const withCoursesLimit = (catalogue: Catalogue, limit: number): Catalogue =>
+/** The same catalogue with the limits that were set, of those types whose limit can be raised. */
+export const withLimits = (catalogue: Catalogue, config: Readonly<Record<string, unknown>>): Catalogue =>
   createCatalogue(
-    [...catalogue.uploads.values()].map((type) => (type.type === 'courses' ? { ...type, limit } : type)),
+    [...catalogue.uploads.values()].map((type) =>
+      type.raisedBy ? { ...type, limit: Number(config[type.raisedBy.setting]) } : type,
+    ),
     catalogue.interaction,
   )

@@ -20,7 +20,7 @@ import { openQuery } from '#query/query.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { createApp } from './app.js'
-import { configSchema, openOrgOf, operationsPortOf, withCoursesLimit } from './config.js'
+import { configSchema, openOrgOf, operationsPortOf, withLimits } from './config.js'
 import { createFigures } from './figures.js'
 import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
@@ -52,7 +52,7 @@ await runService(log, async (onStop, crash) => {
   const openOrg = openOrgOf(config)
   const operationsPort = operationsPortOf(config)
   const peers = readPeers(config.PEERS)
-  const catalogue = withCoursesLimit(published, config.COURSES_LIMIT)
+  const catalogue = withLimits(published, config)
   const metrics = createMetrics('edge')
   const figures = createFigures(metrics)
   const every = (ms: number, work: () => Promise<void>) => {

@@ -4,8 +4,8 @@ import type { Fetch, Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { SetAside, Unreadable } from '#platform/kafka/set-aside.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import { createBreathe } from '#platform/process/breathe.js'
 import type { FailAt } from '#platform/process/fail-point.js'
+import { createPauses } from '#platform/process/pauses.js'
 import { NewerSchema, Undecodable } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
@@ -129,9 +129,9 @@ type ReadFetch = { submitted: Scanned[]; unreadable: Unreadable[]; next: number;
 const readFetch = async (read: ReadBatch, { topic, partition, messages }: Fetch): Promise<ReadFetch> => {
   const submitted: Scanned[] = []
   const unreadable: Unreadable[] = []
-  const breathe = createBreathe()
+  const pause = createPauses()
   for (const { offset, timestamp, value } of messages) {
-    await breathe()
+    await pause()
     try {
       submitted.push({ offset, timestamp, batch: await read(value) })
     } catch (error) {

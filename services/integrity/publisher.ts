@@ -1,13 +1,13 @@
 import type { Decided } from '#ledger/fence.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
-import { createBreathe } from '#platform/process/breathe.js'
 import type { FailAt } from '#platform/process/fail-point.js'
+import { createPauses } from '#platform/process/pauses.js'
 import { headerOf, type Registry } from '#platform/registry.js'
+import { createSplice } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, verdictsTopic } from '#schemas/derive/names.js'
-import { createSplice } from '#schemas/derive/splice/spliced-events.js'
 import { type Layout, partitionsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent, VerdictEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
@@ -59,10 +59,10 @@ export const createPublisher = async (deps: {
 
   return async (outcomes, holdsPartition) => {
     // Verdicts first, because uploaders wait for them; encoding thousands of events before would take its time.
-    const breathe = createBreathe()
+    const pause = createPauses()
     const verdicts: Queues = new Map()
     for (const { batch, verdict } of outcomes) {
-      await breathe()
+      await pause()
       add(verdicts, verdictsTopic, batch.batch_id, encodeVerdict(verdict))
     }
     const told = sendAll(verdicts, holdsPartition)
@@ -72,7 +72,7 @@ export const createPublisher = async (deps: {
     const records: Queues = new Map()
     for (const { batch, verdict, isTheOneDecided } of outcomes) {
       if (!isTheOneDecided) continue
-      await breathe()
+      await pause()
       for (const { id, value } of splice.accepted(batch, verdict)) {
         add(records, topic, entityKey(batch.org_id, id), value)
       }

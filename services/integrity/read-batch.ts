@@ -1,9 +1,8 @@
 import type { Submitted } from '#ledger/fence.js'
 import { headerLength, type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
+import { CutOff, createScanBatch, type ScannedBatch } from '#schemas/byte-path/byte-path.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import { CutOff } from '#schemas/derive/splice/plain-avro.js'
-import { createScanBatch, type ScannedBatch } from '#schemas/derive/splice/scan-batch.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 

@@ -2,6 +2,7 @@ import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
 import { inSteps } from '#platform/process/periodically.js'
+import { catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { holdCursor, markPruned } from './cursors.js'
 import {
@@ -126,7 +127,7 @@ export const createRetention = (deps: {
       return count
     })
 
-  const isOfInteractions = ({ topic }: Committed): boolean => topic === submittedTopic('interactions')
+  const isOfInteractions = ({ topic }: Committed): boolean => topic === submittedTopic(catalogue.interaction.type)
 
   return {
     count: async ({ verdicts, interactionVerdicts = verdicts, retries }) => {

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Received } from '#platform/kafka/kafka.js'
-import { createBreathe } from '#platform/process/breathe.js'
+import { createPauses } from '#platform/process/pauses.js'
 import { NewerSchema, type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
 import { fieldsOf } from '#platform/schema-fields.js'
 
@@ -83,13 +83,13 @@ const sortBy = async (
   check: (message: Received) => Promise<unknown> | undefined,
 ): Promise<Sorted> => {
   const sorted: Sorted = { readable: [], unreadable: [] }
-  const breathe = createBreathe()
+  const pause = createPauses()
   for (const message of messages) {
     try {
       const checking = check(message)
       if (checking) {
         await checking
-        await breathe()
+        await pause()
       }
       sorted.readable.push(message)
     } catch (error) {

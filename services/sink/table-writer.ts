@@ -1,3 +1,4 @@
+import { groupBy } from '#platform/group-by.js'
 import { headerLength, schemaIdOf } from '#platform/registry.js'
 import { toAvroContainer } from './avro-container.js'
 
@@ -7,7 +8,7 @@ export type TableWriter = {
   write: (messages: readonly Buffer[]) => Promise<void>
 }
 
-type Waiting = { messages: readonly Buffer[]; resolve: () => void; reject: (error: Error) => void }
+type QueuedRows = { messages: readonly Buffer[]; resolve: () => void; reject: (error: Error) => void }
 
 /**
  * A fetch brings all partitions of a topic at once, each to a handler of its own. This joins them again: one insert for each
@@ -18,13 +19,13 @@ export const createTableWriter = (deps: {
   writerSchema: (schemaId: number) => Promise<string>
   insert: Insert
 }): TableWriter => {
-  let waiting: Waiting[] = []
+  let waiting: QueuedRows[] = []
 
   const flush = async (): Promise<void> => {
     const taken = waiting
     waiting = []
     try {
-      for (const [schemaId, messages] of groupBySchema(taken)) {
+      for (const [schemaId, messages] of groupBy(messagesOf(taken), schemaIdOf)) {
         const container = toAvroContainer(await deps.writerSchema(schemaId), messages, headerLength)
         await deps.insert(deps.table, container, messages.length)
       }
@@ -43,15 +44,4 @@ export const createTableWriter = (deps: {
   }
 }
 
-const groupBySchema = (taken: readonly Waiting[]): Map<number, Buffer[]> => {
-  const groups = new Map<number, Buffer[]>()
-  for (const { messages } of taken) {
-    for (const message of messages) {
-      const schemaId = schemaIdOf(message)
-      const group = groups.get(schemaId)
-      if (group) group.push(message)
-      else groups.set(schemaId, [message])
-    }
-  }
-  return groups
-}
+const messagesOf = (taken: readonly QueuedRows[]): Buffer[] => taken.flatMap(({ messages }) => messages)

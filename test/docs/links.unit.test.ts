@@ -7,8 +7,10 @@ import { describe, expect, it } from 'vitest'
 const root = join(import.meta.dirname, '../..')
 const documents = [
   'README.md',
-  ...readdirSync(join(root, 'docs'), { withFileTypes: true }).flatMap((entry) =>
-    entry.isFile() ? [`docs/${entry.name}`] : [],
+  ...['docs', 'docs/decisions'].flatMap((folder) =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() ? [`${folder}/${entry.name}`] : [],
+    ),
   ),
 ]
 

@@ -104,7 +104,7 @@ it('takes the refused rows once they are mended', async () => {
   const columns = (await readFile(file, 'utf8')).split('\n')[0]?.split(',') ?? []
   const type = catalogue.uploads.get('transactions') as RecordType
   const lines = await linesOfRefused(join(folder, 'transactions.csv'))
-  const mended = lines.map((line) => ({ weir_line: line, weir_code: 'x', ...recordAt(sample, type.type, line - 2) }))
+  const mended = lines.map((line) => ({ weir_line: line, weir_code: 'x', ...recordAt(sample, type, line - 2) }))
   const cells = mended.map((record) => columns.map((name) => (record as Record<string, unknown>)[name] ?? '').join(','))
   await writeFile(file, [columns.join(','), ...cells, ''].join('\n'))
   const { exitCode, summary } = await upload([file])

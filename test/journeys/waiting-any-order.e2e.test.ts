@@ -41,7 +41,7 @@ const makeItems = (): Item[] => {
     Array.from({ length: sample.amounts[type.type] ?? 0 }, (_, i) => {
       const mark = idOf(seed, type.type, i)
       const more = hasVersions(type) ? { updated: '2026-02-02T00:00:00Z' } : { user_id: mark }
-      return { type, mark, record: { ...recordAt(sample, type.type, i), ...more } }
+      return { type, mark, record: { ...recordAt(sample, type, i), ...more } }
     }),
   )
 }

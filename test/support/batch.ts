@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import avro from 'avsc'
 import { headerLength, headerOf } from '#platform/registry.js'
+import {
+  createScanBatch,
+  createValuesEncoder,
+  type OutgoingBatch,
+  type ScannedBatch,
+} from '#schemas/byte-path/byte-path.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
-import { createScanBatch, type ScannedBatch } from '#schemas/derive/splice/scan-batch.js'
-import { createValuesEncoder, type OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Refusal, SubmittedBatch, SubmittedRecord } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'

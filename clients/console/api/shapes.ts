@@ -31,6 +31,9 @@ export type TypeShown = {
   snippets: Record<string, string>
 }
 
+/** Whether each record of the type is sent in a request of its own. */
+export const comesAlone = ({ limit }: TypeShown): boolean => limit === 1
+
 export type TopicShown = {
   name: string
   type: string | null

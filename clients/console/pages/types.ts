@@ -1,5 +1,5 @@
 import { useSession } from '../api/session.js'
-import type { TypeShown } from '../api/shapes.js'
+import { comesAlone, type TypeShown } from '../api/shapes.js'
 import { Graph, type GraphEdge, type GraphNode } from '../components/graph.js'
 import { html } from '../components/html.js'
 import { kindWords, limitWords } from '../components/kinds.js'
@@ -48,7 +48,7 @@ const TypeDetail = ({ type }: { type: TypeShown }): VNode => html`
   <//>
   <${Card} title="To copy">
     <${Snippets} label=${`An upload of ${type.type}`} texts=${type.snippets} />
-    <p class="soft small">The key stands in the variable <code>WEIR_KEY</code>. ${type.type !== 'interactions' && html`Or <a href=${linkTo(['upload'], { type: type.type })}>drop a file</a>.`}</p>
+    <p class="soft small">The key stands in the variable <code>WEIR_KEY</code>. ${!comesAlone(type) && html`Or <a href=${linkTo(['upload'], { type: type.type })}>drop a file</a>.`}</p>
   <//>`
 
 /** In columns: what refers to most stands on the left, what refers to nothing on the right. */

@@ -60,7 +60,7 @@ export function* linesOf(sample: Sample, type: RecordType, format: SampleFormat)
   let text = format === 'csv' ? csvLine(columns) : ''
   const amount = sample.amounts[type.type] ?? 0
   for (let index = 0; index < amount; index++) {
-    const right = recordAt(sample, type.type, index)
+    const right = recordAt(sample, type, index)
     const row = isBroken(sample, type.type, index) ? spoil(sample, type, index, right, write) : { record: right }
     text += `${'line' in row ? row.line : write(row.record)}\n`
     if ((index + 1) % linesInOnePiece !== 0) continue

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import { type CsvError, type Info, type Options, Parser } from 'csv-parse'
+import { afterQuote, cellAt, createRow, neverClosed, quoteWithin, readRow, tooLong } from '../../../schemas/csv-rows.js'
 import type { Bytes } from './bytes.js'
-import { countLines, type FileRows, longestRecord, type Place, type Row, UsageError } from './row.js'
+import { countLines, type FilePlace, type FileRows, longestRecord, type Row, UsageError } from './row.js'
 
 /**
  * The rows of a CSV file (RFC 4180, lines ended by LF or CRLF), the first of which names the columns. From a later place on,
  * the names are still read from the start.
  */
-export const readCsv = async (bytes: Bytes, from?: Place): Promise<FileRows> => {
+export const readCsv = async (bytes: Bytes, from?: FilePlace): Promise<FileRows> => {
   const all = rowsOf(bytes.from(0), { offset: 0, line: 1 })
   const first = await all.next()
   const [header, ...others] = first.done ? [] : first.value
@@ -21,71 +21,47 @@ export const readCsv = async (bytes: Bytes, from?: Place): Promise<FileRows> => 
   return { columns, blocks: fitted(rowsOf(bytes.from(from.offset), from, columns.length)) }
 }
 
-type Found = { cells: string[]; end: number }
-
-// After a fault the parser begins anew in the next line, at first with small pieces: where every line has a fault, each of
-// them would otherwise cost the reading of a whole block.
-const smallPiece = 1024
-const largePiece = 256 * 1024
-
 /**
  * Each record with its place. A record that breaks the rules (a quote that is not closed, or that stands in the middle of a cell)
  * is one unreadable line: the next line begins anew, so that one stray quote does not swallow the rest of the file.
  */
 async function* rowsOf(
   blocks: AsyncIterable<Buffer>,
-  from: Place,
+  from: FilePlace,
   columns?: number,
 ): AsyncGenerator<Row[], void, void> {
   let { offset, line } = from
-  // What is not yet part of a row, from `offset` on; and how much of it the parser has got.
+  // What is not yet part of a row, from `offset` on.
   let held: Buffer = Buffer.alloc(0)
-  let fed = 0
-  let piece = largePiece
   let width = columns
-  let parser = createParser()
+  const found = createRow(Number.POSITIVE_INFINITY, longestRecord)
 
-  const take = (length: number): Buffer => {
-    const taken = held.subarray(0, length)
+  const take = (length: number): void => {
     held = held.subarray(length)
-    fed -= length
     offset += length
-    return taken
   }
-  const skipBlankLines = (): void => {
-    let blank = 0
-    if (offset === 0 && held.subarray(0, 3).equals(byteOrderMark)) blank = 3
-    while (held[blank] === 10 || (held[blank] === 13 && held[blank + 1] === 10)) blank += held[blank] === 10 ? 1 : 2
-    if (blank > 0) line += countLines(take(blank))
-  }
-  const beginAnew = (): void => {
-    if (parser.hasBegun()) {
-      parser.destroy()
-      parser = createParser()
-    }
-    fed = 0
-    parser.startedAt = offset
-  }
-  /** The line that stands first is not a record; `undefined` while its end has not come yet. */
-  const refuseLine = (why: string, isLast: boolean): Row | undefined => {
-    skipBlankLines()
-    const end = held.indexOf(10) + 1
-    if (end === 0 && !isLast && held.length < longestRecord) return undefined
-    const text = take(end === 0 ? held.length : end).toString()
+  const rowOf = (length: number, lines: number, given: string[], unreadable?: string): Row => {
     const here = line
-    line += end === 0 ? 0 : 1
-    return { line: here, end: offset, nextLine: line, given: [text.replace(/\r?\n$/, '')], unreadable: why }
+    line += lines
+    take(length)
+    return { line: here, end: offset, nextLine: line, given, ...(unreadable !== undefined && { unreadable }) }
+  }
+  /** The line that stands first is not a record. */
+  const refuseLine = (why: string): Row => {
+    const end = held.indexOf(lineFeed) + 1
+    const text = held.toString('utf8', 0, end === 0 ? held.length : end)
+    return rowOf(end === 0 ? held.length : end, end === 0 ? 0 : 1, [text.replace(/\r?\n$/, '')], why)
   }
 
-  /** The rows of all whole lines, where nothing in them is quoted: then a line is a row, and the parser need not look at it. */
+  /** The rows of all whole lines, where nothing in them is quoted: then a line is a row, and is read as a whole. */
   const plainRows = (): Row[] => {
-    const whole = held.subarray(0, held.lastIndexOf(10) + 1)
-    if (whole.length === 0 || whole.includes(34) || !isUtf8(whole)) return []
+    const whole = held.subarray(0, held.lastIndexOf(lineFeed) + 1)
+    if (whole.length === 0 || whole.includes(quote) || !isUtf8(whole)) return []
     const rows: Row[] = []
-    let at = offset === 0 && whole.subarray(0, 3).equals(byteOrderMark) ? 3 : 0
-    for (let end = whole.indexOf(10, at); end !== -1; end = whole.indexOf(10, at)) {
+    let at = 0
+    for (let end = whole.indexOf(lineFeed, at); end !== -1; end = whole.indexOf(lineFeed, at)) {
       if (end - at > longestRecord) break
-      const text = whole.toString('utf8', at, whole[end - 1] === 13 && end > at ? end - 1 : end)
+      const text = whole.toString('utf8', at, whole[end - 1] === carriageReturn && end > at ? end - 1 : end)
       at = end + 1
       const here = line++
       if (text === '') continue
@@ -94,130 +70,63 @@ async function* rowsOf(
       rows.push({ line: here, end: offset + at, nextLine: line, given: cells })
     }
     take(at)
-    // It may have got the beginning of the first of these lines.
-    beginAnew()
     return rows
   }
 
-  const rowsIn = async (isLast: boolean): Promise<Row[]> => {
+  const readOne = (length: number): Row | undefined => {
+    const { fault } = found
+    if (fault !== undefined) {
+      const isBeyond = fault === neverClosed && held.length > longestRecord
+      return refuseLine((isBeyond ? faults.get(tooLong) : faults.get(fault)) ?? fault)
+    }
+    const bytes = held.subarray(0, length)
+    const lines = countLines(bytes)
+    const cells = Array.from({ length: found.count }, (_, n) => cellAt(held, found, n))
+    if (found.count === 1 && found.from[0] === found.end) {
+      line += lines
+      take(length)
+      return undefined
+    }
+    width ??= cells.length
+    // A stray quote that a later one happens to close makes one long record of several lines, with too few or too many cells.
+    if (cells.length !== width && lines > 1)
+      return refuseLine('a quote opens here that closes in a later line, and the cells do not fit the columns')
+    return rowOf(length, lines, cells, isUtf8(bytes) ? undefined : 'this is not valid UTF-8: save the file as UTF-8')
+  }
+
+  const rowsIn = (isLast: boolean): Row[] => {
+    if (offset === 0 && held.subarray(0, byteOrderMark.length).equals(byteOrderMark)) take(byteOrderMark.length)
     const rows = plainRows()
-    while (fed < held.length || (isLast && !parser.isEnded())) {
-      const start = offset
-      const base = fed
-      fed = Math.min(held.length, fed + piece)
-      let fault = await parser.feed(held.subarray(base, fed), isLast && fed === held.length)
-      for (const { cells, end } of parser.takeFound()) {
-        skipBlankLines()
-        const length = parser.startedAt + end - offset
-        const bytes = held.subarray(0, length)
-        const lines = countLines(bytes)
-        width ??= cells.length
-        // A stray quote that a later one happens to close makes one long record of several lines, with too few or too many cells.
-        if (cells.length !== width && lines > 1) {
-          fault = 'a quote opens here that closes in a later line, and the cells do not fit the columns'
-          break
-        }
-        const row: Row = { line, end: offset + length, nextLine: line + lines, given: cells }
-        if (!isUtf8(bytes)) row.unreadable = 'this is not valid UTF-8: save the file as UTF-8'
-        take(length)
-        line += lines
-        rows.push(row)
-      }
-      if (fault !== undefined) {
-        const row = refuseLine(fault, isLast)
-        if (!row) {
-          // More of the line has to come; then it is read once more, with the same fault.
-          beginAnew()
-          piece = smallPiece
-          return rows
-        }
-        rows.push(row)
-        beginAnew()
-        piece = smallPiece
-      } else if (offset > start) piece = Math.min(largePiece, piece * 2)
+    while (held.length > 0) {
+      const next = readRow(held, 0, isLast, found)
+      if (next < 0) break
+      const row = readOne(next)
+      if (row) rows.push(row)
     }
     return rows
   }
 
-  parser.startedAt = offset
-  try {
-    for await (const block of blocks) {
-      held = held.length === 0 ? block : Buffer.concat([held, block])
-      const rows = await rowsIn(false)
-      if (rows.length > 0) yield rows
-    }
-    const rows = await rowsIn(true)
+  for await (const block of blocks) {
+    held = held.length === 0 ? block : Buffer.concat([held, block])
+    const rows = rowsIn(false)
     if (rows.length > 0) yield rows
-  } finally {
-    parser.destroy()
   }
+  const rows = rowsIn(true)
+  if (rows.length > 0) yield rows
 }
 
+const lineFeed = 10
+const carriageReturn = 13
+const quote = 34
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
-const options: Options = {
-  bom: true,
-  relax_column_count: true,
-  skip_empty_lines: true,
-  record_delimiter: ['\r\n', '\n'],
-  max_record_size: longestRecord,
-}
-
-/** csv-parse, which hands its records over in arrays instead of one by one. */
-const createParser = () => {
-  let found: Found[] = []
-  let failed: CsvError | undefined
-  let begun = false
-  let ended = false
-  const parser = new Parser({
-    ...options,
-    // Null: the record goes no further through the stream. The information is that of `info: true`, without a copy for each.
-    on_record: (cells: unknown, { bytes }: Info) => {
-      found.push({ cells: cells as string[], end: bytes })
-      return null
-    },
-  } as Options)
-  parser.on('error', (error) => {
-    failed = error as CsvError
-  })
-  parser.resume()
-  return {
-    /** Where in the file the first byte was that it got. */
-    startedAt: 0,
-    hasBegun: () => begun,
-    isEnded: () => ended,
-    /** Why it cannot go on, if so. */
-    feed: async (bytes: Buffer, isLast: boolean): Promise<string | undefined> => {
-      begun = true
-      if (bytes.length > 0)
-        await new Promise<void>((resolve) => {
-          parser.write(bytes, () => resolve())
-        })
-      if (isLast && !failed) {
-        ended = true
-        const closed = new Promise<void>((resolve) => {
-          parser.once('close', () => resolve())
-        })
-        parser.end()
-        await closed
-      }
-      return failed && (faults[failed.code] ?? failed.message)
-    },
-    takeFound: (): Found[] => {
-      const taken = found
-      found = []
-      return taken
-    },
-    destroy: () => parser.destroy(),
-  }
-}
-
-const faults: Partial<Record<CsvError['code'], string>> = {
-  CSV_INVALID_CLOSING_QUOTE: 'a closing quote is followed by something else: within a quoted cell, write a quote as ""',
-  INVALID_OPENING_QUOTE: 'a quote stands in the middle of a cell: put the cell in quotes, and write the quote as ""',
-  CSV_QUOTE_NOT_CLOSED: 'a quote opens here and is never closed',
-  CSV_MAX_RECORD_SIZE: `this record has more than ${longestRecord} characters: is there a quote that is never closed?`,
-}
+/** What is wrong with a row, in the words for people with a file before them. */
+const faults = new Map([
+  [afterQuote, 'a closing quote is followed by something else: within a quoted cell, write a quote as ""'],
+  [quoteWithin, 'a quote stands in the middle of a cell: put the cell in quotes, and write the quote as ""'],
+  [neverClosed, 'a quote opens here and is never closed'],
+  [tooLong, `this record has more than ${longestRecord} characters: is there a quote that is never closed?`],
+])
 
 /** Rows with as many cells as there are columns; a row with more or fewer is unreadable, and its further cells are told. */
 async function* withCells(blocks: AsyncIterable<Row[]>, width: number): AsyncGenerator<Row[]> {

@@ -1,9 +1,9 @@
 import type { Bytes } from './bytes.js'
 import { toRow } from './ndjson.js'
-import { countLines, type FileRows, longestRecord, type Place, type Row, UsageError } from './row.js'
+import { countLines, type FilePlace, type FileRows, longestRecord, type Row, UsageError } from './row.js'
 
 /** The rows of a file that is one JSON array of records, or the body of a request: {"records": […]}. */
-export const readJsonArray = (bytes: Bytes, from?: Place): FileRows => ({
+export const readJsonArray = (bytes: Bytes, from?: FilePlace): FileRows => ({
   blocks: rowsOf(bytes.from(from?.offset ?? 0), from ?? { offset: 0, line: 1 }, from !== undefined && from.offset > 0),
 })
 
@@ -16,7 +16,7 @@ const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
  */
 async function* rowsOf(
   blocks: AsyncIterable<Buffer>,
-  { offset, line }: Place,
+  { offset, line }: FilePlace,
   isInside: boolean,
 ): AsyncGenerator<Row[]> {
   let held: Buffer = Buffer.alloc(0)

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import type { Bytes } from './bytes.js'
-import { type FileRows, longestRecord, type Place, type Row, readJson } from './row.js'
+import { type FilePlace, type FileRows, longestRecord, type Row, readJson } from './row.js'
 
 /** The rows of a file with a JSON record in each line. Blank lines count as lines and are passed over. */
-export const readNdjson = (bytes: Bytes, from: Place = { offset: 0, line: 1 }): FileRows => ({
+export const readNdjson = (bytes: Bytes, from: FilePlace = { offset: 0, line: 1 }): FileRows => ({
   blocks: rowsOf(bytes.from(from.offset), from),
 })
 
-async function* rowsOf(blocks: AsyncIterable<Buffer>, { offset, line }: Place): AsyncGenerator<Row[]> {
+async function* rowsOf(blocks: AsyncIterable<Buffer>, { offset, line }: FilePlace): AsyncGenerator<Row[]> {
   let held: Buffer = Buffer.alloc(0)
   // Of a line that is longer than any record, only the beginning is kept.
   let passedOver = 0

@@ -4,7 +4,7 @@ import { readCsv } from './csv.js'
 import { readJsonArray } from './json-array.js'
 import { readNdjson } from './ndjson.js'
 import { readParquet } from './parquet.js'
-import { type FileRows, type Place, UsageError } from './row.js'
+import { type FilePlace, type FileRows, UsageError } from './row.js'
 
 export const formats = ['csv', 'ndjson', 'json', 'parquet'] as const
 export type Format = (typeof formats)[number]
@@ -16,7 +16,7 @@ export type FileForm = { format: Format; gzipped: boolean }
 export const openRows = async (
   file: string,
   { format, gzipped }: FileForm,
-  from?: Place,
+  from?: FilePlace,
 ): Promise<FileRows & { read: () => number }> => {
   const bytes = openBytes(file, { gzipped })
   const rows = await (() => {

@@ -13,7 +13,7 @@ import {
 } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import type { Bytes } from './bytes.js'
-import { type FileRows, type Place, type Row, UsageError } from './row.js'
+import { type FilePlace, type FileRows, type Row, UsageError } from './row.js'
 
 // Groups often have a million rows. Pages before a slice are passed over without being unpacked, so slices cost little.
 const sliceRows = 10_000
@@ -21,7 +21,12 @@ const sliceRows = 10_000
 /**
  * The rows of a Parquet file, one row group after another, a slice of it at a time; the packed columns of one group are in memory. A gzipped one is unpacked first, because Parquet is not read from its start to its end.
  */
-export const readParquet = async (file: string, bytes: Bytes, gzipped: boolean, from?: Place): Promise<FileRows> => {
+export const readParquet = async (
+  file: string,
+  bytes: Bytes,
+  gzipped: boolean,
+  from?: FilePlace,
+): Promise<FileRows> => {
   const folder = gzipped ? await mkdtemp(join(tmpdir(), 'weir-parquet-')) : undefined
   try {
     const path = folder ? join(folder, 'unpacked.parquet') : file

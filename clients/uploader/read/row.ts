@@ -13,7 +13,7 @@ export type Row = {
 }
 
 /** A place between two rows from which a file can be read on. */
-export type Place = { offset: number; line: number }
+export type FilePlace = { offset: number; line: number }
 
 /** The rows of a file in blocks, because a step of the event loop for each row would take longer than reading it. */
 export type FileRows = {

@@ -1,4 +1,4 @@
-import { plainNumber } from '../../../schemas/derive/submitted/csv-reader.js'
+import { plainNumber } from '../../../schemas/csv-rows.js'
 import type { Field } from '../../../schemas/field.js'
 import { isExact } from '../read/row.js'
 

@@ -1,37 +1,36 @@
+import { catalogue } from '../../../schemas/catalogue.js'
+import type { Field, Likeness } from '../../../schemas/field.js'
+import type { RecordType } from '../../../schemas/record.js'
 import { type Chance, createChance, idOf } from './chance.js'
-import {
-  areas,
-  categories,
-  cities,
-  courses,
-  institutes,
-  keywords,
-  offerNames,
-  shopNames,
-  shopTrades,
-  tags,
-} from './words.js'
+
+// Sample data is made from the declarations of the types: their kinds, bounds, references, and what values look like.
 
 /** How much there is of each type. */
 export type Amounts = Readonly<Record<string, number>>
 
-export const amountsFor = (customers: number, shops = Math.max(5, Math.ceil(customers / 50))): Amounts => ({
-  shops,
-  categories: categories.length,
-  tags: tags.length,
-  keywords: keywords.length,
-  institutes: institutes.length,
-  courses: courses.length,
-  customers,
-  branches: shops * 2,
-  offers: shops * 3,
-  transactions: customers * 3,
-  'shop-categories': shops,
-  'shop-tags': shops * 2,
-  'shop-keywords': shops * 2,
-  'student-favourites': customers,
-  interactions: customers * 2,
-})
+export const amountsFor = (
+  customers: number,
+  shops = Math.max(5, Math.ceil(customers / 50)),
+  types: Iterable<RecordType> = catalogue.all.values(),
+): Amounts => {
+  const amounts: Record<string, number> = { customers, shops }
+  for (const type of types) {
+    const { of = firstReference(type), each = 1 } = type.sampled ?? {}
+    amounts[type.type] ??= of === undefined ? differentRecords(type) : each * (amounts[of] ?? 1)
+  }
+  return amounts
+}
+
+const firstReference = (type: RecordType): string | undefined =>
+  Object.values(type.fields).flatMap((field) => (field.kind === 'reference' ? [field.to] : []))[0]
+
+/** As many as there are words for, where each word is to come once. */
+const differentRecords = (type: RecordType): number => {
+  const counts = Object.values(type.fields).map(({ likeness }) => wordsIn(likeness)[0]?.length ?? 0)
+  return Math.max(...counts) || 10
+}
+
+const wordsIn = (likeness: Likeness | undefined) => (likeness && 'words' in likeness ? likeness.words : [])
 
 export type Sample = {
   seed: number
@@ -45,14 +44,78 @@ export const isBroken = ({ seed, broken }: Sample, type: string, index: number):
   broken > 0 && createChance(seed, 'broken', type, index).isLikely(broken)
 
 /** The right record at this place. What it refers to is right as well, so that only rows that are wrong themselves are refused. */
-export const recordAt = (sample: Sample, type: string, index: number): Record<string, unknown> => {
-  const chance = createChance(sample.seed, type, index)
-  const make = makers[type]
-  if (!make) throw new Error(`there is no sample of ${type}`)
-  return make({ sample, chance, index, id: idOf(sample.seed, type, index) })
+export const recordAt = (sample: Sample, type: RecordType, index: number): Record<string, unknown> => {
+  const making: Making = { sample, type, index, chance: createChance(sample.seed, type.type, index), made: {} }
+  // An item's id depends on another field, wherever that stands.
+  const fields = Object.entries(type.fields).sort(
+    ([, a], [, b]) => Number(a.kind === 'item') - Number(b.kind === 'item'),
+  )
+  for (const [name, field] of fields) {
+    const isSometimesLeftOut = field.kind === 'text' || field.kind === 'choice'
+    const isLike = field.likeness !== undefined && !(isSometimesLeftOut && making.chance.isLikely(0.2))
+    if (field.required || isLike) making.made[name] = makeValue(making, name, field)
+  }
+  return making.made
 }
 
-type Making = { sample: Sample; chance: Chance; index: number; id: string }
+type Making = { sample: Sample; type: RecordType; index: number; chance: Chance; made: Record<string, unknown> }
+
+const regions = ['GB', 'GB', 'GB', 'IE', 'DE', 'FR']
+const day = 86_400_000
+// A fixed end: the same seed gives the same files in every year.
+const until = Date.UTC(2026, 0, 1)
+
+const makeValue = (making: Making, name: string, field: Field): unknown => {
+  const { sample, type, index, chance, made } = making
+  const { likeness = { any: true } } = field
+  const text = wordsIn(likeness).map((list) => wordOf(making, list))
+  if (text.length > 0) return text.join(' ')
+  switch (field.kind) {
+    case 'uuid':
+      if (name === type.id) return idOf(sample.seed, type.type, index)
+      return 'idOf' in likeness ? anyOf(making, likeness.idOf) : idOf(sample.seed, type.type, name, index)
+    case 'reference':
+      return anyOf(making, field.to)
+    case 'item':
+      return anyOf(making, field.kinds[String(made[field.by])] ?? '')
+    case 'text':
+      return `${name.replaceAll('_', ' ')} ${index + 1}`.slice(0, field.longest).trim()
+    case 'country':
+      return chance.one(regions)
+    case 'number':
+      return 'from' in likeness ? numberIn(chance, likeness) : numberIn(chance, boundsOf(field))
+    case 'boolean':
+      return chance.isLikely(0.9)
+    case 'choice':
+      return chance.one(field.of)
+    case 'instant':
+    case 'moment': {
+      const days = 'lastDays' in likeness ? likeness.lastDays : 90
+      return new Date(until - chance.below(days * day)).toISOString().replace(/\.\d+Z$/, 'Z')
+    }
+    case 'date': {
+      const { from, to } = 'from' in likeness ? likeness : { from: until - 365 * day, to: until }
+      return new Date(from + chance.below(to - from)).toISOString().slice(0, 10)
+    }
+    default:
+      return field satisfies never
+  }
+}
+
+/** Each word once where there are enough of them, and any of them otherwise. */
+const wordOf = ({ sample, type, index, chance }: Making, words: readonly string[]): string =>
+  (sample.amounts[type.type] ?? 0) <= words.length ? String(words[index % words.length]) : chance.one(words)
+
+type Range = { from: number; to: number; step?: number }
+
+const boundsOf = ({ above, min = above, max }: { above?: number; min?: number; max?: number }): Range => {
+  const from = min ?? Math.min(0, (max ?? 100) - 100)
+  return { from, to: max ?? from + 100 }
+}
+
+/** Above `from`, and at most `to`. */
+const numberIn = (chance: Chance, { from, to, step = Math.min(0.01, (to - from) / 2) }: Range): number =>
+  Number((from + step * (1 + chance.below(Math.floor((to - from) / step)))).toPrecision(12))
 
 /** The id of a right record of another type. */
 const anyOf = ({ sample, chance }: Making, type: string): string => {
@@ -63,124 +126,4 @@ const anyOf = ({ sample, chance }: Making, type: string): string => {
     if (!isBroken(sample, type, at)) return idOf(sample.seed, type, at)
   }
   return idOf(sample.seed, type, first)
-}
-
-const regions = ['GB', 'GB', 'GB', 'IE', 'DE', 'FR']
-const day = 86_400_000
-// A fixed end: the same seed gives the same files in every year.
-const until = Date.UTC(2026, 0, 1)
-const moment = (chance: Chance, days: number): string =>
-  new Date(until - chance.below(days * day)).toISOString().replace(/\.\d+Z$/, 'Z')
-const money = (chance: Chance, most: number): number => Math.max(1, chance.below(most * 100)) / 100
-
-const makers: Readonly<Record<string, (making: Making) => Record<string, unknown>>> = {
-  shops: ({ chance, id, index }) => ({
-    shop_id: id,
-    name: `${chance.one(shopNames)} ${chance.one(shopTrades)}${index < 200 ? '' : ` ${index}`}`,
-    region: chance.one(regions),
-    is_public: chance.isLikely(0.9),
-    created: moment(chance, 900),
-  }),
-  categories: ({ id, index }) => ({ category_id: id, name: categories[index], region: 'GB' }),
-  tags: ({ id, index }) => ({ tag_id: id, name: tags[index] }),
-  keywords: ({ id, index }) => ({ keyword_id: id, name: keywords[index] }),
-  institutes: ({ id, index }) => ({ institute_id: id, name: institutes[index], region: 'GB' }),
-  courses: ({ id, index }) => ({ course_id: id, name: courses[index] }),
-  customers: (making) => {
-    const { chance, id, sample, index } = making
-    return {
-      customer_id: id,
-      user_id: idOf(sample.seed, 'users', index),
-      region: chance.one(regions),
-      birthdate: new Date(Date.UTC(1985, 0, 1) + chance.below(22 * 365) * day).toISOString().slice(0, 10),
-      institute_id: anyOf(making, 'institutes'),
-      course_id: anyOf(making, 'courses'),
-      gender: chance.one(['female', 'male', 'other', undefined]),
-      created: moment(chance, 700),
-    }
-  },
-  branches: (making) => {
-    const { chance, id } = making
-    const [latitude, longitude] = [50 + chance.below(60_000) / 10_000, -5 + chance.below(60_000) / 10_000]
-    return {
-      branch_id: id,
-      shop_id: anyOf(making, 'shops'),
-      name: `${chance.one(cities)}, ${chance.one(areas)}`,
-      region: chance.one(regions),
-      latitude,
-      longitude,
-    }
-  },
-  offers: (making) => {
-    const { chance, id } = making
-    const type = chance.one(['percentage', 'percentage', 'fixed'])
-    return {
-      offer_id: id,
-      shop_id: anyOf(making, 'shops'),
-      name: chance.one(offerNames),
-      type,
-      value: type === 'percentage' ? 5 * (1 + chance.below(10)) : money(chance, 20),
-      region: chance.one(regions),
-      allowed_from: moment(chance, 300),
-      allowed_days: chance.one(['Monday,Tuesday', 'Saturday,Sunday', undefined]),
-      is_enabled: chance.isLikely(0.9),
-    }
-  },
-  transactions: (making) => {
-    const { chance, id } = making
-    const amount = money(chance, 120)
-    return {
-      transaction_id: id,
-      shop_id: anyOf(making, 'shops'),
-      region: chance.one(regions),
-      savings: Math.round(amount * chance.below(30)) / 100,
-      amount,
-      student_id: anyOf(making, 'customers'),
-      offer_id: anyOf(making, 'offers'),
-      source: chance.one(['online', 'in-store']),
-      created: moment(chance, 600),
-    }
-  },
-  'shop-categories': (making) => ({
-    shop_category_id: making.id,
-    shop_id: anyOf(making, 'shops'),
-    category_id: anyOf(making, 'categories'),
-    region: making.chance.one(regions),
-  }),
-  'shop-tags': (making) => ({
-    shop_tag_id: making.id,
-    shop_id: anyOf(making, 'shops'),
-    tag_id: anyOf(making, 'tags'),
-  }),
-  'shop-keywords': (making) => ({
-    shop_keyword_id: making.id,
-    shop_id: anyOf(making, 'shops'),
-    keyword_id: anyOf(making, 'keywords'),
-  }),
-  'student-favourites': (making) => ({
-    student_favourite_id: making.id,
-    customer_id: anyOf(making, 'customers'),
-    shop_id: anyOf(making, 'shops'),
-    created: moment(making.chance, 400),
-  }),
-  interactions: (making) => {
-    const { chance } = making
-    const [kind, type] = chance.one([
-      ['SHOP', 'shops'],
-      ['OFFER', 'offers'],
-      ['TAG', 'tags'],
-      ['KEYWORD', 'keywords'],
-    ] as const)
-    return {
-      interaction_type: chance.one(['PAGE_VIEW', 'PAGE_VIEW', 'FILTER_CLICK', 'SHARE', 'DISCOUNT_CODE']),
-      student_id: anyOf(making, 'customers'),
-      item_type: kind,
-      item_id: anyOf(making, type),
-      city: chance.one(cities),
-      country: 'GB',
-      platform: chance.one(['ANDROID', 'IOS', 'WEB', 'OTHER']),
-      event_timestamp: moment(chance, 90),
-      source: chance.one(['SERVICE', undefined]),
-    }
-  },
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { RecordType } from '../../../schemas/record.js'
+import { comesAlone, type RecordType } from '../../../schemas/record.js'
 import type { FileRows, Row } from '../read/row.js'
 import type { ChunkSize, Header } from '../state/journal.js'
 
@@ -9,11 +9,11 @@ export type Chunk = { from: number; to: number; line: number; nextLine: number; 
 // Some hundred kilobytes of JSON: large enough that a request's own cost does not count, small enough that eight of them, with
 // their records, fit into a few dozen megabytes.
 const usual: ChunkSize = { records: 2500, bytes: 1024 * 1024 }
-/** Interactions are sent one by one; a chunk of them is what may have to be sent again. */
-const ofInteractions: ChunkSize = { records: 500, bytes: 1024 * 1024 }
+/** Of records that are sent one by one, a chunk is what may have to be sent again. */
+const sentAlone: ChunkSize = { records: 500, bytes: 1024 * 1024 }
 
-export const chunkSizeOf = ({ type, limit }: RecordType): ChunkSize =>
-  type === 'interactions' ? ofInteractions : { ...usual, records: Math.min(usual.records, limit) }
+export const chunkSizeOf = (type: RecordType): ChunkSize =>
+  comesAlone(type) ? sentAlone : { ...usual, records: Math.min(usual.records, type.limit) }
 
 /**
  * Cuts rows into chunks. The cuts depend on the rows alone, and not on how they came: a file that is read again from the start

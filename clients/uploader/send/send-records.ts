@@ -1,5 +1,5 @@
 import { createValidator } from '../../../schemas/derive/validator.js'
-import type { RecordType } from '../../../schemas/record.js'
+import { comesAlone, type RecordType } from '../../../schemas/record.js'
 import {
   type CallOptions,
   type Interaction,
@@ -26,7 +26,7 @@ export type SendRecords = (
 
 export const createSendRecords = (weir: Weir, type: RecordType, { dryRun, wait }: HowToSend): SendRecords => {
   const waits: WaitOptions = wait === undefined ? {} : { missingReferences: 'wait', waitFor: wait }
-  if (type.type === 'interactions') return dryRun ? checkHere(type) : sendOneByOne(weir, waits)
+  if (comesAlone(type)) return dryRun ? checkHere(type) : sendOneByOne(weir, waits)
   const uploads = weir.of(type.type)
   return async (records, options) => {
     const { refused, waiting } = await uploads.send(records, { ...options, ...waits, dryRun })

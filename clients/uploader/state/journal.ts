@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Place } from '../read/row.js'
+import type { FilePlace } from '../read/row.js'
 import type { Fingerprint } from './fingerprint.js'
 
 // <file>.weir-journal: a line that says what is uploaded where, then a line for each chunk that was answered, then one for the
@@ -128,9 +128,9 @@ const syncFolder = async (folder: string): Promise<void> => {
 }
 
 /** From where on nothing was answered yet; chunks behind it may have been. */
-export const placeAfter = (answered: readonly Answered[]): Place | undefined => {
+export const placeAfter = (answered: readonly Answered[]): FilePlace | undefined => {
   const byStart = new Map(answered.map((chunk) => [chunk.from, chunk]))
-  let place: Place | undefined
+  let place: FilePlace | undefined
   for (let chunk = byStart.get(0); chunk; chunk = byStart.get(chunk.to))
     place = { offset: chunk.to, line: chunk.next_line }
   return place

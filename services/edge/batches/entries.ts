@@ -1,5 +1,5 @@
-import { createBreathe } from '#platform/process/breathe.js'
-import { createValuesEncoder, type OutgoingRecord } from '#schemas/derive/submitted/batch-bytes.js'
+import { createPauses } from '#platform/process/pauses.js'
+import { createValuesEncoder, type OutgoingRecord } from '#schemas/byte-path/byte-path.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Refusal } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
@@ -44,11 +44,11 @@ const perProblem = 100
 
 /** The records of a request, validated. */
 export const toEntries = async (toEntry: ToEntry, records: readonly unknown[]): Promise<Entry[]> => {
-  const breathe = createBreathe()
+  const pause = createPauses()
   const entries: Entry[] = []
   for (const given of records) {
     entries.push(toEntry(given))
-    await breathe()
+    await pause()
   }
   return entries
 }

@@ -1,5 +1,5 @@
 import { laneOf } from '#platform/kafka/partitions.js'
-import { createIdOf } from '#schemas/derive/submitted/batch-bytes.js'
+import { createIdOf } from '#schemas/byte-path/byte-path.js'
 import type { RecordType } from '#schemas/record.js'
 import { type BatchLimits, cut, type HowCut } from './batches.js'
 import type { Entry } from './entries.js'

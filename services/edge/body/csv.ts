@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { type RequestError, requestError } from '#http/request-error.js'
+import { type AvroBytes, createAvroBytesFor, createCsvReader } from '#schemas/byte-path/byte-path.js'
+import { cellAt, createRow, mostCells, readRow } from '#schemas/csv-rows.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
-import { createAvroBytes, pieceSize } from '#schemas/derive/submitted/avro-bytes.js'
-import { cellAt, createRow, mostCells, readRow } from '#schemas/derive/submitted/csv-bytes.js'
-import { createCsvReader } from '#schemas/derive/submitted/csv-reader.js'
 import { shorten } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
@@ -32,10 +31,7 @@ export const createOpenCsv =
     const header = Array.from({ length: row.count }, (_, n) => cellAt(bytes, row, n))
     const error = faultOf(header, type)
     if (error !== undefined) return refuse(error, type)
-    const readNext = createReadNext(type, toEntry, header, {
-      headerEnd: line,
-      room: Math.min(bytes.length + 256, pieceSize),
-    })
+    const readNext = createReadNext(type, toEntry, header, { headerEnd: line, out: createAvroBytesFor(bytes) })
     return { at, meaning: `csv ${JSON.stringify(header)}`, readNext }
   }
 
@@ -43,10 +39,9 @@ const createReadNext = (
   type: RecordType,
   toEntry: ToEntry,
   header: readonly string[],
-  { headerEnd, room }: { headerEnd: number; room: number },
+  { headerEnd, out }: { headerEnd: number; out: AvroBytes },
 ): ReadNext => {
-  const { writeStraight, toRecord } = createCsvReader(type, header)
-  const out = createAvroBytes(room)
+  const { readStraight, toRecord } = createCsvReader(type, header)
   const isClean = createIsClean()
   const row = createRow()
   let line = headerEnd + 1
@@ -60,9 +55,7 @@ const createReadNext = (
       return refuseRow(`the line has ${cells(row.count)} where the header has ${header.length}`)
     // A NUL is for the validator to refuse.
     const isPlain = isClean(bytes) || !bytes.subarray(at, row.end).includes(0)
-    if (isPlain && writeStraight(bytes, row, out))
-      return { index: 0, keyedSha256: null, avro: out.bytes, at: out.start, size: out.at - out.start }
-    return toEntry(toRecord(bytes, row))
+    return (isPlain && readStraight(bytes, row, out)) || toEntry(toRecord(bytes, row))
   }
 
   const readNext: ReadNext = (bytes, at, isLast, into) => {

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { createAvroBytes, pieceSize } from '#schemas/derive/submitted/avro-bytes.js'
-import { longestLine, tooLong } from '#schemas/derive/submitted/csv-bytes.js'
-import { createStraightReader } from '#schemas/derive/submitted/straight-reader.js'
+import { createAvroBytesFor, createStraightReader, recordIn } from '#schemas/byte-path/byte-path.js'
+import { longestLine, tooLong } from '#schemas/csv-rows.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
 import { countTokens, describeLossInLine, lossOf, mostNames } from './json-exact.js'
@@ -17,7 +16,7 @@ export const createOpenNdjson = (type: RecordType, toEntry: ToEntry): OpenLines 
 
   return (bytes, isLast) => {
     if (bytes.length < 3 && !isLast) return undefined
-    const out = createAvroBytes(Math.min(bytes.length + 256, pieceSize))
+    const out = createAvroBytesFor(bytes)
     const isClean = createIsClean()
     let line = 0
     let isPassingOver = false
@@ -27,8 +26,7 @@ export const createOpenNdjson = (type: RecordType, toEntry: ToEntry): OpenLines 
       if (!isClean(bytes) && !isUtf8(bytes.subarray(start, end))) return unreadable(bytes.subarray(start, end), notUtf8)
       const read = readStraight(bytes, start, out)
       // Beyond the end of the line there may be the rest of a record that was written over several lines.
-      if (read >= 0 && skipBlanks(bytes, read, end) === end)
-        return { index: 0, keyedSha256: null, avro: out.bytes, at: out.start, size: out.at - out.start }
+      if (read >= 0 && skipBlanks(bytes, read, end) === end) return recordIn(out)
       return parseLine(bytes.subarray(start, end), toEntry)
     }
 

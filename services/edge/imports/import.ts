@@ -1,6 +1,6 @@
 import { newId } from '#http/ids.js'
 import { type RequestError, toRequestError } from '#http/request-error.js'
-import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { derivedId } from '#schemas/uuid.js'

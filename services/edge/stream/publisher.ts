@@ -3,10 +3,10 @@ import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { headerOf, type Registry } from '#platform/registry.js'
+import { createBatchCodec, type OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import { createBatchCodec, type OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
 import type { Layout } from '#schemas/derive/topics.js'
 
 /**

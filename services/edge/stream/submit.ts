@@ -1,4 +1,4 @@
-import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
 import type { PublishBatches } from './publisher.js'

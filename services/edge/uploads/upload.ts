@@ -1,7 +1,7 @@
 import { keyConflict } from '#http/ids.js'
 import type { RequestError } from '#http/request-error.js'
 import { toNoted } from '#ledger/requests.js'
-import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
 import { type BatchLimits, toBatches } from '../batches/batches.js'

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { SentWait } from '#ledger/waiting/relay.js'
 import { headerOf, type Registry } from '#platform/registry.js'
+import { createBatchCodec, type OutgoingRecord, type ScannedBatch } from '#schemas/byte-path/byte-path.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import type { ScannedBatch } from '#schemas/derive/splice/scan-batch.js'
-import { createBatchCodec, type OutgoingRecord } from '#schemas/derive/submitted/batch-bytes.js'
 import type { RecordType } from '#schemas/record.js'
 import type { ReadBatch } from '../read-batch.js'
 

@@ -116,12 +116,12 @@ export const createWaitsOfFetch = (at: Span, waiting: readonly HeldWait[]): Wait
   }
 }
 
-type Place = SubmittedBatch['records'][number] | SubmittedBatch['refusals'][number]
+type BatchEntry = SubmittedBatch['records'][number] | SubmittedBatch['refusals'][number]
 
 /** Everything that a batch holds, refused by the edge or not, in its order. */
-const placesOf = ({ records, refusals }: SubmittedBatch): readonly Place[] =>
+const placesOf = ({ records, refusals }: SubmittedBatch): readonly BatchEntry[] =>
   refusals.length === 0 ? records : [...records, ...refusals].sort((a, b) => a.index - b.index)
 
 /** An id that was refused may be written in capitals, and still be that of a record. */
-const idAt = (place: Place, idField: string): string | null =>
+const idAt = (place: BatchEntry, idField: string): string | null =>
   'keyed_sha256' in place ? String(place[idField]) : ((place as Refusal).id?.toLowerCase() ?? null)

@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { catalogue } from '#schemas/catalogue.js'
 import type { WaitPlace } from './waits.js'
 
 // integrity.waiting as it is looked after: what is forgotten, what is looked at anew, and what was released lately.
@@ -17,7 +18,7 @@ export const noneWaitedSince = (moment: string): string => `not exists (
 /** The moments before which waiting must have ended for its rows to go: of uploads, and of interactions, which go sooner. */
 export type EndedBefore = { uploads: Date; interactions: Date }
 
-const cutoff = `case ended.type when 'interactions' then $2::timestamptz else $1::timestamptz end`
+const cutoff = `case ended.type when '${catalogue.interaction.type}' then $2::timestamptz else $1::timestamptz end`
 // The later of the two besides, because an index leads to that.
 const endedInTime = `ended.state <> 'waiting' and ended.is_told
         and ended.changed_at < greatest($1::timestamptz, $2::timestamptz) and ended.changed_at < ${cutoff}`

@@ -1,9 +1,7 @@
-import { placeOf } from './partitions.js'
-
-type Place = { topic: string; partition: number }
+import { placeOf, type TopicPartition } from './partitions.js'
 
 /** A member of a consumer group, the partitions that it had until now, and since when, in milliseconds. */
-export type Assignee = { id: string; had: readonly Place[]; since: number }
+export type Assignee = { id: string; had: readonly TopicPartition[]; since: number }
 
 /**
  * Who gets which partition. Each topic is spread evenly over the members, and so are the topics' odd partitions. A member's partitions of
@@ -14,7 +12,7 @@ export type Assignee = { id: string; had: readonly Place[]; since: number }
 export const assignPartitions = (
   topics: ReadonlyMap<string, readonly number[]>,
   members: readonly Assignee[],
-): Map<string, Place[]> => {
+): Map<string, TopicPartition[]> => {
   const ids = members.map(({ id }) => id).sort()
   const owners = ownersOf(members)
   const shares = new Map(ids.map((id) => [id, newShare()]))
@@ -79,7 +77,7 @@ export const assignPartitions = (
   return new Map([...shares].map(([id, { places }]) => [id, places.sort(byPlace)]))
 }
 
-const byPlace = (a: Place, b: Place): number =>
+const byPlace = (a: TopicPartition, b: TopicPartition): number =>
   a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition
 
 /** How far apart two partitions of a topic are; the first one follows on the last. */
@@ -89,7 +87,7 @@ const apart = (a: number, b: number, partitions: number): number => {
 }
 
 /** What a member gets: how many partitions of each number are among it, and of how many topics it has one more than others. */
-type Share = { places: Place[]; ofNumber: Map<number, number>; odd: number }
+type Share = { places: TopicPartition[]; ofNumber: Map<number, number>; odd: number }
 
 const newShare = (): Share => ({ places: [], ofNumber: new Map(), odd: 0 })
 

@@ -20,6 +20,7 @@ import { createTokenSource } from './oauth-token.js'
 import { createPartitionWork } from './partition-work.js'
 import { createProducer, type Producer } from './producer.js'
 import type { StandIn } from './wire/fetch-answer.js'
+import { checkClient } from './wire/known-client.js'
 import { openWire } from './wire/open-wire.js'
 import { type PartitionReader, withPartitionReader } from './wire/read-partition.js'
 import type { Received } from './wire/record-batch.js'
@@ -124,6 +125,7 @@ export const createKafka = (
       ...(sasl && { sasl }),
     })
   const client = clientWith((options) => open(options).socket, deps.retries ?? 8)
+  checkClient(client)
   const explained = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw orRefused(error, sasl !== undefined)

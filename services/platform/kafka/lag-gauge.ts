@@ -1,18 +1,16 @@
 import type { Metrics } from '../health/metrics.js'
-import { placeOf } from './partitions.js'
-
-type Place = { topic: string; partition: number }
+import { placeOf, type TopicPartition } from './partitions.js'
 
 export type LagGauge = {
-  set: (at: Place, messages: number) => void
+  set: (at: TopicPartition, messages: number) => void
   /** Takes away what is shown of these topics' partitions, except for those that this process still has. */
-  keepOnly: (topics: readonly string[], assigned: readonly Place[]) => void
+  keepOnly: (topics: readonly string[], assigned: readonly TopicPartition[]) => void
 }
 
 /** How many messages wait in each partition. One that moved to another process would otherwise be shown as it was, for ever. */
 export const createLagGauge = (metrics: Metrics, help: string): LagGauge => {
   const gauge = metrics.gauge('consumer_lag', help, ['topic', 'partition'])
-  const shown = new Map<string, Place>()
+  const shown = new Map<string, TopicPartition>()
   return {
     set: ({ topic, partition }, messages) => {
       shown.set(placeOf({ topic, partition }), { topic, partition })

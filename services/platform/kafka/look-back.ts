@@ -1,4 +1,4 @@
-import { placeOf } from './partitions.js'
+import { placeOf, type TopicPartition } from './partitions.js'
 
 /** What of a kafkajs consumer it takes to go back. */
 type Seekable = {
@@ -6,13 +6,11 @@ type Seekable = {
   seek: (to: { topic: string; partition: number; offset: string }) => void
 }
 
-type Place = { topic: string; partition: number }
-
 export type LookBack = {
   /** Whether this fetch, which begins at `first`, is to be left alone: it comes again, one message longer. */
-  goesBack: (at: Place, first: number) => boolean
+  goesBack: (at: TopicPartition, first: number) => boolean
   /** The fetch with that one message apart, as `before`. */
-  split: <Message extends { offset: number }, Fetched extends Place & { messages: Message[] }>(
+  split: <Message extends { offset: number }, Fetched extends TopicPartition & { messages: Message[] }>(
     fetch: Fetched,
   ) => Fetched & { before?: Message }
 }

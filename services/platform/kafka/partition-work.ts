@@ -1,15 +1,13 @@
 import { reasonOf } from '../health/health.js'
 import type { Log } from '../health/log.js'
-import { placeOf } from './partitions.js'
-
-type Partition = { topic: string; partition: number }
+import { placeOf, type TopicPartition } from './partitions.js'
 
 export type PartitionWork = {
   /**
    * Does the work on what a fetch brought of a partition. Resolves as soon as other partitions may be fetched again: the work
    * is done, or it has failed and its partition waits, or it takes so long that it goes on aside. Never rejects.
    */
-  take: (at: Partition, bytes: number, work: () => Promise<void>) => Promise<void>
+  take: (at: TopicPartition, bytes: number, work: () => Promise<void>) => Promise<void>
   /** Whether some work goes on aside: its partition is not fetched until it is done. */
   hasAside: () => boolean
   /** Resolves once no work is under way. */
@@ -31,9 +29,9 @@ const longestPause = 5_000
  */
 export const createPartitionWork = (deps: {
   /** Leaves a partition out of the fetches from now on. */
-  pause: (at: Partition) => unknown
+  pause: (at: TopicPartition) => unknown
   /** Takes it in again, from the first message whose work was not done. */
-  resume: (at: Partition) => unknown
+  resume: (at: TopicPartition) => unknown
   /** How many unpacked bytes may be worked on aside: with more, the next fetch has to wait. */
   mostBytesAside: number
   log: Log
@@ -46,7 +44,7 @@ export const createPartitionWork = (deps: {
   let isStopped = false
 
   /** Whether the work was done; where it was not, its partition is paused for a while. */
-  const attempt = async (at: Partition, work: () => Promise<void>): Promise<boolean> => {
+  const attempt = async (at: TopicPartition, work: () => Promise<void>): Promise<boolean> => {
     const place = placeOf(at)
     try {
       await work()

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { createValidator } from '#schemas/derive/validator.js'
-import type { RecordType } from '#schemas/record.js'
+import { boolean, choice, country, date, instant, item, moment, number, reference, text, uuid } from '#schemas/field.js'
+import { lifecycle, type RecordType, record } from '#schemas/record.js'
 import { WeirError } from '../../../clients/typescript/src/index.js'
 import { codeOf, lineOf } from '../../../clients/uploader/commands/exit-codes.js'
 import { linesOf } from '../../../clients/uploader/commands/sample.js'
@@ -13,7 +14,8 @@ import { UsageError } from '../../../clients/uploader/read/row.js'
 import { chooseFiles, typeByName } from '../../../clients/uploader/records/files.js'
 import { createToRecord, type Mapping } from '../../../clients/uploader/records/mapping.js'
 import { createProgress, fitInto } from '../../../clients/uploader/report/progress.js'
-import { amountsFor, isBroken, type Sample } from '../../../clients/uploader/sample/records.js'
+import { idOf } from '../../../clients/uploader/sample/chance.js'
+import { amountsFor, isBroken, recordAt, type Sample } from '../../../clients/uploader/sample/records.js'
 import { createBudget, readMostErrors } from '../../../clients/uploader/send/budget.js'
 import { createReport } from '../../../clients/uploader/send/tally.js'
 import { findTarget } from '../../../clients/uploader/send/target.js'
@@ -222,6 +224,62 @@ describe('sample data', () => {
         }
       expect(index).toBe(sample.amounts[each.type])
     }
+  })
+
+  it('is as much as it always was', () => {
+    expect(amountsFor(1000)).toEqual({
+      shops: 20,
+      categories: 10,
+      tags: 8,
+      keywords: 12,
+      institutes: 4,
+      courses: 9,
+      customers: 1000,
+      branches: 40,
+      offers: 60,
+      transactions: 3000,
+      'shop-categories': 20,
+      'shop-tags': 40,
+      'shop-keywords': 40,
+      'student-favourites': 1000,
+      interactions: 2000,
+    })
+  })
+
+  it('needs nothing but the declaration of a new type', () => {
+    const voucher = record({
+      type: 'gift-vouchers',
+      id: 'voucher_id',
+      about: 'Pretended: a field of each kind, with bounds.',
+      fields: {
+        voucher_id: uuid(),
+        shop_id: reference('shops'),
+        holder_id: uuid(),
+        code: text('', { longest: 9 }),
+        worth: number({ above: 0, max: 1 }),
+        rebate: number({ max: -5 }),
+        share: number({ min: 2, max: 2.004 }),
+        region: country(),
+        kind: choice(['PAPER', 'CARD']),
+        item_type: choice(['TAG', 'OFFER']),
+        item_id: item('item_type', { TAG: 'tags', OFFER: 'offers' }),
+        is_used: boolean(),
+        sold: moment(),
+        valid_from: instant(),
+        valid_until: date(),
+        ...lifecycle,
+      },
+    })
+    const amounts = amountsFor(500, 30, [...catalogue.all.values(), voucher])
+    expect(amounts['gift-vouchers']).toBe(30)
+    const validate = createValidator(voucher)
+    const right = { seed: 3, broken: 0, amounts }
+    const records = Array.from({ length: 30 }, (_, i) => recordAt(right, voucher, i))
+    for (const each of records) expect(validate(each)).toHaveProperty('values')
+    expect(new Set(records.map(({ voucher_id }) => voucher_id)).size).toBe(30)
+    const shops = new Set(Array.from({ length: 30 }, (_, i) => idOf(3, 'shops', i)))
+    for (const { shop_id } of records) expect(shops).toContain(shop_id)
+    expect([...linesOf({ ...right, broken: 1 }, voucher, 'ndjson')].join('').split('\n')).toHaveLength(31)
   })
 })
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readConfig } from '#platform/process/config.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { configSchema, openOrgOf, operationsPortOf, withCoursesLimit } from '../../../services/edge/config.js'
+import { configSchema, openOrgOf, operationsPortOf, withLimits } from '../../../services/edge/config.js'
 import { readPeers } from '../../../services/edge/http/health.js'
 
 it('has defaults for everything, and tells what is wrong', () => {
@@ -30,7 +30,7 @@ it('has a port for operators only where one is named, and not the public one', (
 })
 
 it('raises the limit of courses alone', () => {
-  const raised = withCoursesLimit(catalogue, 5000)
+  const raised = withLimits(catalogue, { COURSES_LIMIT: 5000 })
   expect([raised.uploads.get('courses')?.limit, catalogue.uploads.get('courses')?.limit]).toEqual([5000, 1000])
   expect([...raised.uploads.keys()]).toEqual([...catalogue.uploads.keys()])
 })

@@ -1,6 +1,6 @@
 import { type RecordProblem, WeirError } from '../../../typescript/src/index.js'
 import { useSession } from '../../api/session.js'
-import type { RefusalShown, TypeShown } from '../../api/shapes.js'
+import { comesAlone, type RefusalShown, type TypeShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
 import { RecordForm } from '../../components/record-form.js'
 import { sentence } from '../../components/shown.js'
@@ -22,7 +22,7 @@ export const MendRefused = ({ type, one, onSent, onClose }: MendProps): VNode =>
     setBusy(true)
     setFailure(undefined)
     try {
-      if (type.type === 'interactions') {
+      if (comesAlone(type)) {
         const { interaction_id } = await weir.interactions.record(record as never, { giveUpAfterMs: 60_000 })
         setAccepted({ id: interaction_id })
       } else {

@@ -1,5 +1,5 @@
 import { may, useSession } from '../../api/session.js'
-import type { TypeShown } from '../../api/shapes.js'
+import { comesAlone, type TypeShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
 import { Card, Choose, PageHead, sentence } from '../../components/shown.js'
 import { bytes } from '../../components/words.js'
@@ -14,7 +14,7 @@ import { UploadRun } from './run.js'
 export const UploadPage = ({ query }: PageProps): VNode => {
   const { me, org, types, weir } = useSession()
   // Interactions are sent one by one by programs, never as a file.
-  const uploads = types.filter(({ type }) => type !== 'interactions' && may(me, `${type}:write`))
+  const uploads = types.filter((type) => !comesAlone(type) && may(me, `${type.type}:write`))
   const [file, setFile] = useState<File>()
   const [name, setName] = useState(query.get('type') ?? uploads[0]?.type ?? '')
   const [isSending, setSending] = useState(false)

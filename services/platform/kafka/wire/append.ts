@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Broker, Cluster } from 'kafkajs'
+import { groupBy } from '../../group-by.js'
 import { reasonOf } from '../../health/health.js'
 import type { Log } from '../../health/log.js'
 import { placeOf } from '../partitions.js'
@@ -16,7 +17,7 @@ export type ProducingCluster = Cluster & {
 }
 type ProducingBroker = Broker & { produce: (request: object) => Promise<unknown> }
 
-type Waiting = {
+type QueuedSend = {
   topic: string
   partition: number
   messages: readonly Message[]
@@ -27,7 +28,7 @@ type Waiting = {
 }
 
 /** What goes to one partition in one request: one record batch, of one send or of several. */
-type Part = { topic: string; partition: number; messages: readonly Message[]; sends: readonly Waiting[] }
+type PartitionSend = { topic: string; partition: number; messages: readonly Message[]; sends: readonly QueuedSend[] }
 
 // A send of this size goes by itself and at once.
 const large = 64 * 1024
@@ -39,7 +40,7 @@ const mostTogether = 512 * 1024
  * Each send has an outcome of its own.
  */
 export const createAppend = (cluster: ProducingCluster, log: Log): Wire['send'] => {
-  const queues = new Map<string, { waiting: Waiting[]; isBusy: boolean }>()
+  const queues = new Map<string, { waiting: QueuedSend[]; isBusy: boolean }>()
 
   const leaderOf = async (topic: string, partition: number): Promise<string> => {
     if (!cluster.targetTopics.has(topic)) await cluster.addMultipleTargetTopics([topic])
@@ -50,7 +51,7 @@ export const createAppend = (cluster: ProducingCluster, log: Log): Wire['send'] 
   }
 
   /** Never rejects: each send is resolved or rejected by itself. */
-  const sendTogether = async (leader: string, sends: readonly Waiting[]): Promise<void> => {
+  const sendTogether = async (leader: string, sends: readonly QueuedSend[]): Promise<void> => {
     const parts = partsOf(sends.filter(mayStillGo))
     if (parts.length === 0) return
     const outcomes = await produce(cluster, leader, parts).catch((error: unknown) => parts.map(() => error))
@@ -69,7 +70,7 @@ export const createAppend = (cluster: ProducingCluster, log: Log): Wire['send'] 
     }
   }
 
-  const sendWaiting = async (leader: string, queue: { waiting: Waiting[]; isBusy: boolean }): Promise<void> => {
+  const sendWaiting = async (leader: string, queue: { waiting: QueuedSend[]; isBusy: boolean }): Promise<void> => {
     queue.isBusy = true
     while (queue.waiting.length > 0) {
       // What else begins to send in this turn of the event loop comes along.
@@ -105,7 +106,7 @@ export const createAppend = (cluster: ProducingCluster, log: Log): Wire['send'] 
 }
 
 /** Asked again, since a send may have waited for the request before it. */
-const mayStillGo = ({ mayGoOn, reject }: Waiting): boolean => {
+const mayStillGo = ({ mayGoOn, reject }: QueuedSend): boolean => {
   try {
     mayGoOn()
     return true
@@ -115,23 +116,13 @@ const mayStillGo = ({ mayGoOn, reject }: Waiting): boolean => {
   }
 }
 
-const partsOf = (sends: readonly Waiting[]): Part[] =>
-  groupBy(sends, placeOf).map(([first, ...others]) => ({
+const partsOf = (sends: readonly QueuedSend[]): PartitionSend[] =>
+  [...groupBy(sends, placeOf).values()].map(([first, ...others]) => ({
     topic: first.topic,
     partition: first.partition,
     messages: others.length === 0 ? first.messages : [first, ...others].flatMap(({ messages }) => messages),
     sends: [first, ...others],
   }))
-
-const groupBy = <T>(all: readonly T[], nameOf: (each: T) => string): [T, ...T[]][] => {
-  const groups = new Map<string, [T, ...T[]]>()
-  for (const each of all) {
-    const group = groups.get(nameOf(each))
-    if (group) group.push(each)
-    else groups.set(nameOf(each), [each])
-  }
-  return [...groups.values()]
-}
 
 // How long the leader waits for the other copies.
 const copiedWithin = 30_000
@@ -139,7 +130,11 @@ const copiedWithin = 30_000
 const firstWithBatches = 3
 
 /** One produce request, acknowledged by all copies in sync. Resolves to what went wrong with each part, if anything did. */
-const produce = async (cluster: ProducingCluster, leader: string, parts: readonly Part[]): Promise<unknown[]> => {
+const produce = async (
+  cluster: ProducingCluster,
+  leader: string,
+  parts: readonly PartitionSend[],
+): Promise<unknown[]> => {
   const broker = (await cluster.findBroker({ nodeId: leader })) as ProducingBroker
   const now = Date.now()
   const batches = await Promise.all(
@@ -183,7 +178,7 @@ type Answer = {
 const toError = (error: unknown): unknown => error
 
 const toRequest = (batches: readonly { topic: string; partition: number; batch: Buffer }[]): Buffer => {
-  const topics = groupBy(batches, ({ topic }) => topic)
+  const topics = [...groupBy(batches, ({ topic }) => topic).values()]
   const names = topics.reduce((sum, [{ topic }]) => sum + 6 + Buffer.byteLength(topic), 0)
   const bytes = Buffer.allocUnsafe(12 + names + batches.reduce((sum, { batch }) => sum + 8 + batch.length, 0))
   // No transaction, and acknowledged by all copies in sync.

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net'
 import type { Kafka as Client, Cluster, ISocketFactory } from 'kafkajs'
+import { clusterOf } from './known-client.js'
 import type { BrokerSocket, OpenSocket } from './socket.js'
 
 /** A client of kafkajs whose connections are made by this factory, with this many tries of its own. */
@@ -40,14 +41,6 @@ export const createOwnCluster = <C extends Cluster>(clientWith: ClientWith, open
       cluster.disconnect().catch(() => {})
     },
   }
-}
-
-/** What kafkajs makes for each of its producers, by a function that it keeps to itself. */
-const clusterOf = <C extends Cluster>(client: Client): C => {
-  const create = Object.getOwnPropertySymbols(client).find((each) => each.description === 'private:Kafka:createCluster')
-  if (!create) throw new Error('kafkajs is not the version that Weir was made with: run npm ci')
-  const made = client as unknown as Record<symbol, (options: object) => C>
-  return made[create]?.({ metadataMaxAge: 300_000, allowAutoTopicCreation: false }) as C
 }
 
 const closedSocket = (): Socket => {

@@ -1,4 +1,4 @@
-import { type Breathe, createBreathe } from '../../process/breathe.js'
+import { createPauses, type Pause } from '../../process/pauses.js'
 import { placeOf } from '../partitions.js'
 import {
   isControl,
@@ -30,7 +30,7 @@ export type StandIn = { offset: string; isControlRecord: boolean; received: Rece
 export const decodeFetchAnswer = async (answer: Buffer, asked: Asked) => {
   const { version } = asked
   const room = { left: asked.bytes }
-  const breathe = createBreathe()
+  const pause = createPauses()
   const read = createReader(answer)
   const throttleTime = read.int32()
   const errorCode = version >= 7 ? read.int16() : 0
@@ -50,7 +50,7 @@ export const decodeFetchAnswer = async (answer: Buffer, asked: Asked) => {
         aborted.push({ producerId: read.int64(), firstOffset: read.int64() })
       const preferredReadReplica = version >= 11 ? read.int32() : -1
       const from = asked.offsets.get(placeOf({ topic: topicName, partition })) ?? 0
-      const messages = await decodeLog(read.bytes(), { from, aborted, room, breathe })
+      const messages = await decodeLog(read.bytes(), { from, aborted, room, pause })
       partitions.push({
         partition,
         errorCode: partitionError,
@@ -72,7 +72,7 @@ type Aborted = { producerId: number; firstOffset: number }
 
 const decodeLog = async (
   log: Buffer,
-  deps: { from: number; aborted: Aborted[]; room: { left: number }; breathe: Breathe },
+  deps: { from: number; aborted: Aborted[]; room: { left: number }; pause: Pause },
 ): Promise<StandIn[]> => {
   const received: Received[] = []
   let { aborted } = deps
@@ -80,7 +80,7 @@ const decodeLog = async (
   const givenUp = new Set<number>()
   let lastOffset: number | undefined
   for (let at = 0; deps.room.left > 0; ) {
-    await deps.breathe()
+    await deps.pause()
     const header = readHeader(log, at)
     if (!header) break
     const begun = aborted.filter(({ firstOffset }) => firstOffset <= header.lastOffset)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { OutgoingBatch } from '#schemas/derive/submitted/batch-bytes.js'
+import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { SubmittedRecord } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import type { RecordType } from '#schemas/record.js'

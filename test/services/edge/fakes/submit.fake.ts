@@ -1,5 +1,5 @@
+import { createBatchCodec } from '#schemas/byte-path/byte-path.js'
 import { type Catalogue, catalogue as published } from '#schemas/catalogue.js'
-import { createBatchCodec } from '#schemas/derive/submitted/batch-bytes.js'
 import type { SubmittedBatch, SubmittedRecord, VerdictEvent } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import type { BatchOutcome, Submit } from '../../../../services/edge/batches/outcome.js'

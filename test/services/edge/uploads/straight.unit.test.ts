@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createBatchCodec, createIdOf } from '#schemas/byte-path/byte-path.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { createBatchCodec, createIdOf } from '#schemas/derive/submitted/batch-bytes.js'
 import { shop } from '#schemas/records/shop.js'
 import { transaction } from '#schemas/records/transaction.js'
 import { cut, toBatches } from '../../../../services/edge/batches/batches.js'

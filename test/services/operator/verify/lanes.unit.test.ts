@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { deserialize } from 'node:v8'
 import { expect, it } from 'vitest'
-import { createBatchCodec } from '#schemas/derive/submitted/batch-bytes.js'
+import { createBatchCodec } from '#schemas/byte-path/byte-path.js'
 import { tag } from '#schemas/records/tag.js'
 import { toBatches } from '../../../../services/edge/batches/batches.js'
 import { createToEntry } from '../../../../services/edge/batches/entries.js'

@@ -1,7 +1,7 @@
-import type { SubmittedBatch, SubmittedRecord } from '../../events.js'
-import type { Value } from '../../field.js'
-import type { RecordType } from '../../record.js'
-import { type AvroField, columnFields, submittedSchema } from '../avro.js'
+import { type AvroField, columnFields, submittedSchema } from '../derive/avro.js'
+import type { SubmittedBatch, SubmittedRecord } from '../events.js'
+import type { Value } from '../field.js'
+import type { RecordType } from '../record.js'
 import { type AvroSource, createRead, createSkip, NotPlain, type Read, readBlock, readInt } from './plain-avro.js'
 
 /**

@@ -1,28 +1,25 @@
-import type { Field } from '../../field.js'
-import type { RecordType } from '../../record.js'
-import { type AvroBytes, begin } from './avro-bytes.js'
-import { type CsvRow, cellAt } from './csv-bytes.js'
-import { createToken, type JsonToken, readToken } from './json-bytes.js'
-import { createValueWriter } from './value-writers.js'
+import { type CsvRow, cellAt, plainNumber } from '../csv-rows.js'
+import type { Field } from '../field.js'
+import type { RecordType } from '../record.js'
+import type { AvroBytes } from './avro-bytes.js'
+import { type OutgoingRecord, recordIn } from './batch-bytes.js'
+import { type JsonToken, readToken } from './json-bytes.js'
+import { createFieldWriter, type FieldWriter, writeRecord } from './value-writers.js'
 
 export type CsvReader = {
-  /** Writes a row as Avro, from `out.start` to `out.at`; false, with nothing written, where it is wrong or unusual. */
-  writeStraight: (csv: Buffer, row: CsvRow, out: AvroBytes) => boolean
+  /** A row as Avro; undefined where it is wrong or unusual. */
+  readStraight: (csv: Buffer, row: CsvRow, out: AvroBytes) => OutgoingRecord | undefined
   /** The row as the same record would come out of JSON. An empty cell is an absent field. */
   toRecord: (csv: Buffer, row: CsvRow) => Record<string, unknown>
 }
 
-// Most bytes that a field takes more in Avro than in CSV: a number of one digit takes nine.
-const mostMorePerField = 10
-
 /** A reader for rows of one type under a header; a row has as many cells as the header. */
 export const createCsvReader = (type: RecordType, header: readonly string[]): CsvReader => {
-  const fields = Object.entries(type.fields).map(([name, field]) => ({
+  const writers = Object.values(type.fields).map(createFieldWriter)
+  const fields = Object.entries(type.fields).map(([name, field], place) => ({
     name,
-    isRequired: field.required,
     readCell: createCellReader(field),
-    write: createValueWriter(field),
-    token: createToken(),
+    token: (writers[place] as FieldWriter).token,
   }))
   const columns = header.map((name) => ({
     name,
@@ -43,18 +40,9 @@ export const createCsvReader = (type: RecordType, header: readonly string[]): Cs
   }
 
   return {
-    writeStraight: (csv, row, out) => {
-      if (!find(csv, row)) return false
-      begin(out, (row.to[row.count - 1] as number) - (row.from[0] as number) + mostMorePerField * fields.length)
-      for (const { isRequired, token, write } of fields) {
-        const isThere = token.kind !== 'absent'
-        // An optional value is a union of null and the value: the number of the branch comes first.
-        if (!isRequired) out.bytes[out.at++] = isThere ? 2 : 0
-        if (isThere ? write(out, csv, token) : !isRequired) continue
-        out.at = out.start
-        return false
-      }
-      return true
+    readStraight: (csv, row, out) => {
+      const length = (row.to[row.count - 1] as number) - (row.from[0] as number)
+      return find(csv, row) && writeRecord(out, csv, length, writers) ? recordIn(out) : undefined
     },
     toRecord: (csv, row) =>
       // Also a column called __proto__ becomes a field like any other.
@@ -75,9 +63,9 @@ const createCellReader = ({ kind }: Field): ReadCell => {
     case 'number':
     case 'boolean':
       // The writers take only what is of their kind.
-      return (csv, from, to, token) => readToken(csv, from, token) === to
+      return asToken
     case 'moment':
-      return (csv, from, to, token) => readToken(csv, from, token) === to || asText(csv, from, to, token)
+      return (csv, from, to, token) => asToken(csv, from, to, token) || asText(csv, from, to, token)
     case 'uuid':
     case 'reference':
     case 'item':
@@ -92,6 +80,9 @@ const createCellReader = ({ kind }: Field): ReadCell => {
   }
 }
 
+// The word null is no null in CSV: an empty cell is.
+const asToken: ReadCell = (csv, from, to, token) => readToken(csv, from, token) === to && token.kind !== 'null'
+
 const asText: ReadCell = (_csv, from, to, token) => {
   token.kind = 'string'
   token.from = from
@@ -99,8 +90,6 @@ const asText: ReadCell = (_csv, from, to, token) => {
   return true
 }
 
-/** A number as JSON has it. */
-export const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const isLost = (text: string): boolean => Number(text) === 0 && /^[-.0]*[1-9]/.test(text)
 
 /** What stands in a cell, in the type of its column. A cell that is not of this type stays text: the validator says what is wrong. */

@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createAvroBytes } from '#schemas/byte-path/avro-bytes.js'
+import { createValuesEncoder } from '#schemas/byte-path/batch-bytes.js'
+import { createStraightReader } from '#schemas/byte-path/straight-reader.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { createAvroBytes } from '#schemas/derive/submitted/avro-bytes.js'
-import { createValuesEncoder } from '#schemas/derive/submitted/batch-bytes.js'
-import { createStraightReader } from '#schemas/derive/submitted/straight-reader.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { boolean, choice, date, instant, moment, number, optional, text, uuid } from '#schemas/field.js'
 import { record } from '#schemas/record.js'
-import { findLoss } from '../../../../services/edge/body/json-exact.js'
-import { anyRecordText, maybeSpoilt } from '../../../support/any-json.js'
-import { sampleOf } from '../../../support/sample.js'
+import { findLoss } from '../../../services/edge/body/json-exact.js'
+import { anyRecordText, maybeSpoilt } from '../../support/any-json.js'
+import { sampleOf } from '../../support/sample.js'
 
 /** Kinds of fields, required and optional, that no uploaded type has. */
 const allKinds = record({

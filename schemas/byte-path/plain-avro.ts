@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { AvroField, AvroSchema } from '../avro.js'
+import type { AvroField, AvroSchema } from '../derive/avro.js'
 
 // Reads Avro as our own writers write it: each value in the one shortest form. Bytes that an Avro library would read but write
 // in another way (a number with idle digits, text that is no UTF-8), and bytes that are cut off or damaged, are not plain.
@@ -63,18 +63,6 @@ export const readLong = (source: AvroSource): number => {
     if (byte === 0 || digits > (isNegative ? Number.MAX_SAFE_INTEGER : mostDigits)) throw new NotPlain()
     if (byte < 0x80) return isNegative ? -(digits + 1) / 2 : digits / 2
   }
-}
-
-/** The most bytes that `writeLong` writes. */
-export const longestLong = 8
-
-/** Writes a number that is not negative, up to 2^53, and returns where it ends. */
-export const writeLong = (bytes: Buffer, at: number, value: number): number => {
-  let end = at
-  let digits = value * 2
-  for (; digits >= 128; digits = Math.floor(digits / 128)) bytes[end++] = (digits % 128) + 128
-  bytes[end++] = digits
-  return end
 }
 
 export const readInt = (source: AvroSource): number => {

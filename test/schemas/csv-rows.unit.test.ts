@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cellAt, createRow, longestLine, readRow } from '#schemas/derive/submitted/csv-bytes.js'
-import { csvRow } from '../../../support/lined.js'
+import { cellAt, createRow, longestLine, readRow } from '#schemas/csv-rows.js'
+import { csvRow } from '../support/lined.js'
 
 /** Every row: its cells, or why it cannot be read, and its first line. */
 const rowsOf = (csv: string | Buffer) => {

@@ -1,10 +1,17 @@
-import type { RejectedEvent, SubmittedRecord } from '../../events.js'
-import type { Value } from '../../field.js'
-import type { RecordType } from '../../record.js'
-import { versionOf } from '../../version.js'
-import { columnFields } from '../avro.js'
-import { createEventsOf, createIsNew, originsOf, type PlacedVerdict, type SubmittedAs } from '../decided-events.js'
-import { createRead, longestLong, writeLong } from './plain-avro.js'
+import { columnFields } from '../derive/avro.js'
+import {
+  createEventsOf,
+  createIsNew,
+  originsOf,
+  type PlacedVerdict,
+  type SubmittedAs,
+} from '../derive/decided-events.js'
+import type { RejectedEvent, SubmittedRecord } from '../events.js'
+import type { Value } from '../field.js'
+import type { RecordType } from '../record.js'
+import { versionOf } from '../version.js'
+import { type AvroBytes, begin, createAvroBytes, longestLong, writeLong } from './avro-bytes.js'
+import { createRead } from './plain-avro.js'
 import type { ScannedBatch } from './scan-batch.js'
 
 /** An accepted event as a message: the id of its record, and its bytes in the registry's wire format. */
@@ -27,8 +34,7 @@ export const createSplice = (type: RecordType, header: Buffer) => {
     let origin: SubmittedAs = { requestId: batch.request_id, batchId: batch.batch_id }
     let metadata = metadataOf(origin)
     // One piece of memory for all events of the batch; another one only where the ids differ in length.
-    let room = Buffer.allocUnsafeSlow((metadata.length + longestLong) * records.length + message.length)
-    let at = 0
+    const out = createAvroBytes((metadata.length + longestLong) * records.length + message.length)
     const spliced: SplicedEvent[] = []
     for (const [place, record] of records.entries()) {
       if (!isNew(record.index)) continue
@@ -37,18 +43,13 @@ export const createSplice = (type: RecordType, header: Buffer) => {
         origin = own
         metadata = metadataOf(origin)
       }
-      const begin = begins[place] ?? 0
-      const end = ends[place] ?? 0
-      const most = metadata.length + longestLong + end - begin
-      if (room.length - at < most) {
-        room = Buffer.allocUnsafeSlow(most)
-        at = 0
-      }
-      const from = at
-      at += metadata.copy(room, at)
-      at = writeLong(room, at, versionOf(verdict.submitted_offset, record.index))
-      at += message.copy(room, at, begin, end)
-      spliced.push({ id: String(record[type.id]), value: room.subarray(from, at) })
+      const from = begins[place] ?? 0
+      const to = ends[place] ?? 0
+      begin(out, metadata.length + longestLong + to - from)
+      put(out, metadata)
+      writeLong(out, versionOf(verdict.submitted_offset, record.index))
+      put(out, message, from, to)
+      spliced.push({ id: String(record[type.id]), value: out.bytes.subarray(out.start, out.at) })
     }
     return spliced
   }
@@ -75,12 +76,18 @@ export const createSplice = (type: RecordType, header: Buffer) => {
 /** What an accepted event begins with, up to its version. */
 const toMetadata = (header: Buffer, orgId: string, { requestId, batchId }: SubmittedAs, acceptedAt: number): Buffer => {
   const texts = [orgId, requestId, batchId].map((text) => Buffer.from(text))
-  const most = texts.reduce((sum, { length }) => sum + longestLong + length, header.length + longestLong)
-  const metadata = Buffer.allocUnsafe(most)
-  let at = header.copy(metadata)
+  const out = createAvroBytes(
+    texts.reduce((sum, { length }) => sum + longestLong + length, header.length + longestLong),
+  )
+  put(out, header)
   for (const text of texts) {
-    at = writeLong(metadata, at, text.length)
-    at += text.copy(metadata, at)
+    writeLong(out, text.length)
+    put(out, text)
   }
-  return metadata.subarray(0, writeLong(metadata, at, acceptedAt))
+  writeLong(out, acceptedAt)
+  return out.bytes.subarray(0, out.at)
+}
+
+const put = (out: AvroBytes, bytes: Buffer, from?: number, to?: number): void => {
+  out.at += bytes.copy(out.bytes, out.at, from, to)
 }

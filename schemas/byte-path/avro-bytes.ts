@@ -10,10 +10,13 @@ export type AvroBytes = {
   start: number
 }
 
+/** How large a piece is, unless something larger has to stand in it. */
+const pieceSize = 128 * 1024
+
 export const createAvroBytes = (room = 0): AvroBytes => ({ bytes: Buffer.allocUnsafeSlow(room), at: 0, start: 0 })
 
-/** How large a piece is, unless something larger has to stand in it. */
-export const pieceSize = 128 * 1024
+/** For the records of a body: a small one needs one small piece, a large one begins with as much as the next pieces have. */
+export const createAvroBytesFor = (body: Buffer): AvroBytes => createAvroBytes(Math.min(body.length + 256, pieceSize))
 
 /** Begins something of up to `room` bytes that has to stand in one piece. */
 export const begin = (out: AvroBytes, room: number): void => {
@@ -23,6 +26,9 @@ export const begin = (out: AvroBytes, room: number): void => {
   }
   out.start = out.at
 }
+
+/** The most bytes that a whole number takes that JavaScript holds exactly. */
+export const longestLong = 8
 
 /** An int or a long: zigzag, then seven bits in each byte. */
 export const writeLong = (out: AvroBytes, value: number): void => {

@@ -1,8 +1,12 @@
-// CSV as it comes, in UTF-8: where its rows and cells begin and end, by RFC 4180. A line ends in LF or CRLF.
+// CSV as it comes, in UTF-8: where its rows and cells begin and end, by RFC 4180. A line ends in LF or CRLF. The edge and the
+// uploader read with it. The console's reader stands by itself: it runs in browsers, which have no Buffer, on text in pieces.
 
 /** One row: where its cells stand, without their quotes. It is used again for the next row, so that no objects are made. */
 export type CsvRow = {
-  /** How many cells there are; where there are more than `mostCells`, only that many are kept. */
+  /** The most cells that are kept, and the most bytes that a row may have. */
+  most: number
+  longest: number
+  /** How many cells there are; where there are more than `most`, only that many are kept. */
   count: number
   from: number[]
   to: number[]
@@ -18,7 +22,9 @@ export type CsvRow = {
   isCut: boolean
 }
 
-export const createRow = (): CsvRow => ({
+export const createRow = (most = mostCells, longest = longestLine): CsvRow => ({
+  most,
+  longest,
   count: 0,
   from: [],
   to: [],
@@ -45,8 +51,9 @@ const carriageReturn = 0x0d
 
 /** Reads the row that begins here; returns the place after its line end, or -1 where more bytes are needed. `isLast`: none will come. */
 export const readRow = (csv: Buffer, start: number, isLast: boolean, row: CsvRow): number => {
-  const end = Math.min(csv.length, start + longestLine + 1)
-  const isWhole = isLast || csv.length - start > longestLine
+  const { most, longest } = row
+  const end = Math.min(csv.length, start + longest + 1)
+  const isWhole = isLast || csv.length - start > longest
   row.count = 0
   row.lineEnds = 0
   row.fault = undefined
@@ -69,11 +76,11 @@ export const readRow = (csv: Buffer, start: number, isLast: boolean, row: CsvRow
         isEscaped = true
         at += 2
       }
-      if (row.count < mostCells) put(row, opened + 1, at, isEscaped)
+      if (row.count < most) put(row, opened + 1, at, isEscaped)
       at++
     } else {
       while (at < end && csv[at] !== comma && csv[at] !== lineFeed && csv[at] !== quote) at++
-      if (row.count < mostCells) put(row, opened, at, false)
+      if (row.count < most) put(row, opened, at, false)
     }
     row.count++
     if (csv[at] === comma && at < end) {
@@ -87,12 +94,7 @@ export const readRow = (csv: Buffer, start: number, isLast: boolean, row: CsvRow
       if (at + 1 >= csv.length && !isLast) return -1
       if (at + 1 >= csv.length || csv[at + 1] === lineFeed) return endRow(csv, at + 1, isQuoted, row)
     }
-    const fault =
-      at >= end
-        ? tooLong
-        : isQuoted
-          ? 'something stands between a closing quote and the next comma'
-          : 'a quote stands within a cell that does not begin with one; put the cell in quotes, and double those in it'
+    const fault = at >= end ? tooLong : isQuoted ? afterQuote : quoteWithin
     return passLine(csv, start, at, isLast, row, fault)
   }
 }
@@ -109,12 +111,20 @@ export const cellAt = (csv: Buffer, row: CsvRow, n: number): string => {
   return row.isEscaped[n] ? text.replaceAll('""', '"') : text
 }
 
+/** A number as JSON has it: what a cell has to hold to be one. */
+export const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** What is wrong with a row, in the words of the edge. */
 export const tooLong = `the line is longer than ${longestLine} bytes, and no record is`
+export const neverClosed = 'a quote is opened and never closed'
+export const afterQuote = 'something stands between a closing quote and the next comma'
+export const quoteWithin =
+  'a quote stands within a cell that does not begin with one; put the cell in quotes, and double those in it'
 
 /** Ends a row at a line feed, or where the body ends. */
 const endRow = (csv: Buffer, at: number, isQuoted: boolean, row: CsvRow): number => {
   row.end = at > 0 && csv[at - 1] === carriageReturn ? at - 1 : at
-  if (!isQuoted && row.count <= mostCells) row.to[row.count - 1] = Math.max(row.from[row.count - 1] as number, row.end)
+  if (!isQuoted && row.count <= row.most) row.to[row.count - 1] = Math.max(row.from[row.count - 1] as number, row.end)
   row.lineEnds++
   return at + 1 > csv.length ? at : at + 1
 }
@@ -123,18 +133,18 @@ const endRow = (csv: Buffer, at: number, isQuoted: boolean, row: CsvRow): number
 const leaveOpened = (csv: Buffer, start: number, opened: number, isLast: boolean, row: CsvRow): number => {
   row.lineEnds = 0
   for (let at = start; at < opened; at++) if (csv[at] === lineFeed) row.lineEnds++
-  return passLine(csv, start, opened, isLast, row, 'a quote is opened and never closed')
+  return passLine(csv, start, opened, isLast, row, neverClosed)
 }
 
 /** Gives the row up, and goes to the end of its line. */
 const passLine = (csv: Buffer, start: number, from: number, isLast: boolean, row: CsvRow, fault: string): number => {
   const found = csv.indexOf(lineFeed, from)
-  const isInReach = found >= 0 && found - start <= longestLine
-  if (!isInReach && !isLast && csv.length - start <= longestLine) return -1
-  row.fault = isInReach || (found < 0 && csv.length - start <= longestLine) ? fault : tooLong
+  const isInReach = found >= 0 && found - start <= row.longest
+  if (!isInReach && !isLast && csv.length - start <= row.longest) return -1
+  row.fault = isInReach || (found < 0 && csv.length - start <= row.longest) ? fault : tooLong
   row.isCut = found < 0 && !isLast
   const end = found < 0 ? csv.length : found
-  row.end = Math.min(end, start + longestLine)
+  row.end = Math.min(end, start + row.longest)
   if (!row.isCut) row.lineEnds++
   return found < 0 ? csv.length : found + 1
 }

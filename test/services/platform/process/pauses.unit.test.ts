@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createBreathe } from '#platform/process/breathe.js'
+import { createPauses } from '#platform/process/pauses.js'
 
 const workFor = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; );
@@ -7,10 +7,10 @@ const workFor = (ms: number) => {
 
 it('gives everything else its turn in the middle of a long loop, and not at every step of it', async () => {
   let turns = 0
-  const breathe = createBreathe()
+  const pause = createPauses()
   const timer = setInterval(() => turns++, 1)
   for (let step = 0; step < 100; step++) {
-    await breathe()
+    await pause()
     workFor(1)
   }
   clearInterval(timer)
@@ -20,13 +20,13 @@ it('gives everything else its turn in the middle of a long loop, and not at ever
 
 it('lets others be served whenever a loop has taken long', async () => {
   let now = 0
-  const breathe = createBreathe(() => now)
-  expect(breathe()).toBeUndefined()
+  const pause = createPauses(() => now)
+  expect(pause()).toBeUndefined()
   now = 19
-  expect(breathe()).toBeUndefined()
+  expect(pause()).toBeUndefined()
   now = 20
-  await breathe()
-  expect(breathe()).toBeUndefined()
+  await pause()
+  expect(pause()).toBeUndefined()
   now = 39
-  expect(breathe()).toBeUndefined()
+  expect(pause()).toBeUndefined()
 })
