@@ -22,7 +22,9 @@ const folder = await mkdtemp(join(tmpdir(), 'weir-client-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 const clone = join(folder, 'weir')
 const project = join(folder, 'project')
-const tarballs = ['./weir-client-0.1.0.tgz', './weir-upload-0.1.0.tgz']
+const { version } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8'))
+const client = `./weir-client-${version}.tgz`
+const uploader = `./weir-upload-${version}.tgz`
 const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc')
 
 const blocks = blocksOf(await readFile(join(packageRoot, 'clients/typescript/README.md'), 'utf8'))
@@ -41,7 +43,7 @@ beforeAll(async () => {
   const packages = ['./clients/typescript', './clients/uploader']
   await execa('npm', ['pack', ...packages, '--pack-destination', project], { cwd: clone })
   // Offline: neither needs anything that is not in its own file.
-  await execa('npm', ['install', ...tarballs, '--offline', '--no-audit', '--no-fund'], { cwd: project })
+  await execa('npm', ['install', client, uploader, '--offline', '--no-audit', '--no-fund'], { cwd: project })
 })
 
 it('runs what its README shows, in plain Node', async () => {
@@ -141,12 +143,12 @@ const namesIn = async (tarball: string): Promise<string[]> =>
     .sort()
 
 it('holds what it needs and nothing else', async () => {
-  const names = await namesIn('weir-client-0.1.0.tgz')
+  const names = await namesIn(client)
   expect(
     names.filter((name) => !/^(dist\/([\w-]+\/)?[\w-]+\.(js|js\.map|d\.ts)|src\/([\w-]+\/)?[\w-]+\.ts)$/.test(name)),
   ).toEqual(['LICENSE', 'README.md', 'package.json'])
   expect(names).toContain('dist/index.d.ts')
-  expect(await namesIn('weir-upload-0.1.0.tgz')).toEqual([
+  expect(await namesIn(uploader)).toEqual([
     'LICENSE',
     'README.md',
     'dist/licences.md',
