@@ -20,73 +20,31 @@ import { readConfig } from './embedded/launcher/config.js'
 /** One row of the page. `fallback` is the default; without one it is empty. */
 export type Setting = { name: string; readers: string[]; fallback: string; meaning: string }
 
-/** The variables that no service reads, and what a part reads otherwise than the services. */
-const elsewhere: Setting[] = [
-  setting('DATA_DIR', 'launcher', '.data', 'folder of all data, logs and the demo key; relative to the clone'),
-  setting('KAFKA_PORT', 'launcher, compose', '9092', 'port of the Kafka that is started'),
-  setting('REGISTRY_PORT', 'launcher, compose', '8081', 'port of the schema registry that is started'),
-  setting('POSTGRES_PORT', 'launcher, compose', '5432', 'port of the Postgres that is started'),
-  setting('CLICKHOUSE_PORT', 'launcher, embedded, compose', '8123', 'port of the ClickHouse that is started'),
-  setting('EDGE_URL', 'compose', 'http://edge:8080', 'where refused records are sent again, inside the containers'),
-  setting(
-    'SUBNET',
-    'compose',
-    '10.213.57.0/24',
-    'the network of the containers. This network and its gateway, by which this machine reaches them, may speak plain HTTP to the edge',
-  ),
-  setting(
-    'POSTGRES_PASSWORD',
-    'compose',
-    'weir',
-    'password of the Postgres that is started; set it before the first start',
-  ),
-  setting(
-    'CLICKHOUSE_PASSWORD',
-    'compose',
-    'weir',
-    'password of the ClickHouse that is started; set it before the first start',
-  ),
-  setting(
-    'CLICKHOUSE_PASSWORD',
-    'embedded',
-    '',
-    'password that analysts need at the embedded ClickHouse, whose user `default` only reads; without it they need none',
-  ),
-  setting(
-    'CLICKHOUSE_WEIR_PASSWORD',
-    'embedded',
-    '',
-    'set by the launcher: password of the user `weir`, who may write, from `clickhouse-password` in the data folder',
-  ),
-  setting('CLICKHOUSE_HOST', 'embedded', '127.0.0.1', 'set by the launcher: address of the embedded ClickHouse'),
-  setting('CLICKHOUSE_PATH', 'embedded', '', 'set by the launcher: data folder of the embedded ClickHouse'),
-  setting(
-    'UV_THREADPOOL_SIZE',
-    'embedded',
-    '',
-    'set by the launcher: how many queries the embedded ClickHouse runs at once, at least 4',
-  ),
-  setting('JAVA_HOME', 'embedded', '', 'where Java is, if it is not the one on the `PATH`'),
-]
+/** The variables that no service reads, and what a part reads otherwise than the services: name, readers, default, meaning. */
+const elsewhere = rowsOf(`
+DATA_DIR | launcher | .data | folder of all data, logs and the demo key; relative to the clone
+KAFKA_PORT | launcher, compose | 9092 | port of the Kafka that is started
+REGISTRY_PORT | launcher, compose | 8081 | port of the schema registry that is started
+POSTGRES_PORT | launcher, compose | 5432 | port of the Postgres that is started
+CLICKHOUSE_PORT | launcher, embedded, compose | 8123 | port of the ClickHouse that is started
+EDGE_URL | compose | http://edge:8080 | where refused records are sent again, inside the containers
+SUBNET | compose | 10.213.57.0/24 | the network of the containers. This network and its gateway, by which this machine reaches them, may speak plain HTTP to the edge
+POSTGRES_PASSWORD | compose | weir | password of the Postgres that is started; set it before the first start
+CLICKHOUSE_PASSWORD | compose | weir | password of the ClickHouse that is started; set it before the first start
+CLICKHOUSE_PASSWORD | embedded | – | password that analysts need at the embedded ClickHouse, whose user \`default\` only reads; without it they need none
+CLICKHOUSE_WEIR_PASSWORD | embedded | – | set by the launcher: password of the user \`weir\`, who may write, from \`clickhouse-password\` in the data folder
+CLICKHOUSE_HOST | embedded | 127.0.0.1 | set by the launcher: address of the embedded ClickHouse
+CLICKHOUSE_PATH | embedded | – | set by the launcher: data folder of the embedded ClickHouse
+UV_THREADPOOL_SIZE | embedded | – | set by the launcher: how many queries the embedded ClickHouse runs at once, at least 4
+JAVA_HOME | embedded | – | where Java is, if it is not the one on the \`PATH\``)
 
-const forTests: Setting[] = [
-  setting('WEIR_TEST_STACK', 'tests', '', '`docker`: tests run on the official images instead of the embedded parts'),
-  setting(
-    'UPLOAD_ROWS',
-    'tests',
-    '',
-    'how many rows are uploaded while the uploader, the edge, integrity and Kafka are killed',
-  ),
-  setting(
-    'WAITING_RECORDS',
-    'tests',
-    '',
-    'how many records are uploaded in random order, to wait for each other, while services are killed',
-  ),
-  setting('MODEL_RUNS', 'tests', '', 'how many histories the model draws'),
-  setting('MODEL_SEED', 'tests', '', 'the seed from which the model draws its histories'),
-  setting('FUZZ_SEED', 'tests', '', 'the seed of the requests that are generated from the OpenAPI document'),
-]
+const forTests = rowsOf(`
+WEIR_TEST_STACK | tests | – | \`docker\`: tests run on the official images instead of the embedded parts
+UPLOAD_ROWS | tests | – | how many rows are uploaded while the uploader, the edge, integrity and Kafka are killed
+WAITING_RECORDS | tests | – | how many records are uploaded in random order, to wait for each other, while services are killed
+MODEL_RUNS | tests | – | how many histories the model draws
+MODEL_SEED | tests | – | the seed from which the model draws its histories
+FUZZ_SEED | tests | – | the seed of the requests that are generated from the OpenAPI document`)
 
 /** What the embedded parts read beside the services, under the same name and with the same meaning. */
 const embeddedToo = ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL', 'LOG_LEVEL']
@@ -181,8 +139,14 @@ empty variable counts as not set. \`npm start\` hands its whole environment on t
 and \`compose\` for what \`docker-compose.yml\` passes on from your shell (for any other variable there, write a
 \`docker-compose.override.yml\`).`
 
-function setting(name: string, readers: string, fallback: string, meaning: string): Setting {
-  return { name, readers: readers.split(', '), fallback, meaning }
+function rowsOf(lines: string): Setting[] {
+  return lines
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [name = '', readers = '', fallback = '', meaning = ''] = line.split(' | ')
+      return { name, readers: readers.split(', '), fallback: fallback.replace('–', ''), meaning }
+    })
 }
 
 /** The description, and the values that are taken where it does not name them. */
