@@ -1,4 +1,4 @@
-// Writes the derived files into schemas/published/ and into the clients. With --check it writes nothing and fails where one is
+// Writes the derived files into schemas/published/, into the clients and into docs/. With --check it writes nothing and fails where one is
 // stale.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,6 +15,7 @@ import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
 import { freePorts } from './embedded/servers/ports.js'
 import { postgresPart } from './embedded/servers/postgres.js'
 import { createSupervisor } from './embedded/supervision/supervisor.js'
+import { settingsPage } from './settings-page.js'
 
 /** Runs the migrations in an empty database of this server, describes what they make, and drops the database. */
 const describeMigrated = async (serverUrl: string): Promise<string> => {
@@ -58,6 +59,7 @@ const published = publishedFiles(catalogue).set('postgres.sql', postgresSql)
 const wanted = new Map([
   ...[...published].map(([name, text]): [string, string] => [join(folder, name), text]),
   ...clientFiles(catalogue),
+  ['docs/settings.md', settingsPage()],
 ])
 const present = readdirSync(join(packageRoot, folder)).map((name) => join(folder, name))
 const textOf = (path: string): string | undefined =>

@@ -53,7 +53,8 @@ export const configSchema = {
       type: 'integer',
       minimum: 1,
       maximum: 65535,
-      description: 'port for operators alone, with /metrics and all of /readyz; EDGE_PORT then tells only ready or not',
+      description:
+        'port for operators alone, with /metrics and all of /readyz; EDGE_PORT then tells only ready or not. Plain HTTP on EDGE_HOST',
     },
     BATCH_RECORDS: {
       type: 'integer',
@@ -68,7 +69,7 @@ export const configSchema = {
       minimum: 1024,
       maximum: 8_388_608,
       default: 524_288,
-      description: 'about how large a batch may grow',
+      description: 'about how large a batch may grow. Keep it below `max.message.bytes` of the topics (32 MiB)',
     },
     BODY_LIMIT: {
       type: 'integer',
@@ -82,7 +83,7 @@ export const configSchema = {
       type: 'integer',
       minimum: 100,
       default: 30_000,
-      description: 'how long a request waits for its verdicts',
+      description: 'how long a request waits for its verdicts. Then it is answered "outcome unknown"',
     },
     REQUEST_RETENTION_HOURS: {
       type: 'integer',
@@ -96,12 +97,13 @@ export const configSchema = {
       minimum: 0,
       maximum: 1000,
       default: 5,
-      description: 'how long an interaction waits for others to share its event, while an earlier one is on its way',
+      description:
+        'how long an interaction waits for others to share its event, while an earlier one is on its way. More means fewer, larger batches and slower answers',
     },
     INTERACTIONS_REQUIRE_KEY: {
       type: 'boolean',
       default: true,
-      description: 'whether recording an interaction needs an API key',
+      description: 'whether recording an interaction needs an API key. With false, INTERACTIONS_ORG has to be set',
     },
     INTERACTIONS_ORG: {
       type: 'string',
@@ -110,13 +112,14 @@ export const configSchema = {
     },
     WEIR_DEMO_KEY: {
       type: 'string',
-      description: 'the one key that may have another form than those that are issued; it has to be provisioned too',
+      description:
+        'the one key that may have another form than those that are issued; it has to be provisioned too. The key of the organisation demo, at least 8 visible characters; without it one is made. It has to stay set for as long as that key is used',
     },
     PEERS: {
       type: 'string',
       default: '',
       description:
-        'services whose health and metrics the edge shows, like integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083',
+        'services whose health and metrics the edge shows, like integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083. `npm start` sets it',
     },
   },
 } as const satisfies ConfigSchema

@@ -30,13 +30,14 @@ export const retentionVariables = {
     type: 'integer',
     minimum: 1,
     default: 90,
-    description: 'how many whole days (UTC) rejections are kept',
+    description:
+      'how many whole days (UTC) rejections are kept. In ClickHouse also records that waited; integrity keeps what it knows of retries two weeks longer',
   },
   HISTORY_DAYS: {
     type: 'integer',
     minimum: 1,
     description:
-      'how many whole days (UTC) a version of a record is kept after it was replaced; kept for good where not set',
+      'how many whole days (UTC) a version of a record is kept after it was replaced; kept for good where not set. The current version always stays',
   },
   PRUNE_EVERY_SECONDS: {
     type: 'integer',

@@ -24,7 +24,7 @@ export const configSchema = {
     EDGE_URL: { type: 'string', default: 'http://127.0.0.1:8080', description: 'where refused records are sent again' },
     NO_SYSTEM_IN: {
       type: 'string',
-      description: 'the data folder in which npm run weir found no system; it sets this, and nobody else has to',
+      description: 'the data folder in which npm run weir found no system; it sets this, and you never have to',
     },
     CALLED_AS: {
       type: 'string',
@@ -34,7 +34,10 @@ export const configSchema = {
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,
     HISTORY_DAYS,
-    WEIR_DEMO_KEY: { type: 'string', description: "the demo organisation's key, at least 8 visible characters" },
+    WEIR_DEMO_KEY: {
+      type: 'string',
+      description: "the demo organisation's key, at least 8 visible characters",
+    },
   },
 } as const satisfies ConfigSchema
 

@@ -7,8 +7,9 @@ export const leftOut = [
     begins: 'npm start ',
     why: 'this is how the journey that runs the others starts, and its system',
   },
-  { page: 'README.md', begins: 'npm run check ', why: 'these run the tests, and take up to an hour and a half' },
-  { page: 'docs/operations.md', begins: 'npm run faults ', why: 'these take up to an hour and a half' },
+  { page: 'CONTRIBUTING.md', begins: 'npm run check ', why: 'these run the tests, and take up to an hour and a half' },
+  { page: 'CONTRIBUTING.md', begins: 'npm version ', why: 'it makes a release' },
+  { page: 'docs/faults.md', begins: 'npm run faults ', why: 'these take up to an hour and a half' },
   { page: 'docs/performance.md', begins: 'npm run bench ', why: 'these take up to half an hour' },
   {
     page: 'docs/capacity.md',

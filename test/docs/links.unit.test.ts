@@ -1,17 +1,16 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { pages } from './snippets.js'
 
 // What the documents point at is there: files and folders that they link to or name, and headings that they link to.
 
 const root = join(import.meta.dirname, '../..')
 const documents = [
-  'README.md',
-  ...['docs', 'docs/decisions'].flatMap((folder) =>
-    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) =>
-      entry.isFile() ? [`${folder}/${entry.name}`] : [],
-    ),
-  ),
+  ...pages,
+  'clients/typescript/README.md',
+  'clients/uploader/README.md',
+  'clients/conformance/README.md',
 ]
 
 /** Without fenced blocks, which show commands and output. */
@@ -22,7 +21,7 @@ const linksIn = (text: string): string[] =>
 
 /** Paths of the repository in backticks. A glob or a `<placeholder>` names no file; `{one,other}` names two. */
 const pathsIn = (text: string): string[] =>
-  [...text.matchAll(/`((?:services|schemas|deploy|docs|test)\/[^`\s]*)`/g)]
+  [...text.matchAll(/`((?:services|schemas|deploy|docs|test|clients)\/[^`\s]*)`/g)]
     .map(([, path = '']) => path)
     .filter((path) => !/[*<]/.test(path))
     .flatMap(alternativesOf)
@@ -64,7 +63,7 @@ it('finds what it looks for', () => {
     'a [page](docs/x.md#here), [elsewhere](https://a.b), `services/{edge,sink}/main.ts`, `test/*.ts`, `docs/<x>`'
   expect(linksIn(text)).toEqual(['docs/x.md#here'])
   expect(pathsIn(text)).toEqual(['services/edge/main.ts', 'services/sink/main.ts'])
-  expect(isThere('README.md', 'docs/operations.md#when-something-is-away')).toBe(true)
-  expect(isThere('README.md', 'docs/operations.md#when-nothing-is-away')).toBe(false)
+  expect(isThere('README.md', 'docs/runbook.md#when-something-is-away')).toBe(true)
+  expect(isThere('README.md', 'docs/runbook.md#when-nothing-is-away')).toBe(false)
   expect(isThere('docs/operations.md', '../README.md')).toBe(true)
 })

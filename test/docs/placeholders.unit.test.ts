@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { pages } from './snippets.js'
 
 const root = `${import.meta.dirname}/../..`
-const documents = ['README.md', ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`)]
 
 // A shell reads <key_id> as a file to read from: a line is pasted as it stands, so a value is a variable that was set before.
-it.each(documents.filter((name) => name.endsWith('.md')))('%s has no placeholder in a line for the shell', (name) => {
+it.each(pages)('%s has no placeholder in a line for the shell', (name) => {
   const blocks = readFileSync(`${root}/${name}`, 'utf8').matchAll(/^```sh\n(.*?)^```/gms)
   const lines = [...blocks].flatMap(([, block = '']) => block.split('\n'))
   expect(lines.filter((line) => /<[a-z][a-z_ -]*>/i.test(line))).toEqual([])

@@ -2,10 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
 
+const pagesIn = (folder: string, options = {}): string[] =>
+  readdirSync(join(packageRoot, folder), { encoding: 'utf8', ...options })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name))
+    .sort()
+
 /** The pages that a reader follows, in the order in which they are read. */
-export const pages = ['README.md', ...readdirSync(join(packageRoot, 'docs')).map((name) => `docs/${name}`)].filter(
-  (name) => name.endsWith('.md'),
-)
+export const pages = [...new Set(['README.md', ...pagesIn('.'), ...pagesIn('docs', { recursive: true })])]
 
 /** Something on a page that a reader can paste. */
 export type Snippet = {

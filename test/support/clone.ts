@@ -2,7 +2,16 @@ import { cp, mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
 
-const copied = ['deploy', 'services', 'clients', 'schemas', 'package.json', 'package-lock.json', 'tsconfig.json']
+const copied = [
+  'deploy',
+  'services',
+  'clients',
+  'schemas',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'LICENSE',
+]
 const linked = ['node_modules', '.parts']
 
 /** This clone again in another folder: its sources and what is built of them as copies, what was downloaded by a link. */

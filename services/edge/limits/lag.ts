@@ -13,7 +13,7 @@ export const lagVariables = {
     // still decided before its requests time out.
     default: 5_000,
     description:
-      "how long an organisation's oldest batch of a type may be undecided, or its next one be expected to, before no more of it is taken in",
+      "how long an organisation's oldest batch of a type may be undecided, or its next one be expected to, before no more of it is taken in. Keep it at a sixth of VERDICT_TIMEOUT_MS",
   },
 } as const satisfies ConfigSchema['properties']
 

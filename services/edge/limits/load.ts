@@ -11,7 +11,8 @@ export const loadVariables = {
     minimum: 1024,
     // Measured: with the half that one organisation may hold in full use, the edge peaked at 306 MiB of memory.
     default: 67_108_864,
-    description: 'most bytes of bodies, after decompression, that are in flight at once; at least BODY_LIMIT',
+    description:
+      'most bytes of bodies, after decompression, that are in flight at once; at least BODY_LIMIT. Half of them for one organisation, but never less than BODY_LIMIT',
   },
   MAX_RECORDS_IN_FLIGHT: {
     type: 'integer',
@@ -19,14 +20,14 @@ export const loadVariables = {
     // Measured: integrity decides about 20 000 a second on one core.
     default: 100_000,
     description:
-      'records without a verdict from which on large bodies wait for their turn; a fifth of them for one organisation',
+      'records without a verdict from which on large bodies wait for their turn; a fifth of them for one organisation. A body is large above 16 KiB',
   },
   MAX_BATCHES_IN_FLIGHT: {
     type: 'integer',
     minimum: 1,
     default: 1000,
     description:
-      'batches without a verdict from which on no more bodies are taken in; three quarters for one organisation',
+      'batches without a verdict from which on no more bodies are taken in; three quarters for one organisation. Less when others send too',
   },
 } as const satisfies ConfigSchema['properties']
 

@@ -13,7 +13,8 @@ export const rateVariables = {
     // More than an edge with one core can answer in a second: tests and benchmarks do not reach it, a client in an
     // endless loop does.
     default: 2000,
-    description: 'most requests of one key in a second, unless its organisation has a limit of its own; 0: no limit',
+    description:
+      'most requests of one key in a second, unless its organisation has a limit of its own; 0: no limit. Counted by each edge; `weir orgs limits` sets that of an organisation',
   },
   RATE_RECORDS_PER_SECOND: {
     type: 'integer',

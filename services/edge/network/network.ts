@@ -4,7 +4,12 @@ import { type Certificate, type CertificateFiles, checkCertificate, readFiles } 
 
 /** What an operator says about the network that the edge stands in. */
 export const networkVariables = {
-  EDGE_HOST: { type: 'string', default: '127.0.0.1', description: 'address that the edge listens on' },
+  EDGE_HOST: {
+    type: 'string',
+    default: '127.0.0.1',
+    description:
+      'address that the edge listens on. Other than loopback only with TLS_CERT, TRUST_PROXY or PLAIN_HTTP_FROM',
+  },
   TLS_CERT: {
     type: 'string',
     default: '',

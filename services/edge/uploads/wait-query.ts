@@ -9,7 +9,8 @@ export const waitVariables = {
     minimum: 1,
     maximum: 604_800,
     default: 60,
-    description: 'the shortest time that a request may have its records wait for what they refer to',
+    description:
+      'the shortest time that a request may have its records wait for what they refer to. The longest is 7 days',
   },
 } as const satisfies ConfigSchema['properties']
 

@@ -12,19 +12,22 @@ export const layoutVariables = {
     type: 'integer',
     minimum: 1,
     maximum: 256,
-    description: 'how many lanes an organisation has for each type; chosen at the first provisioning',
+    description:
+      'how many lanes an organisation has for each type; chosen at the first provisioning. As many integrity instances can decide its records at once. 1 where it is not set; see [How wide a system is](operations.md#how-wide-a-system-is)',
   },
   SUBMITTED_PARTITIONS: {
     type: 'integer',
     minimum: 1,
     maximum: 1000,
-    description: 'how many partitions each submitted topic has; chosen at the first provisioning',
+    description:
+      'how many partitions each submitted topic has; chosen at the first provisioning. 4 where it is not set, 24 under compose',
   },
   ACCEPTED_PARTITIONS: {
     type: 'integer',
     minimum: 1,
     maximum: 1000,
-    description: 'how many partitions each accepted topic has; chosen at the first provisioning',
+    description:
+      'how many partitions each accepted topic has; chosen at the first provisioning. `weir.rejected` and `weir.waiting` have as many, `weir.interactions` three times as many',
   },
 } as const satisfies ConfigSchema['properties']
 

@@ -120,7 +120,8 @@ const toSentences = (error: Error, schema: ConfigSchema): string =>
     )
     .map((line) => {
       const name = /^\w+/.exec(line)?.[0] ?? ''
-      const about = schema.properties[name]?.description
+      // Its first sentence: what follows is for docs/settings.md.
+      const about = schema.properties[name]?.description.split('. ')[0]
       return about ? `${line} (${about})` : line
     })
     .join('; ')

@@ -22,7 +22,12 @@ export type FailPoint = (typeof failPoints)[number]
 export type FailAt = (point: FailPoint) => void
 
 export const failPointVariables = {
-  WEIR_FAILPOINT: { type: 'string', enum: failPoints, description: 'for tests: where the process kills itself' },
+  WEIR_FAILPOINT: {
+    type: 'string',
+    enum: failPoints,
+    description:
+      'for tests: where the process kills itself. A row of the crash table in [correctness.md](correctness.md)',
+  },
   WEIR_FAILPOINT_PASS: {
     type: 'integer',
     minimum: 1,

@@ -7,17 +7,17 @@ type Variables = ConfigSchema['properties']
 
 const secretFile = (name: string) =>
   ({ type: 'string', description: `file that holds ${name}, instead of it` }) as const
-const caFile = (part: string) =>
+const caFile = (part: string, more = '') =>
   ({
     type: 'string',
-    description: `file with the certificate (PEM) of the authority that signed that of ${part}, where the public ones did not`,
+    description: `file with the certificate (PEM) of the authority that signed that of ${part}, where the public ones did not. ${more}`,
   }) as const
 
 export const kafkaVariables = {
   KAFKA_BROKERS: {
     type: 'string',
     default: '127.0.0.1:9092',
-    description: 'Kafka bootstrap addresses, comma-separated',
+    description: 'Kafka bootstrap addresses, comma-separated. Given to `npm start`, no Kafka is started',
   },
   KAFKA_TLS: { type: 'boolean', default: false, description: 'whether the brokers are reached over TLS' },
   KAFKA_CA_FILE: caFile('the brokers, or of the token endpoint'),
@@ -31,7 +31,8 @@ export const kafkaVariables = {
   KAFKA_PASSWORD_FILE: secretFile('KAFKA_PASSWORD'),
   KAFKA_OAUTH_TOKEN_URL: {
     type: 'string',
-    description: 'with OAUTHBEARER: where a token is had for client credentials',
+    description:
+      'with OAUTHBEARER: where a token is had for client credentials. It is renewed after four fifths of its life, or 30 s before its end',
   },
   KAFKA_OAUTH_CLIENT_ID: { type: 'string', description: 'the client that the token is for' },
   KAFKA_OAUTH_CLIENT_SECRET: { type: 'string', description: 'the secret of KAFKA_OAUTH_CLIENT_ID' },
@@ -51,7 +52,7 @@ export const registryVariables = {
   SCHEMA_REGISTRY_URL: {
     type: 'string',
     default: 'http://127.0.0.1:8081/apis/ccompat/v7',
-    description: 'base address of a Confluent-compatible schema registry',
+    description: 'base address of a Confluent-compatible schema registry. Given to `npm start`, none is started',
   },
   SCHEMA_REGISTRY_CA_FILE: caFile('the schema registry'),
   SCHEMA_REGISTRY_USERNAME: { type: 'string', description: 'who the service logs in as at the schema registry' },
@@ -65,14 +66,23 @@ export const postgresVariables = {
   POSTGRES_URL: {
     type: 'string',
     default: 'postgres://weir:weir@127.0.0.1:5432/weir',
-    description: 'connection string of the Postgres database',
+    description:
+      'connection string of the Postgres database. Reached directly or through a pooler in session mode; given to `npm start`, none is started',
   },
   POSTGRES_URL_FILE: secretFile('POSTGRES_URL'),
-  POSTGRES_CA_FILE: caFile('Postgres'),
+  POSTGRES_CA_FILE: caFile(
+    'Postgres',
+    'Certificate and name are then checked. Where a public authority signed, write `?sslmode=verify-full` in the URL instead',
+  ),
 } as const satisfies Variables
 
 export const clickhouseVariables = {
-  CLICKHOUSE_URL: { type: 'string', default: 'http://127.0.0.1:8123', description: 'HTTP address of ClickHouse' },
+  CLICKHOUSE_URL: {
+    type: 'string',
+    default: 'http://127.0.0.1:8123',
+    description:
+      'HTTP address of ClickHouse. With user and password if it needs them; given to `npm start`, none is started',
+  },
   CLICKHOUSE_URL_FILE: secretFile('CLICKHOUSE_URL'),
   CLICKHOUSE_CA_FILE: caFile('ClickHouse'),
 } as const satisfies Variables

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import avro from 'avsc'
@@ -12,15 +12,19 @@ import { topicReferenceOf } from '#schemas/derive/topic-reference/topic-referenc
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Values } from '#schemas/field.js'
 import type { RecordType } from '#schemas/record.js'
-import { blocksOf, showsIn } from '../../docs/snippets.js'
-import { sampleOf } from '../../support/sample.js'
-import { newOrganisation, system } from '../../support/system/system.js'
+import { blocksOf, showsIn } from '../docs/snippets.js'
+import { cloneInto } from '../support/clone.js'
+import { sampleOf } from '../support/sample.js'
+import { newOrganisation, system } from '../support/system/system.js'
 
-// What a stranger gets: the package as npm packs it, in a project of their own that has nothing else.
+// What a stranger gets: the SDK and the uploader as npm packs them, in a project of their own that has nothing else.
 const folder = await mkdtemp(join(tmpdir(), 'weir-client-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 const clone = join(folder, 'weir')
 const project = join(folder, 'project')
+const { version } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8'))
+const client = `./weir-client-${version}.tgz`
+const uploader = `./weir-upload-${version}.tgz`
 const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc')
 
 const blocks = blocksOf(await readFile(join(packageRoot, 'clients/typescript/README.md'), 'utf8'))
@@ -33,14 +37,13 @@ const program = textOf('ts').replaceAll('http://127.0.0.1:8080', system.edgeUrl)
 
 beforeAll(async () => {
   // Packing builds beside the sources; those of this clone stay as they are.
-  await mkdir(clone)
-  await cp(join(packageRoot, 'clients/typescript'), join(clone, 'clients/typescript'), { recursive: true })
-  await cp(join(packageRoot, 'tsconfig.json'), join(clone, 'tsconfig.json'))
-  await symlink(join(packageRoot, 'node_modules'), join(clone, 'node_modules'))
+  await cloneInto(clone)
   await mkdir(project)
-  await execa('npm', ['pack', './clients/typescript', '--pack-destination', project], { cwd: clone })
   await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
-  await execa('npm', ['install', './weir-client-0.1.0.tgz', '--offline', '--no-audit', '--no-fund'], { cwd: project })
+  const packages = ['./clients/typescript', './clients/uploader']
+  await execa('npm', ['pack', ...packages, '--pack-destination', project], { cwd: clone })
+  // Offline: neither needs anything that is not in its own file.
+  await execa('npm', ['install', client, uploader, '--offline', '--no-audit', '--no-fund'], { cwd: project })
 })
 
 it('runs what its README shows, in plain Node', async () => {
@@ -112,13 +115,44 @@ async function complaintsOf(files: string[], settings: string[]): Promise<string
   return (await execa(process.execPath, words, { cwd: project, reject: false })).stdout
 }
 
+it('uploads files with the command of the other package, which needs no clone', async () => {
+  const org = await newOrganisation('packed-uploader')
+  const weirUpload = (...words: string[]) =>
+    execa('npx', ['--no', 'weir-upload', ...words], {
+      cwd: project,
+      env: { WEIR_URL: system.edgeUrl, WEIR_KEY: org.key },
+      reject: false,
+    })
+  const { stdout } = await weirUpload('sample', '--customers', '10', '--out', 'sample')
+  expect(stdout).toContain('sample/shops.csv')
+  const { stdout: summary } = await weirUpload('upload', '--json', 'sample/shops.csv', 'sample/offers.csv')
+  const { accepted, refused, files } = JSON.parse(summary)
+  expect({ refused, states: files.map(({ state }: { state: string }) => state) }).toEqual({
+    refused: 0,
+    states: ['finished', 'finished'],
+  })
+  expect(accepted).toBeGreaterThan(1)
+  const { stderr } = await weirUpload('sample/shops.csv')
+  expect(stderr).toContain("To send it all again: npx weir-upload upload 'sample/shops.csv' --restart")
+})
+
+const namesIn = async (tarball: string): Promise<string[]> =>
+  (await execa('tar', ['tzf', tarball], { cwd: project })).stdout
+    .split('\n')
+    .map((name) => name.replace('package/', ''))
+    .sort()
+
 it('holds what it needs and nothing else', async () => {
-  const { stdout } = await execa('tar', ['tzf', 'weir-client-0.1.0.tgz'], { cwd: project })
-  const names = stdout.split('\n').map((name) => name.replace('package/', ''))
+  const names = await namesIn(client)
   expect(
-    names
-      .filter((name) => !/^(dist\/([\w-]+\/)?[\w-]+\.(js|js\.map|d\.ts)|src\/([\w-]+\/)?[\w-]+\.ts)$/.test(name))
-      .sort(),
-  ).toEqual(['README.md', 'package.json'])
+    names.filter((name) => !/^(dist\/([\w-]+\/)?[\w-]+\.(js|js\.map|d\.ts)|src\/([\w-]+\/)?[\w-]+\.ts)$/.test(name)),
+  ).toEqual(['LICENSE', 'README.md', 'package.json'])
   expect(names).toContain('dist/index.d.ts')
+  expect(await namesIn(uploader)).toEqual([
+    'LICENSE',
+    'README.md',
+    'dist/licences.md',
+    'dist/weir-upload.js',
+    'package.json',
+  ])
 })
