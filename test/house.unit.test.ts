@@ -25,6 +25,7 @@ const aliases = {
   '#rejections/': 'services/rejections/',
   '#http/': 'services/http/',
   '#query/': 'services/query/',
+  '#tables/': 'services/tables/',
   '#platform/': 'services/platform/',
 }
 
@@ -56,7 +57,8 @@ it.each([
   { room: 'services/edge', mayImport: [...shared, 'services/rejections', 'services/http', 'services/query'] },
   { room: 'services/http', mayImport: ['schemas'] },
   { room: 'services/integrity', mayImport: shared },
-  { room: 'services/sink', mayImport: shared },
+  { room: 'services/tables', mayImport: ['schemas', 'services/platform'] },
+  { room: 'services/sink', mayImport: [...shared, 'services/tables'] },
   { room: 'clients/typescript', mayImport: [] },
   { room: 'clients/console', mayImport: ['clients/typescript'] },
   { room: 'clients/uploader', mayImport: ['schemas', 'clients/typescript'] },

@@ -1,9 +1,9 @@
 import type { Fetch } from '#platform/kafka/kafka.js'
 import type { SetAside } from '#platform/kafka/set-aside.js'
 import type { FailAt } from '#platform/process/fail-point.js'
+import type { Sorted } from '#tables/readable.js'
+import type { TableFeed } from '#tables/table-feeds.js'
 import type { SinkFigures } from './figures.js'
-import type { Sorted } from './readable.js'
-import type { TableFeed } from './table-feeds.js'
 
 /**
  * Writes one fetch of one partition into its table. The offsets are committed when this resolves. Where it rejects, the same

@@ -20,12 +20,12 @@ import { rejectedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic, database, rejectedTopic, sinkGroupOf, subjectOf } from '#schemas/derive/names.js'
 import type { RejectedEvent } from '#schemas/events.js'
 import { createSetAsideMessage } from '#schemas/set-aside.js'
+import { openTableFeeds } from '#tables/table-feeds.js'
+import type { Insert } from '#tables/table-writer.js'
 import { configSchema } from './config.js'
 import { createSinkFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
 import { startRetention } from './retention.js'
-import { openTableFeeds } from './table-feeds.js'
-import type { Insert } from './table-writer.js'
 
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'clickhouse']))

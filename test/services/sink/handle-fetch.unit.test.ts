@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Fetch, Received } from '#platform/kafka/kafka.js'
+import type { Sorted } from '#tables/readable.js'
 import { createFetchHandler } from '../../../services/sink/handle-fetch.js'
-import type { Sorted } from '../../../services/sink/readable.js'
 
 const topic = 'weir.accepted.shops'
 const received = (offset: number, text: string): Received => ({

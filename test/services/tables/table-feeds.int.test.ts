@@ -11,9 +11,9 @@ import { type Field, optional, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
+import { openTableFeeds } from '#tables/table-feeds.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
 import { createFetchHandler } from '../../../services/sink/handle-fetch.js'
-import { openTableFeeds } from '../../../services/sink/table-feeds.js'
 
 const parts = inject('parts')
 const clickhouse = createClickHouse(parts.CLICKHOUSE_URL)
