@@ -1,3 +1,4 @@
+import { groupBy } from '#platform/group-by.js'
 import { headerLength, schemaIdOf } from '#platform/registry.js'
 import { toAvroContainer } from './avro-container.js'
 
@@ -24,7 +25,8 @@ export const createTableWriter = (deps: {
     const taken = waiting
     waiting = []
     try {
-      for (const [schemaId, messages] of groupBySchema(taken)) {
+      const all = taken.flatMap(({ messages }) => messages)
+      for (const [schemaId, messages] of groupBy(all, schemaIdOf)) {
         const container = toAvroContainer(await deps.writerSchema(schemaId), messages, headerLength)
         await deps.insert(deps.table, container, messages.length)
       }
@@ -41,17 +43,4 @@ export const createTableWriter = (deps: {
         if (waiting.length === 1) setImmediate(flush)
       }),
   }
-}
-
-const groupBySchema = (taken: readonly Waiting[]): Map<number, Buffer[]> => {
-  const groups = new Map<number, Buffer[]>()
-  for (const { messages } of taken) {
-    for (const message of messages) {
-      const schemaId = schemaIdOf(message)
-      const group = groups.get(schemaId)
-      if (group) group.push(message)
-      else groups.set(schemaId, [message])
-    }
-  }
-  return groups
 }

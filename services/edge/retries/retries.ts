@@ -16,7 +16,7 @@ const lookEvery = 2_000
 
 /**
  * Opens what the routes about rejections need, with connections of its own: whoever asks much about rejections keeps nobody from
- * uploading, or from reading interactions. From then on this edge submits what uploaders order, at whatever edge they do.
+ * uploading, or from reading interactions. From then on this edge submits what is ordered, at whatever edge or by an operator.
  */
 export const openRejections = (
   deps: Omit<SubmitAgainDeps, 'gather' | 'batchLimits'> & {

@@ -14,6 +14,7 @@ import {
   type SentWait,
 } from '#ledger/waiting/relay.js'
 import type { WaitPlace } from '#ledger/waiting/waits.js'
+import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
@@ -253,13 +254,3 @@ const cut = (lane: readonly SentWait[]): SentWait[][] => {
 }
 
 const nameOf = ({ batchId, place }: WaitPlace): string => `${batchId}/${place}`
-
-const groupBy = <Key, One>(all: readonly One[], keyOf: (one: One) => Key): Map<Key, One[]> => {
-  const groups = new Map<Key, One[]>()
-  for (const one of all) {
-    const group = groups.get(keyOf(one))
-    if (group) group.push(one)
-    else groups.set(keyOf(one), [one])
-  }
-  return groups
-}

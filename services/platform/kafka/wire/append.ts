@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Broker, Cluster } from 'kafkajs'
+import { groupBy } from '../../group-by.js'
 import { reasonOf } from '../../health/health.js'
 import type { Log } from '../../health/log.js'
 import { placeOf } from '../partitions.js'
@@ -116,22 +117,12 @@ const mayStillGo = ({ mayGoOn, reject }: Waiting): boolean => {
 }
 
 const partsOf = (sends: readonly Waiting[]): Part[] =>
-  groupBy(sends, placeOf).map(([first, ...others]) => ({
+  [...groupBy(sends, placeOf).values()].map(([first, ...others]) => ({
     topic: first.topic,
     partition: first.partition,
     messages: others.length === 0 ? first.messages : [first, ...others].flatMap(({ messages }) => messages),
     sends: [first, ...others],
   }))
-
-const groupBy = <T>(all: readonly T[], nameOf: (each: T) => string): [T, ...T[]][] => {
-  const groups = new Map<string, [T, ...T[]]>()
-  for (const each of all) {
-    const group = groups.get(nameOf(each))
-    if (group) group.push(each)
-    else groups.set(nameOf(each), [each])
-  }
-  return [...groups.values()]
-}
 
 // How long the leader waits for the other copies.
 const copiedWithin = 30_000
@@ -183,7 +174,7 @@ type Answer = {
 const toError = (error: unknown): unknown => error
 
 const toRequest = (batches: readonly { topic: string; partition: number; batch: Buffer }[]): Buffer => {
-  const topics = groupBy(batches, ({ topic }) => topic)
+  const topics = [...groupBy(batches, ({ topic }) => topic).values()]
   const names = topics.reduce((sum, [{ topic }]) => sum + 6 + Buffer.byteLength(topic), 0)
   const bytes = Buffer.allocUnsafe(12 + names + batches.reduce((sum, { batch }) => sum + 8 + batch.length, 0))
   // No transaction, and acknowledged by all copies in sync.
