@@ -1,21 +1,17 @@
 import { historyBefore, type RetentionConfig, rejectionsBefore } from '#ledger/retention.js'
-import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import { periodically } from '#platform/process/periodically.js'
-import type { Catalogue } from '#schemas/catalogue.js'
-import { type ExpiredVersions, pruneHistory } from '#tables/history.js'
-import { type ExpiredDay, pruneDays } from '#tables/kept-days.js'
+import type { Destination } from '#tables/destination.js'
 
 /** Prunes rejections, records that waited and old versions by the hour. Most hours there is nothing to do: all go by whole days. */
 export const startRetention = (deps: {
   config: Pick<RetentionConfig, 'REJECTION_RETENTION_DAYS' | 'HISTORY_DAYS' | 'PRUNE_EVERY_SECONDS'>
-  catalogue: Catalogue
-  clickhouse: ClickHouse
+  destination: Pick<Destination, 'prune'>
   metrics: Metrics
   log: Log
 }): { stop: () => Promise<void> } => {
-  const { config, catalogue, clickhouse, log } = deps
+  const { config, destination, log } = deps
   const pruned = deps.metrics.counter('pruned_total', 'Rejections, records that waited and old versions that are gone.')
   // To look for old versions is to read every log table, so it is done once for each day.
   let historyDone: Date | undefined
@@ -23,16 +19,14 @@ export const startRetention = (deps: {
     name: 'retention',
     everyMs: config.PRUNE_EVERY_SECONDS * 1000,
     work: async (signal) => {
+      const options = { signal, onRows: (rows: number) => pruned.inc(rows) }
       const before = rejectionsBefore(Date.now(), config)
-      const onDay = ({ rows }: ExpiredDay): void => pruned.inc(rows)
-      const rejections = await pruneDays(clickhouse, 'rejections', before, { signal, onDay })
-      const waiting = await pruneDays(clickhouse, 'waiting', before, { signal, onDay })
+      const { rejections, waiting_rows: waiting } = await destination.prune({ rejections: before }, options)
       if (rejections + waiting > 0) log.info({ rejections, waiting, before }, 'pruned')
 
       const history = historyBefore(Date.now(), config)
       if (!history || history.getTime() === historyDone?.getTime()) return
-      const onType = ({ rows }: ExpiredVersions): void => pruned.inc(rows)
-      const versions = await pruneHistory(clickhouse, catalogue, history, { signal, onType })
+      const { versions } = await destination.prune({ history }, options)
       historyDone = history
       if (versions > 0) log.info({ versions, before: history }, 'pruned')
     },
