@@ -25,6 +25,7 @@ const aliases = {
   '#rejections/': 'services/rejections/',
   '#http/': 'services/http/',
   '#query/': 'services/query/',
+  '#tables/': 'services/tables/',
   '#platform/': 'services/platform/',
 }
 
@@ -57,7 +58,19 @@ it.each([
   { room: 'services/query', mayImport: [...shared, 'services/rejections', 'services/http'] },
   { room: 'services/http', mayImport: ['schemas', 'services/platform'] },
   { room: 'services/integrity', mayImport: shared },
-  { room: 'services/sink', mayImport: shared },
+  { room: 'services/tables', mayImport: ['schemas', 'services/platform'] },
+  { room: 'services/sink', mayImport: [...shared, 'services/tables'] },
+  { room: 'services/operator', mayImport: [...shared, 'services/rejections', 'services/tables'] },
+  {
+    room: 'deploy',
+    mayImport: [
+      ...shared,
+      // The launcher starts the services, and takes of them only how their addresses are written.
+      'services/operator/config.ts',
+      'services/operator/command/ask-servers.ts',
+      'services/edge/network/network.ts',
+    ],
+  },
   { room: 'clients/typescript', mayImport: [] },
   { room: 'clients/console', mayImport: ['clients/typescript'] },
   { room: 'clients/uploader', mayImport: ['schemas', 'clients/typescript'] },
@@ -66,7 +79,7 @@ it.each([
   const strangers = sources
     .filter((file) => roomOf(file) === room)
     .flatMap((file) => (importsOf.get(file) ?? []).map((target) => ({ file, target })))
-    .filter(({ target }) => !allowed.has(roomOf(target)))
+    .filter(({ target }) => !allowed.has(roomOf(target)) && !allowed.has(target))
   const rule = `${room} may import only ${[...allowed].join(', ')}`
   expect(strangers.map(({ file, target }) => `${file} imports ${target}: ${rule}`)).toEqual([])
 })

@@ -139,7 +139,7 @@ create table integrity.retries (
   outcome text,
   request_id uuid,
   answered_at timestamptz(3),
-  -- The order that it was claimed for; null where an operator retried it.
+  -- The order that it was claimed for; null where an operator of an older version sent it without one.
   order_id uuid,
   -- When an edge began to send it for an order. Until then it may be given back alone.
   sent_at timestamptz(3),
@@ -200,10 +200,10 @@ create table integrity.request_bodies (
   constraint request_bodies_pkey primary key (request_id)
 );
 
--- What an uploader asked to have submitted again (POST /v1/rejections/retry): an order is written together with its
--- claims in integrity.retries, and any edge sends those.
+-- What an uploader (POST /v1/rejections/retry) or an operator (weir rejected retry) asked to have submitted again: its
+-- claims are in integrity.retries, and any edge sends those.
 create table integrity.retry_orders (
-  -- The request_id of that call.
+  -- The request_id of the uploader's call; an operator's run has one of its own for each organisation.
   order_id uuid not null,
   org_id text not null,
   body_sha256 bytea not null,
@@ -215,6 +215,10 @@ create table integrity.retry_orders (
   skipped json not null,
   -- The id of the API key that it was ordered with: what is submitted again for the order carries it.
   key_id text,
+  -- Whether an operator ordered it; uploaders are not told of such an order.
+  by_operator boolean not null default false,
+  -- Whether a record is sent even where a later one of the same id was accepted.
+  even_superseded boolean not null default false,
   constraint retry_orders_pkey primary key (order_id)
 );
 create index retry_orders_ordered_at on integrity.retry_orders (ordered_at);

@@ -21,7 +21,11 @@ export const configSchema = {
       description: 'how many brokers keep a copy of each topic that is created',
     },
     ...layoutVariables,
-    EDGE_URL: { type: 'string', default: 'http://127.0.0.1:8080', description: 'where refused records are sent again' },
+    EDGE_URL: {
+      type: 'string',
+      default: 'http://127.0.0.1:8080',
+      description: 'the edge that sends refused records again',
+    },
     NO_SYSTEM_IN: {
       type: 'string',
       description: 'the data folder in which npm run weir found no system; it sets this, and you never have to',

@@ -139,14 +139,16 @@ export type Candidate = RejectionId & {
   values: number
   /** The record's id in one spelling; null where it is no UUID. */
   id: string | null
-  /** Whether a later record of the same id was accepted, be it one that deletes. */
+  /** Whether a later record of the same id was accepted, be it one that deletes; and the request of the last one of that id. */
   superseded: boolean
+  supersededBy: string | null
 }
 
-type CandidateRow = Omit<Candidate, 'org' | 'type' | 'rejectedAt' | 'batchId'> & {
+type CandidateRow = Omit<Candidate, 'org' | 'type' | 'rejectedAt' | 'batchId' | 'supersededBy'> & {
   org_id: string
   rejected_at: string
   batch_id: string
+  superseded_by: string
 }
 
 /** Those that may be retried, in the order of the submitted log: sent in that order, the last write wins again. */
@@ -193,8 +195,8 @@ const readCandidates = async (
   const rejections = `${database}.${rejectionsLog} final where ${where}${places ? ` and ${atPlaces}` : ''}`
   const rows = await clickhouse.query<CandidateRow>(
     `select r.org_id as org_id, r.batch_id as batch_id, r.index as index, r.rejected_at as rejected_at,
-      r.truncated as truncated, r.bytes as bytes, r.values as values, newest.version > r.version as superseded,
-      toString(r.uuid) as id
+      r.truncated as truncated, r.bytes as bytes, r.values as values, newest.last_version > r.version as superseded,
+      toString(newest.last_request) as superseded_by, toString(r.uuid) as id
     from (
       select org_id, batch_id, index, rejected_at, version, truncated, toUUIDOrNull(id) as uuid,
         toUInt32(length(record)) as bytes,
@@ -202,7 +204,7 @@ const readCandidates = async (
       from ${rejections}
     ) as r
     left join (
-      select org_id, \`${type.id}\` as uuid, max(version) as version
+      select org_id, \`${type.id}\` as uuid, max(version) as last_version, argMax(request_id, version) as last_request
       from ${database}.${stateTableOf(type)}
       where (org_id, \`${type.id}\`) in (
         select org_id, assumeNotNull(toUUIDOrNull(id)) from ${rejections} and toUUIDOrNull(id) is not null
@@ -212,9 +214,10 @@ const readCandidates = async (
     ${orderAndLimit}`,
     { ...values, ...places },
   )
-  return rows.map(({ org_id, rejected_at, batch_id, ...row }) => ({
+  return rows.map(({ org_id, rejected_at, batch_id, superseded_by, ...row }) => ({
     ...row,
     superseded: Boolean(row.superseded),
+    supersededBy: row.superseded ? superseded_by : null,
     org: org_id,
     type: type.type,
     rejectedAt: readTime(rejected_at),

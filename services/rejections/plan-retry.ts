@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { findRetries, type Retry, rejectionName, type Unanswered } from '#ledger/retries/claims.js'
+import { uuidv7 } from 'uuidv7'
+import { findEarlierRequests, findRetries, type Retry, rejectionName, type Unanswered } from '#ledger/retries/claims.js'
 import { findAcceptedBatches, findDecidedRequests } from '#ledger/verdicts.js'
 import { findIdsThatWait } from '#ledger/waiting/look-up.js'
 import { countReleased } from '#ledger/waiting/upkeep.js'
@@ -20,8 +20,8 @@ import {
 
 export type Sources = { pool: Pool; clickhouse: Reader; catalogue: Catalogue }
 
-/** Records that are sent in one request; `isClaimed` where an earlier run claimed them. */
-export type Job = { retryId: string; org: string; type: string; wanted: Wanted[]; isClaimed: boolean }
+/** Records that are sent in one request. */
+export type Job = { retryId: string; org: string; type: string; wanted: Wanted[] }
 
 /** What is to be sent of the rejections that a filter means, referenced types first, and what is left out for which reason. */
 export type RetryPlan = {
@@ -43,9 +43,8 @@ const mostLookedAt = 20_000
 export const planRetries = async (
   { pool, clickhouse, catalogue }: Sources,
   filter: Filter,
-  options: { evenSuperseded: boolean; limit?: number; newRetryId?: () => string },
+  options: { evenSuperseded: boolean; limit?: number },
 ): Promise<RetryPlan> => {
-  const { newRetryId = randomUUID } = options
   const plan: RetryPlan = {
     jobs: [],
     matched: 0,
@@ -81,7 +80,8 @@ export const planRetries = async (
     plan.underWay += candidates.length - sorted.toSend.length - left
     plan.overLimit += sorted.toSend.length - toSend.length + Math.max(0, count - candidates.length)
     for (const wanted of cutIntoRequests(toSend, () => type.limit)) {
-      plan.jobs.push({ retryId: newRetryId(), org: wanted[0]?.org ?? '', type: type.type, wanted, isClaimed: false })
+      // Ids that grow with time: what is planned first is sent first.
+      plan.jobs.push({ retryId: uuidv7(), org: wanted[0]?.org ?? '', type: type.type, wanted })
     }
   }
   return plan
@@ -95,19 +95,23 @@ export const requestIdOf = ({ org, type, retryId }: Pick<Job, 'org' | 'type' | '
 
 /**
  * Which records of an unanswered request must not be sent any more, because their ids were accepted since, or wait; by `rejectionName`. None
- * of a request that was decided: that one is sent again only to learn its outcome.
+ * of a request that was decided: that one is sent again only to learn its outcome. Two rejections of one id may be in two requests of
+ * an order: the older record, which the order had accepted a moment ago, has not overtaken the newer one.
  */
 export const findOvertaken = async (
   { pool, clickhouse, catalogue }: Sources,
-  one: Pick<Unanswered, 'org' | 'type' | 'retryId' | 'wanted'>,
+  one: Pick<Unanswered, 'org' | 'type' | 'orderId' | 'retryId' | 'evenSuperseded' | 'wanted'>,
 ): Promise<Set<string>> => {
   const type = catalogue.uploads.get(one.type)
   // Interactions do not replace each other.
-  if (!type) return new Set()
+  if (!type || one.evenSuperseded) return new Set()
   const requestId = requestIdOf(one)
   if ((await findDecidedRequests(pool, [requestId])).has(requestId)) return new Set()
   const found = await behindWaiting(pool, type.type, await findWanted(clickhouse, type, one.org, one.wanted))
-  return new Set(found.filter(({ superseded }) => superseded).map(rejectionName))
+  const superseded = found.filter((each) => each.superseded)
+  if (superseded.length === 0) return new Set()
+  const earlier = await findEarlierRequests(pool, one)
+  return new Set(superseded.filter(({ supersededBy }) => !earlier.has(supersededBy ?? '')).map(rejectionName))
 }
 
 /**
@@ -117,7 +121,9 @@ export const findOvertaken = async (
 const behindWaiting = async (pool: Pool, type: string, candidates: readonly Candidate[]): Promise<Candidate[]> => {
   const named = candidates.flatMap(({ org, id }) => (id === null ? [] : [{ orgId: org, id }]))
   const waiting = await findIdsThatWait(pool, type, named)
-  return candidates.map((one) => (waiting.has(`${one.org}/${one.id}`) ? { ...one, superseded: true } : one))
+  return candidates.map((one) =>
+    waiting.has(`${one.org}/${one.id}`) ? { ...one, superseded: true, supersededBy: null } : one,
+  )
 }
 
 // A sink that is further behind than this is an incident, which /readyz shows.

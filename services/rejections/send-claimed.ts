@@ -4,7 +4,7 @@ import type { Job } from './plan-retry.js'
 
 /**
  * Refused records that go in one request, as JSON each, with the Idempotency-Key that this request has each time it is sent. `keyId` is
- * the API key that it was ordered with; null where it was not ordered, but is sent by whoever retries.
+ * the API key that it was ordered with; null where an operator ordered it.
  */
 export type AgainRequest = {
   idempotencyKey: string
@@ -15,9 +15,7 @@ export type AgainRequest = {
 }
 
 /** What became of it: decided, with the places of the records that were refused again; or not taken, and why. */
-export type AgainAnswer =
-  | { requestId: string; refused: readonly number[] }
-  | { notTaken: string; isAboutTheBody: boolean }
+export type AgainAnswer = { requestId: string; refused: readonly number[] } | { notTaken: string }
 
 /** Sends a request as any careful client does, and resolves once its outcome is known. */
 export type SubmitAgain = (request: AgainRequest) => Promise<AgainAnswer>
@@ -28,13 +26,7 @@ export type SubmitAgain = (request: AgainRequest) => Promise<AgainAnswer>
  */
 export const sendClaimed = async (
   deps: { pool: Pool; submit: SubmitAgain },
-  {
-    retryId,
-    org,
-    type,
-    wanted,
-    keyId = null,
-  }: Pick<Job, 'retryId' | 'org' | 'type' | 'wanted'> & { keyId?: string | null },
+  { retryId, org, type, wanted, keyId }: Job & { keyId: string | null },
   records: ReadonlyMap<string, string>,
 ): Promise<{ accepted: number; refused: number } | Extract<AgainAnswer, { notTaken: string }>> => {
   const texts = wanted.flatMap((each) => records.get(rejectionName(each)) ?? [])

@@ -20,12 +20,12 @@ import { rejectedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic, database, rejectedTopic, sinkGroupOf, subjectOf } from '#schemas/derive/names.js'
 import type { RejectedEvent } from '#schemas/events.js'
 import { createSetAsideMessage } from '#schemas/set-aside.js'
+import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
+import type { Insert } from '#tables/table-writer.js'
 import { configSchema } from './config.js'
 import { createSinkFigures } from './figures.js'
 import { createFetchHandler } from './handle-fetch.js'
 import { startRetention } from './retention.js'
-import { openTableFeeds } from './table-feeds.js'
-import type { Insert } from './table-writer.js'
 
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'clickhouse']))
@@ -44,11 +44,15 @@ await runService(log, async (onStop, crash) => {
   setMaxListeners(0, late.signal)
   const clickhouse = createClickHouse(access.clickhouse.url, { ...access.clickhouse, signal: late.signal })
   onStop('clickhouse', clickhouse.close)
+  const failAt = createFailAt(config)
   const insert: Insert = async (table, container, rows) => {
     const began = performance.now()
-    await clickhouse.insertAvro(`${database}.${table}`, container)
-    figures.inserted(table, rows, container.length, (performance.now() - began) / 1000)
+    await clickhouse.insertAvro(table, container)
+    const name = table.slice(database.length + 1)
+    figures.inserted(name, rows, container.length, (performance.now() - began) / 1000)
+    failAt('after-clickhouse-insert')
   }
+  const destination = createClickHouseDestination({ catalogue, clickhouse, insert, onFailed: figures.failed })
 
   const patience = createPatience(log)
   const consumers: Consumer[] = []
@@ -60,7 +64,7 @@ await runService(log, async (onStop, crash) => {
         if (consumers.length < 2) throw new Error('not consuming yet')
         for (const { check } of consumers) check()
       },
-      clickhouse: clickhouse.ping,
+      clickhouse: destination.ping,
       inserts: fetches.check,
       // Needed for the start only: from then on the schemas are known.
       registry: () => patience.check('registry'),
@@ -73,7 +77,7 @@ await runService(log, async (onStop, crash) => {
   const kafka = createKafka({ ...access.kafka, clientId: 'weir-sink', log })
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
-  const feeds = await patience.until('registry', () => openTableFeeds(catalogue, registry, clickhouse, insert))
+  const feeds = await patience.until('registry', () => destination.openFeeds(registry))
   const encodeRejected = await registry.encoder<RejectedEvent>(subjectOf(rejectedTopic), rejectedSchema())
   const counts = await patience.until('kafka', () => countPartitions(kafka, [rejectedTopic]))
   const setAside = createSetAside({
@@ -85,7 +89,7 @@ await runService(log, async (onStop, crash) => {
     log,
   })
 
-  const handleFetch = createFetchHandler({ feeds, setAside, figures, failAt: createFailAt(config) })
+  const handleFetch = createFetchHandler({ feeds, setAside, figures })
   const consume = async (groupId: string, topics: string[]) => {
     const consumer = await kafka.consume({
       groupId,
@@ -112,6 +116,6 @@ await runService(log, async (onStop, crash) => {
     setTimeout(() => late.abort(), stopWaitingAfter).unref()
   })
 
-  const retention = startRetention({ config, catalogue, clickhouse, metrics, log })
+  const retention = startRetention({ config, destination, metrics, log })
   onStop('retention', retention.stop)
 })

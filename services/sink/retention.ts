@@ -1,21 +1,17 @@
 import { historyBefore, type RetentionConfig, rejectionsBefore } from '#ledger/retention.js'
-import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import { periodically } from '#platform/process/periodically.js'
-import type { Catalogue } from '#schemas/catalogue.js'
-import { database, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
-import { type ExpiredVersions, pruneHistory } from './history.js'
+import type { Destination } from '#tables/destination.js'
 
 /** Prunes rejections, records that waited and old versions by the hour. Most hours there is nothing to do: all go by whole days. */
 export const startRetention = (deps: {
   config: Pick<RetentionConfig, 'REJECTION_RETENTION_DAYS' | 'HISTORY_DAYS' | 'PRUNE_EVERY_SECONDS'>
-  catalogue: Catalogue
-  clickhouse: ClickHouse
+  destination: Pick<Destination, 'prune'>
   metrics: Metrics
   log: Log
 }): { stop: () => Promise<void> } => {
-  const { config, catalogue, clickhouse, log } = deps
+  const { config, destination, log } = deps
   const pruned = deps.metrics.counter('pruned_total', 'Rejections, records that waited and old versions that are gone.')
   // To look for old versions is to read every log table, so it is done once for each day.
   let historyDone: Date | undefined
@@ -23,66 +19,17 @@ export const startRetention = (deps: {
     name: 'retention',
     everyMs: config.PRUNE_EVERY_SECONDS * 1000,
     work: async (signal) => {
+      const options = { signal, onRows: (rows: number) => pruned.inc(rows) }
       const before = rejectionsBefore(Date.now(), config)
-      const onDay = ({ rows }: ExpiredDay): void => pruned.inc(rows)
-      const rejections = await pruneDays(clickhouse, 'rejections', before, { signal, onDay })
-      const waiting = await pruneDays(clickhouse, 'waiting', before, { signal, onDay })
+      const { rejections, waiting_rows: waiting } = await destination.prune({ rejections: before }, options)
       if (rejections + waiting > 0) log.info({ rejections, waiting, before }, 'pruned')
 
       const history = historyBefore(Date.now(), config)
       if (!history || history.getTime() === historyDone?.getTime()) return
-      const onType = ({ rows }: ExpiredVersions): void => pruned.inc(rows)
-      const versions = await pruneHistory(clickhouse, catalogue, history, { signal, onType })
+      const { versions } = await destination.prune({ history }, options)
       historyDone = history
       if (versions > 0) log.info({ versions, before: history }, 'pruned')
     },
     log,
   })
-}
-
-/**
- * Deletes what is older than a moment, one day after the other. A delete only marks rows, which a later merge drops,
- * so that a day costs about as much as reading its parts once. Where two processes delete the same day at the same time, the
- * second one finds nothing left.
- */
-export const pruneDays = async (
-  clickhouse: ClickHouse,
-  what: KeptByDay,
-  before: Date,
-  options: { signal?: AbortSignal; onDay?: (expired: ExpiredDay) => void } = {},
-): Promise<number> => {
-  const { table, time } = keptByDay[what]
-  let rows = 0
-  for (const expired of await findExpiredDays(clickhouse, what, before)) {
-    options.signal?.throwIfAborted()
-    await clickhouse.command(`delete from ${table} where toDate32(${time}) = toDate32('${expired.day}')`)
-    rows += expired.rows
-    options.onDay?.(expired)
-  }
-  return rows
-}
-
-/**
- * The tables whose rows go by whole days. Records that waited go by the end of their time, which is the same in every change of
- * one: would the last change go before the others, an older one would show the record as waiting again.
- */
-const keptByDay = {
-  rejections: { table: `${database}.${rejectionsLog}`, time: 'rejected_at' },
-  waiting: { table: `${database}.${waitingLog}`, time: 'until' },
-} as const
-type KeptByDay = keyof typeof keptByDay
-
-/** A day (UTC) with rows that are too old, and how many it has. */
-export type ExpiredDay = { day: string; rows: number }
-
-export const findExpiredDays = (clickhouse: ClickHouse, what: KeptByDay, before: Date): Promise<ExpiredDay[]> => {
-  const { table, time } = keptByDay[what]
-  return clickhouse.query<ExpiredDay>(
-    `select toString(toDate32(${time})) as day, toUInt32(count()) as rows
-    from ${table}
-    where ${time} < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
-    group by day
-    order by day`,
-    { before: before.getTime() },
-  )
 }

@@ -10,7 +10,7 @@ import { createRetryWork, orgsAtOnce, type RetryWork } from './work.js'
 
 const lookEvery = 2_000
 
-/** From now on this edge submits the rejections that uploaders order, at whatever edge they do. */
+/** From now on this edge submits the rejections that were ordered to be, at any edge or by an operator. */
 export const openRetries = (
   deps: Omit<SubmitAgainDeps, 'gather' | 'batchLimits'> & {
     config: Pick<EdgeConfig, 'BATCH_RECORDS' | 'BATCH_BYTES' | 'INTERACTION_GATHER_MS'>

@@ -40,7 +40,7 @@ export const createSubmitAgain = (deps: SubmitAgainDeps): SubmitAgain => {
   )
   return async (request) => {
     const again = request.type === interaction.type ? interact : uploads.get(request.type)
-    return again ? again(request) : { notTaken: `there is no type ${request.type}`, isAboutTheBody: true }
+    return again ? again(request) : { notTaken: `there is no type ${request.type}` }
   }
 }
 
@@ -60,7 +60,7 @@ const createUploadAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAgain
     )
     const given = toUpload(entries, { orgId: org, requestId, bodySha256, keyed: true, keyId })
     const answer = await upload(given)
-    if ('error' in answer) return { notTaken: answer.error.message, isAboutTheBody: false }
+    if ('error' in answer) return { notTaken: answer.error.message }
     answer.results.forEach(({ outcome }, i) => {
       const batch = given.batches[i]
       if (batch) deps.figures.countRecords(type.type, outcome, recordsIn(batch))

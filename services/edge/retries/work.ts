@@ -27,7 +27,7 @@ const interactionsAtOnce = 200
 const mostTried = 5
 
 /**
- * Submits the rejections that uploaders ordered. The claims in Postgres are the queue: whatever edge placed an order, any edge works on
+ * Submits the rejections that uploaders and operators ordered. The claims in Postgres are the queue: whatever edge placed an order, any edge works on
  * it, one at a time for each organisation, and what an edge that died has left is sent again by another as the same request.
  */
 export const createRetryWork = (

@@ -51,7 +51,7 @@ export type Retry = {
   outcome: 'accepted' | 'refused' | null
   request_id: string | null
   answered_at: Date | null
-  /** The order that it was claimed for; null where an operator retried it. */
+  /** The uploader's order that it was claimed for; null where an operator retried it. */
   order_id: string | null
 }
 
@@ -64,9 +64,11 @@ export const findRetries = async (pool: Pool, places: readonly RejectionId[]): P
     const some = places.slice(from, from + mostAtOnce)
     const { rows } = await pool.query<Retry & { batch_id: string; index: number }>(
       `
-      select r.batch_id, r.index, r.retry_id, r.claimed_at, r.outcome, r.request_id, r.answered_at, r.order_id
+      select r.batch_id, r.index, r.retry_id, r.claimed_at, r.outcome, r.request_id, r.answered_at,
+        case when o.by_operator then null else r.order_id end as order_id
       from unnest($1::uuid[], $2::integer[]) as wanted (batch_id, index)
-      join integrity.retries r using (batch_id, index)`,
+      join integrity.retries r using (batch_id, index)
+      left join integrity.retry_orders o on o.order_id = r.order_id`,
       [some.map(({ batchId }) => batchId), some.map(({ index }) => index)],
     )
     for (const { batch_id, index, ...retry } of rows) found.set(rejectionName({ batchId: batch_id, index }), retry)
@@ -76,20 +78,23 @@ export const findRetries = async (pool: Pool, places: readonly RejectionId[]): P
 
 /**
  * A request that rejections were claimed for and whose answer is not known; `wanted` in the order of the request. `isSent` where
- * an edge has begun to send it; `keyId` is the API key that it was ordered with, as far as that is known.
+ * an edge has begun to send it; `keyId` is the API key that it was ordered with, as far as that is known. `orderId` is null where an
+ * operator of an older version had begun to send it without an order.
  */
 export type Unanswered = {
   retryId: string
+  orderId: string | null
+  evenSuperseded: boolean
   org: string
   type: string
-  claimedAt: Date
   isSent: boolean
   keyId: string | null
   wanted: (RejectionId & { rejectedAt: Date })[]
 }
 
-/** Requests of operators' runs that have ended without their answer. What uploaders have ordered, the edges finish by themselves. */
-export const findUnanswered = (pool: Pool): Promise<Unanswered[]> => readUnanswered(pool, 'r.order_id is null', [], 1e9)
+/** Requests of operators' runs that have ended without their answer. */
+export const findUnanswered = (pool: Pool): Promise<Unanswered[]> =>
+  readUnanswered(pool, '(r.order_id is null or o.by_operator)', [], 1e9)
 
 /** The first requests that were ordered for an organisation and are not answered, in the order in which they are to be sent. */
 export const findOrdered = (pool: Pool, org: string, most: number): Promise<Unanswered[]> =>
@@ -103,6 +108,8 @@ const readUnanswered = async (
 ): Promise<Unanswered[]> => {
   const { rows } = await pool.query<{
     retry_id: string
+    order_id: string | null
+    even_superseded: boolean
     org_id: string
     type: string
     claimed_at: Date
@@ -113,26 +120,74 @@ const readUnanswered = async (
     times: Date[]
   }>(
     `
-    select r.retry_id, r.org_id, r.type, o.key_id, min(claimed_at) as claimed_at, bool_or(sent_at is not null) as is_sent,
+    select r.retry_id, r.order_id, r.org_id, r.type, o.key_id, coalesce(o.even_superseded, false) as even_superseded,
+      min(claimed_at) as claimed_at, bool_or(sent_at is not null) as is_sent,
       array_agg(batch_id order by place) as batch_ids, array_agg(index order by place) as indexes,
       array_agg(rejected_at order by place) as times
     from integrity.retries r
     left join integrity.retry_orders o on o.order_id = r.order_id
     where r.outcome is null and ${condition}
-    group by r.retry_id, r.org_id, r.type, o.key_id
+    group by r.retry_id, r.order_id, r.org_id, r.type, o.key_id, o.even_superseded
     order by min(claimed_at), r.retry_id
     limit $1`,
     [most, ...values],
   )
-  return rows.map(({ retry_id, org_id, type, claimed_at, is_sent, key_id, batch_ids, indexes, times }) => ({
-    retryId: retry_id,
-    org: org_id,
-    type,
-    claimedAt: claimed_at,
-    isSent: is_sent,
-    keyId: key_id,
-    wanted: batch_ids.map((batchId, i) => ({ batchId, index: indexes[i] ?? 0, rejectedAt: times[i] ?? claimed_at })),
+  return rows.map((row) => ({
+    retryId: row.retry_id,
+    orderId: row.order_id,
+    evenSuperseded: row.even_superseded,
+    org: row.org_id,
+    type: row.type,
+    isSent: row.is_sent,
+    keyId: row.key_id,
+    wanted: row.batch_ids.map((batchId, i) => ({
+      batchId,
+      index: row.indexes[i] ?? 0,
+      rejectedAt: row.times[i] ?? row.claimed_at,
+    })),
   }))
+}
+
+/** Puts requests that were begun without an order under one. They may have been sent: each is sent as it is, or given up as a whole. */
+export const adoptRetries = async (pool: Pool, orderId: string, retryIds: readonly string[]): Promise<void> => {
+  await pool.query(
+    `
+    update integrity.retries
+    set order_id = $1, sent_at = coalesce(sent_at, claimed_at)
+    where retry_id = any ($2::uuid[]) and order_id is null and outcome is null`,
+    [orderId, retryIds],
+  )
+}
+
+/** What became so far of the rejections that were claimed for these requests. */
+export const countOutcomes = async (
+  pool: Pool,
+  retryIds: readonly string[],
+): Promise<{ accepted: number; refused: number; waiting: number }> => {
+  const { rows } = await pool.query<{ accepted: number; refused: number; waiting: number }>(
+    `
+    select count(*) filter (where outcome = 'accepted') as accepted,
+      count(*) filter (where outcome = 'refused') as refused, count(*) filter (where outcome is null) as waiting
+    from integrity.retries
+    where retry_id = any ($1::uuid[])`,
+    [retryIds],
+  )
+  return rows[0] ?? { accepted: 0, refused: 0, waiting: 0 }
+}
+
+/** The requests that an order had planned before this one, and that are answered. Their ids grow in the order of the plan. */
+export const findEarlierRequests = async (
+  pool: Pool,
+  { orderId, retryId }: Pick<Unanswered, 'orderId' | 'retryId'>,
+): Promise<Set<string>> => {
+  const { rows } = await pool.query<{ request_id: string }>(
+    `
+    select distinct request_id
+    from integrity.retries
+    where order_id = $1 and retry_id < $2 and request_id is not null`,
+    [orderId, retryId],
+  )
+  return new Set(rows.map(({ request_id }) => request_id))
 }
 
 /** The organisations with ordered requests that are not answered, the longest waiting first. */

@@ -1,13 +1,20 @@
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { type Claim, claimRetries } from './claims.js'
 
-// integrity.retry_orders: what uploaders asked to have submitted again. The claims of an order are in integrity.retries.
+// integrity.retry_orders: what uploaders and operators asked to have submitted again. The claims of an order are in integrity.retries.
 
 /** How many rejections were meant, how many of them were claimed, and why the others were not. */
 export type OrderCounts = { matched: number; submitted: number; skipped: Record<string, number> }
 
 /** `keyId` is the API key that it is placed with. */
-export type NewOrder = { orderId: string; org: string; keyId: string | null; bodySha256: Buffer }
+export type NewOrder = {
+  orderId: string
+  org: string
+  keyId: string | null
+  bodySha256: Buffer
+  /** Where an operator places it: whether records are meant even where a later one of the same id was accepted. */
+  operators?: { evenSuperseded: boolean }
+}
 
 /**
  * Writes an order and claims its rejections, all of it or nothing; `countsOf` is told how many could be claimed. False where the
@@ -34,10 +41,14 @@ export const placeOrder = (
 const insertOrder = async (connection: Connection, order: NewOrder): Promise<boolean> => {
   const { rowCount } = await connection.query(
     `
-    insert into integrity.retry_orders (order_id, org_id, body_sha256, key_id, matched, submitted, skipped)
-    values ($1, $2, $3, $4, 0, 0, '{}')
+    insert into integrity.retry_orders
+      (order_id, org_id, body_sha256, key_id, by_operator, even_superseded, matched, submitted, skipped)
+    values ($1, $2, $3, $4, $5, $6, 0, 0, '{}')
     on conflict do nothing`,
-    [order.orderId, order.org, order.bodySha256, order.keyId],
+    [
+      ...[order.orderId, order.org, order.bodySha256, order.keyId],
+      ...[order.operators !== undefined, order.operators?.evenSuperseded ?? false],
+    ],
   )
   return rowCount === 1
 }
@@ -97,13 +108,14 @@ export const findOrder = async (pool: Pool, org: string, orderId: string): Promi
   }
 }
 
-/** How many rejections of an organisation were ordered and are not answered yet. */
+/** How many rejections of an organisation it has ordered itself that are not answered yet. */
 export const countOrdered = async (pool: Pool, org: string): Promise<number> => {
   const { rows } = await pool.query<{ count: number }>(
     `
     select count(*) as count
-    from integrity.retries
-    where org_id = $1 and outcome is null and order_id is not null`,
+    from integrity.retries r
+    join integrity.retry_orders o on o.order_id = r.order_id
+    where r.org_id = $1 and r.outcome is null and not o.by_operator`,
     [org],
   )
   return rows[0]?.count ?? 0

@@ -168,6 +168,8 @@ const postgresLine = (error: unknown, part: Part): string | undefined => {
       return awayLine(part, reason)
     case '3D000':
       return `Postgres at ${address} has no such database (${reason}): check POSTGRES_URL or create it`
+    case '42703':
+      return `Postgres at ${address} has tables of an older Weir (${reason}): run "weir provision" first`
     case '42P01':
     case '3F000':
       return `Postgres at ${address} has no tables of Weir yet (${reason}): run "weir provision" first`

@@ -11,15 +11,15 @@ import {
 import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { groupsOf, retentionOf } from '#schemas/derive/topics.js'
-import { findExpiredVersions, pruneHistory } from '../../sink/history.js'
-import { findExpiredDays, pruneDays } from '../../sink/retention.js'
+import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
+import type { ExpiredRows } from '#tables/destination.js'
 import { readDuration } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
 import { createProgress } from '../command/progress.js'
 import { examples, type Session } from '../command/session.js'
 
 type Options = { verdicts?: string; rejections?: string; history?: string; dryRun?: boolean; json?: boolean }
-type Pruned = PrunedCounts & { rejections: number; waiting_rows: number; versions: number }
+type Pruned = PrunedCounts & ExpiredRows
 type Before = Cutoffs & { rejections: Date | undefined; history: Date | undefined }
 
 const hour = 3_600_000
@@ -62,33 +62,27 @@ const run = async (options: Options, session: Session): Promise<void> => {
   const { rejections, history, ...before } = readCutoffs(options, session, Date.now())
   const pruned = await session.withParts(['pool', 'kafka', 'clickhouse'], async ({ pool, kafka, clickhouse }) => {
     const committed = () => committedOffsets(kafka, Object.values(groupsOf(session.catalogue)))
-    const days = rejections ? await findExpiredDays(clickhouse, 'rejections', rejections) : []
-    const waits = rejections ? await findExpiredDays(clickhouse, 'waiting', rejections) : []
-    const replaced = history ? await findExpiredVersions(clickhouse, session.catalogue, history) : []
+    const destination = createClickHouseDestination({ catalogue: session.catalogue, clickhouse })
     const found: Pruned = {
+      ...(await destination.countExpired({ rejections, history })),
       ...(await createRetention({ pool, committed }).count(before)),
-      rejections: sumOf(days.map(({ rows }) => rows)),
-      waiting_rows: sumOf(waits.map(({ rows }) => rows)),
-      versions: sumOf(replaced.map(({ rows }) => rows)),
     }
     if (options.dryRun) return found
-    const progress = createProgress('pruning', sumOf(Object.values(found)))
+    const progress = createProgress(
+      'pruning',
+      Object.values(found).reduce((sum, count) => sum + count, 0),
+    )
     const onStep = (_: string, count: number): void => progress.advance(count)
-    const onRows = ({ rows }: { rows: number }): void => progress.advance(rows)
     // The same code as in the services, which prune by the hour.
     const gone: Pruned = {
       ...(await createRetention({ pool, committed, onStep }).prune(before)),
-      rejections: rejections ? await pruneDays(clickhouse, 'rejections', rejections, { onDay: onRows }) : 0,
-      waiting_rows: rejections ? await pruneDays(clickhouse, 'waiting', rejections, { onDay: onRows }) : 0,
-      versions: history ? await pruneHistory(clickhouse, session.catalogue, history, { onType: onRows }) : 0,
+      ...(await destination.prune({ rejections, history }, { onRows: progress.advance })),
     }
     progress.end()
     return gone
   })
   report(pruned, options, session)
 }
-
-const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
 
 /** The moments before which things are pruned; undefined for what was not asked for. */
 const readCutoffs = (options: Options, { config, catalogue }: Session, now: number): Before => {

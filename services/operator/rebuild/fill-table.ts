@@ -2,9 +2,8 @@ import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Kafka, Received } from '#platform/kafka/kafka.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import type { Registry } from '#platform/registry.js'
-import { createCloseLook, createFindColumns, createSort } from '../../sink/readable.js'
-import { createTableWriter } from '../../sink/table-writer.js'
-import { isAnswer, patiently } from '../command/decoder.js'
+import { createTableFeed } from '#tables/table-feed.js'
+import { patiently } from '../command/decoder.js'
 import { readLog } from './read-log.js'
 import type { Table } from './tables.js'
 
@@ -30,38 +29,19 @@ export const fillTable = async (deps: {
   clickhouse: ClickHouse
   signal: AbortSignal
 }): Promise<Filled> => {
-  const { table, registry } = deps
   const filled: Filled = { events: 0, skipped: 0, firstRead: new Map() }
-  const findColumns = createFindColumns(deps.clickhouse, [deps.into])
-  const sort = createSort(registry, `${table.schema.namespace}.${table.schema.name}`, findColumns)
-  const lookClosely = createCloseLook(registry.decoder(table.schema, { whole: true }))
-  const writer = createTableWriter({
-    table: deps.into,
-    writerSchema: (id) => patiently(() => registry.writerSchema(id)),
-    insert: (into, container) => patiently(() => deps.clickhouse.insertAvro(into, container)),
-  })
-
-  const write = async (messages: readonly Received[]): Promise<void> => {
-    if (messages.length === 0) return
-    try {
-      await writer.write(messages.map(({ value }) => value))
-      filled.events += messages.length
-    } catch (error) {
-      if (!isAnswer(error)) throw error
-      const { readable, unreadable } = await patiently(() => lookClosely(messages))
-      if (unreadable.length === 0) throw error
-      filled.skipped += unreadable.length
-      await write(readable)
-    }
-  }
-
+  const { clickhouse } = deps
+  const { schema } = deps.table
+  const feed = createTableFeed({ ...deps, schema, tables: [deps.into], insert: clickhouse.insertAvro })
   let block: Received[] = []
   let bytes = 0
   const flush = async (): Promise<void> => {
     const full = block
     block = []
     bytes = 0
-    await write(full)
+    const unreadable = await patiently(() => feed.write(full))
+    filled.skipped += unreadable.length
+    filled.events += full.length - unreadable.length
   }
 
   await readLog({
@@ -69,9 +49,7 @@ export const fillTable = async (deps: {
     onMessages: async ({ partition, messages }) => {
       const [first] = messages
       if (first && !filled.firstRead.has(partition)) filled.firstRead.set(partition, first.timestamp)
-      const { readable, unreadable } = await patiently(() => sort(messages))
-      filled.skipped += unreadable.length
-      for (const message of readable) {
+      for (const message of messages) {
         block.push(message)
         bytes += message.value.length
       }

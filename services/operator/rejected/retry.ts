@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
 import type { Filter } from '#rejections/filter.js'
 import { alone } from '../command/alone.js'
+import { addressOf, askOnce, type Part } from '../command/ask-servers.js'
 import { canAsk, confirm } from '../command/confirm.js'
 import { interruptible, OperatorError } from '../command/operator-error.js'
 import { createProgress } from '../command/progress.js'
 import { requireAddresses } from '../command/servers.js'
 import { examples, type Session } from '../command/session.js'
-import { createEdge } from './edge.js'
 import { addFilterOptions, type FilterOptions, readFilter } from './filter.js'
+import { orderRetries, type Sent } from './order-retries.js'
 import { type Prospect, prospectOf } from './prospect.js'
-import { type Sent, sendAgain } from './send-again.js'
 
 type Options = FilterOptions & {
   all?: boolean
@@ -38,9 +38,9 @@ export const addRejectedRetry = (rejected: Command, session: Session): void => {
     .addHelpText(
       'after',
       `
-Each rejection is sent once: it is claimed in Postgres before, and its outcome is kept after. A run that was killed is
-finished by the next one, with the same Idempotency-Key. What is refused again is a new rejection, which can be retried.
-The command issues itself a key for each organisation, for these types and some minutes, and revokes it at the end.
+Each rejection is sent once: it is ordered in Postgres before, and its outcome is kept after. The edge sends what was ordered, as for
+POST /v1/rejections/retry: after a run that was killed too, and the next run says what came of it. What is refused again is a new
+rejection, which can be retried.
 
 Exit code: 0 when all that was sent was accepted, 2 when some was refused again, 1 when it could not be done.
 
@@ -50,7 +50,8 @@ Environment:
     .action((options: Options) => run(options, session))
 }
 
-const stopped = 'stopped; what was under way is finished by the next "weir rejected retry"'
+const stopped =
+  'stopped; the edge goes on with what was ordered, and the rest is finished by the next "weir rejected retry"'
 
 const run = async (options: Options, session: Session): Promise<void> => {
   const filter = readFilter(options, session.catalogue, Date.now())
@@ -67,7 +68,9 @@ const run = async (options: Options, session: Session): Promise<void> => {
   })
 }
 
-const nothingSent: Sent = { accepted: 0, refused: 0, gone: 0 }
+const nothingSent: Sent = { accepted: 0, refused: 0, givenUp: 0, gone: 0 }
+// As long as an edge may take to answer an upload.
+const answerWithin = 90_000
 
 const retry = (filter: Filter, options: Options, session: Session, signal: AbortSignal): Promise<void> =>
   session.withParts(['clickhouse', 'pool'], ({ clickhouse, pool }) => {
@@ -80,16 +83,28 @@ const retry = (filter: Filter, options: Options, session: Session, signal: Abort
       note(toProspectText(prospect))
       if (!(await isWanted(prospect, options, signal))) return note('nothing was sent')
       requireAddresses(config, ['EDGE_URL'])
-      const edge = createEdge({ url: config.EDGE_URL, signal, note })
-      await edge.check()
+      const edge = edgeAt(config.EDGE_URL, signal)
+      const away = await askOnce(edge, answerWithin)
+      signal.throwIfAborted()
+      if (away !== undefined) throw new OperatorError(away)
       const progress = createProgress('retrying', prospect.records)
-      const sent = await sendAgain({ ...sources, edge }, prospect.jobs, ({ wanted }) => progress.advance(wanted.length))
+      const sent = await orderRetries({ pool, edge, signal, note, onDone: progress.advance }, prospect, {
+        ...choice,
+        replaceEachOther: (type) => catalogue.uploads.has(type),
+      })
       progress.end()
       report(prospect, sent, options, session)
     }
     // A dry run changes nothing, so it does not have to be alone.
     return choice.dryRun ? work() : alone(pool, 'rejected retry', work)
   })
+
+const edgeAt = (url: string, signal: AbortSignal): Part => ({
+  name: 'the edge',
+  address: addressOf(url),
+  variable: 'EDGE_URL',
+  check: () => fetch(new URL('/healthz', url), { signal }).then((answer) => answer.arrayBuffer()),
+})
 
 const isWanted = async ({ records }: Prospect, options: Options, signal: AbortSignal): Promise<boolean> =>
   options.yes || !canAsk() || (await confirm(`Send ${records} again?`, signal))
@@ -98,21 +113,25 @@ const report = (prospect: Prospect, sent: Sent, options: Options, session: Sessi
   if (options.json) session.print(JSON.stringify(toSummary(prospect, sent, Boolean(options.dryRun))))
   else if (options.dryRun) session.print(toProspectText(prospect))
   else {
-    const { accepted, refused } = sent
+    const { accepted, refused, superseded, cannot_be_retried } = { ...sent, ...leftOut(prospect, sent) }
     session.print(
-      `${accepted} accepted, ${refused} refused again, ${prospect.superseded} superseded, ` +
-        `${prospect.cannotBeRetried + sent.gone} cannot be retried`,
+      `${accepted} accepted, ${refused} refused again, ${superseded} superseded, ${cannot_be_retried} cannot be retried`,
     )
-    for (const step of nextSteps(prospect, sent)) session.note(step)
+    for (const step of nextSteps(prospect, sent, options)) session.note(step)
   }
   if (sent.refused > 0) process.exitCode = 2
 }
 
+/** What was not sent: found out when it was planned, or by the edge. */
+const leftOut = (prospect: Prospect, sent: Sent) => ({
+  superseded: prospect.superseded + sent.givenUp,
+  cannot_be_retried: prospect.cannotBeRetried + sent.gone,
+})
+
 /** What a run did, or would do, for machines. */
 const toSummary = (prospect: Prospect, sent: Sent, dryRun: boolean) => ({
   ...(dryRun ? { would_send: prospect.records } : { accepted: sent.accepted, refused: sent.refused }),
-  superseded: prospect.superseded,
-  cannot_be_retried: prospect.cannotBeRetried + sent.gone,
+  ...leftOut(prospect, sent),
   already_retried: prospect.alreadyRetried,
   resumed: prospect.resumed,
   dry_run: dryRun,
@@ -121,7 +140,7 @@ const toSummary = (prospect: Prospect, sent: Sent, dryRun: boolean) => ({
 /** What would be sent, organisation by organisation. */
 const toProspectText = (prospect: Prospect): string => {
   const counts = new Map<string, number>()
-  for (const { org, type, wanted } of prospect.jobs) {
+  for (const { org, type, wanted } of [...prospect.unfinished, ...prospect.jobs]) {
     const name = `${type} of ${org}`
     counts.set(name, (counts.get(name) ?? 0) + wanted.length)
   }
@@ -134,17 +153,27 @@ const toProspectText = (prospect: Prospect): string => {
 }
 
 /** What an operator may want to do now. */
-const nextSteps = (prospect: Prospect, sent: Sent): string[] => [
-  ...(sent.refused > 0
-    ? ['Refused again: "weir rejected list --since 10m" says why; they are new rejections, which can be retried.']
-    : []),
-  ...(prospect.superseded > 0
-    ? ['Superseded: a later record of the same id was accepted; --even-superseded overwrites it.']
-    : []),
-  ...(prospect.cannotBeRetried + sent.gone > 0
-    ? ['Cannot be retried: too large to be kept whole, unreadable, or gone; their uploader has to send them again.']
-    : []),
-  ...(prospect.records === 0
-    ? [`Nothing was sent: ${prospect.alreadyRetried} were retried before. "weir rejected list" shows what there is.`]
-    : []),
-]
+const nextSteps = (prospect: Prospect, sent: Sent, { evenSuperseded }: Options): string[] => {
+  const { superseded, cannot_be_retried } = leftOut(prospect, sent)
+  return [
+    ...(sent.refused > 0
+      ? ['Refused again: "weir rejected list --since 10m" says why; they are new rejections, which can be retried.']
+      : []),
+    ...(superseded > 0
+      ? [
+          evenSuperseded
+            ? overwrittenNext
+            : 'Superseded: a later record of the same id was accepted; --even-superseded overwrites it.',
+        ]
+      : []),
+    ...(cannot_be_retried > 0
+      ? ['Cannot be retried: too large to be kept whole, unreadable, or gone; their uploader has to send them again.']
+      : []),
+    ...(prospect.records === 0
+      ? [`Nothing was sent: ${prospect.alreadyRetried} were retried before. "weir rejected list" shows what there is.`]
+      : []),
+  ]
+}
+
+const overwrittenNext =
+  'Superseded in spite of --even-superseded: gone by now, or left out by an edge of an older version, after whose upgrade this can be run again.'

@@ -85,7 +85,8 @@ export const toShowText = (rejection: Rejection, retry: Retry | undefined): stri
 
 const retriedInFull = (retry: Retry | undefined): string => {
   if (!retry) return 'no'
-  if (retry.outcome === null) return `since ${retry.claimed_at.toISOString()}, unfinished: the next retry finishes it`
+  if (retry.outcome === null)
+    return `since ${retry.claimed_at.toISOString()}, unfinished: an edge is at it, or the next retry finishes it`
   const where = `on ${retry.answered_at?.toISOString()} in request ${retry.request_id}`
   return retry.outcome === 'accepted'
     ? `accepted ${where}`

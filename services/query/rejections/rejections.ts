@@ -1,4 +1,3 @@
-import { newId } from '#http/ids.js'
 import { Unavailable } from '#http/request-error.js'
 import { countOrdered, findOrder, type NewOrder, placeOrder, type StoredOrder } from '#ledger/retries/orders.js'
 import type { Filter } from '#rejections/filter.js'
@@ -50,9 +49,7 @@ export const createOwnRejections = (sources: Sources, onPlaced: () => void): Own
     },
     groups: (org, filter, most) => findGroups(clickhouse, { ...filter, org }, most),
     quality: (org, days) => findQuality(clickhouse, org, days),
-    plan: (org, filter, limit) =>
-      // Ids that grow with time: what is planned first is sent first.
-      planRetries(sources, { ...filter, org }, { evenSuperseded: false, limit, newRetryId: newId }),
+    plan: (org, filter, limit) => planRetries(sources, { ...filter, org }, { evenSuperseded: false, limit }),
     isBusy: (org) => countOrdered(pool, org).then((count) => count >= mostWaiting, unavailable),
     place: async (order, plan) => {
       const claims = plan.jobs.flatMap(({ retryId, org, type, wanted }) =>

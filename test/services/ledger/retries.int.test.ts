@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import {
+  adoptRetries,
   claimRetries,
+  countOutcomes,
+  findOrdered,
   findRetries,
   findUnanswered,
   rejectionName,
@@ -9,7 +12,6 @@ import {
   settleRetries,
 } from '#ledger/retries/claims.js'
 import { alone } from '../../../services/operator/command/alone.js'
-import { createRunKeys } from '../../../services/operator/rejected/send-again.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 
 const { pool } = await openMigratedDatabase(4)
@@ -72,23 +74,18 @@ it('lets one run at a time, and the next one after it has ended, however it did'
   expect(await alone(pool, 'rejected retry', async () => 'done')).toBe('done')
 })
 
-it('issues narrow keys for some minutes, renews them in time, and revokes them all', async () => {
-  let now = 0
-  const keys = createRunKeys(
-    pool,
-    (org) => [`${org}:write`],
-    () => now,
-  )
-  const first = await keys.keyOf('shops')
-  expect(await keys.keyOf('shops')).toBe(first)
-  now = 11 * 60_000
-  expect(await keys.keyOf('shops')).not.toBe(first)
-  await keys.keyOf('tags')
-  await keys.revokeAll()
-  const { rows } = await pool.query(
-    `select org_id, scopes, revoked_at is not null as revoked, expires_at < now() + interval '16 minutes' as short
-    from auth.api_keys order by created_at`,
-  )
-  const key = (org_id: string) => ({ org_id, scopes: [`${org_id}:write`], revoked: true, short: true })
-  expect(rows).toEqual([key('shops'), key('shops'), key('tags')])
+it('puts under an order what an operator of an older version had begun to send without one', async () => {
+  await pool.query('truncate integrity.retries')
+  const [left, other] = [candidates(2), candidates(1)]
+  const [retryId, another, orderId, orderOfAnother] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  await claimRetries(pool, claimsOf(retryId, left))
+  await claimRetries(pool, claimsOf(another, other), orderOfAnother)
+  await adoptRetries(pool, orderId, [retryId, another])
+  // It may have been sent: from now on it is sent as it is, or given up as a whole.
+  expect(await findOrdered(pool, 'acme', 9)).toMatchObject([
+    { retryId, orderId, isSent: true, evenSuperseded: false, keyId: null },
+    { retryId: another, orderId: orderOfAnother, isSent: false },
+  ])
+  expect(await countOutcomes(pool, [retryId, another])).toEqual({ accepted: 0, refused: 0, waiting: 3 })
+  expect(await countOutcomes(pool, [retryId])).toEqual({ accepted: 0, refused: 0, waiting: 2 })
 })

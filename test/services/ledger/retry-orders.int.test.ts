@@ -4,6 +4,7 @@ import {
   claimRetries,
   findOrdered,
   findOrderingOrgs,
+  findRetries,
   findUnanswered,
   markSent,
   releaseSome,
@@ -104,6 +105,20 @@ it('knows what is to be sent, what may be given back, and what became of it', as
   await releaseSome(pool, given?.retryId ?? '', first)
   await pruneOrders(pool, tomorrow, 1000)
   expect(await findOrder(pool, org, order.orderId)).toBeUndefined()
+})
+
+it("keeps an operator's order apart from the uploader's own, and knows what an operator left", async () => {
+  const org = `org-${randomUUID()}`
+  const [own, operators] = [claims(org, 2), claims(org, 3)]
+  const order = { ...newOrder(org), keyId: null, operators: { evenSuperseded: true } }
+  await placeOrder(pool, newOrder(org), own, countsOf(2))
+  await placeOrder(pool, order, operators, countsOf(3))
+  expect(await countOrdered(pool, org)).toBe(2)
+  const left = (await findUnanswered(pool)).filter((one) => one.org === org)
+  expect(left).toMatchObject([{ orderId: order.orderId, evenSuperseded: true, keyId: null, wanted: { length: 3 } }])
+  const orderIds = new Set([...(await findRetries(pool, operators)).values()].map(({ order_id }) => order_id))
+  expect([...orderIds]).toEqual([null])
+  expect(await findOrdered(pool, org, 9)).toHaveLength(2)
 })
 
 it('lets one edge at a time send what an organisation ordered, and another one beside it for another', async () => {

@@ -16,6 +16,7 @@ const candidate = (over: Partial<Candidate> = {}): Candidate => ({
   values: 10,
   id: randomUUID(),
   superseded: false,
+  supersededBy: null,
   ...over,
 })
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
+import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { claimRetries } from '#ledger/retries/claims.js'
+import { claimRetries, settleRetries } from '#ledger/retries/claims.js'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
 import { findOvertaken, hasCaughtUp, planRetries } from '#rejections/plan-retry.js'
@@ -231,8 +232,47 @@ it('does not submit an older record again while a newer one of its id waits', as
   expect(plan).toMatchObject({ matched: 2, superseded: 1 })
   expect(plan.jobs.flatMap(({ wanted }) => wanted.map(({ index }) => index))).toEqual([1])
   const wanted = [0, 1].map((index) => ({ batchId: batch, index, rejectedAt: new Date(Date.UTC(2026, 2, 1)) }))
-  const overtaken = await findOvertaken(sources, { org, type: 'shops', retryId: randomUUID(), wanted })
-  expect([...overtaken]).toEqual([`${batch}/0`])
+  const request = { org, type: 'shops', orderId: null, retryId: randomUUID(), evenSuperseded: false, wanted }
+  expect([...(await findOvertaken(sources, request))]).toEqual([`${batch}/0`])
+})
+
+it('sends the newer of two refused records of one id, though the order has just had the older one accepted', async () => {
+  const org = `org-${randomUUID()}`
+  const [older, newer, orderId, id] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  const rejectedAt = new Date(Date.UTC(2026, 2, 1))
+  const row = (batch: string, version: number) => ({
+    ...{ type: 'shops', second: 0, batch, index: 0, version, id, codes: ['bad_format'] },
+  })
+  await insertRefused(org, [row(older, 8192), row(newer, 8193)])
+  const claim = (batchId: string) => ({ retryId: uuidv7(), org, type: 'shops', batchId, index: 0, rejectedAt })
+  const [first, second] = [claim(older), claim(newer)]
+  await claimRetries(pool, [first, second], orderId)
+  const overtakenIn = async (batchId: string, over = {}) => {
+    const { retryId } = batchId === older ? first : second
+    const wanted = [{ batchId, index: 0, rejectedAt }]
+    const found = await findOvertaken(sources, {
+      org,
+      type: 'shops',
+      orderId,
+      retryId,
+      evenSuperseded: false,
+      wanted,
+      ...over,
+    })
+    return found.size
+  }
+  // The batch is the request here.
+  const accepted = randomUUID()
+  await insertAccepted(org, [{ second: 9, batch: accepted, version: 9_000_000, id }])
+  expect([await overtakenIn(older), await overtakenIn(newer)]).toEqual([1, 1])
+  await settleRetries(pool, accepted, [{ batchId: older, index: 0, outcome: 'accepted' }])
+  expect(await overtakenIn(newer)).toBe(0)
+  // Of another order nothing is known of what is older: there it is overtaken.
+  expect(await overtakenIn(newer, { orderId: randomUUID() })).toBe(1)
+  expect(await overtakenIn(newer, { orderId: randomUUID(), evenSuperseded: true })).toBe(0)
+  // A newer upload overtakes it, whatever the order had accepted before.
+  await insertAccepted(org, [{ second: 10, batch: randomUUID(), version: 9_000_001, id }])
+  expect(await overtakenIn(newer)).toBe(1)
 })
 
 it('is bounded: a question that would read too much is refused by ClickHouse itself', async () => {

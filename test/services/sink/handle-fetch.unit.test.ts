@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import type { Fetch, Received } from '#platform/kafka/kafka.js'
+import type { Sorted } from '#tables/readable.js'
+import { createFeed } from '#tables/table-feed.js'
 import { createFetchHandler } from '../../../services/sink/handle-fetch.js'
-import type { Sorted } from '../../../services/sink/readable.js'
 
 const topic = 'weir.accepted.shops'
 const received = (offset: number, text: string): Received => ({
@@ -35,12 +36,13 @@ const openSink = (...errors: Error[]) => {
     feeds: new Map([
       [
         topic,
-        {
+        createFeed({
           writer: {
             write: async (messages) => {
               happened.push(`insert ${messages.join(' ')}`)
               const error = errors.shift()
               if (error) throw error
+              happened.push('inserted')
             },
           },
           sort: async (messages) => without('alien', messages),
@@ -48,7 +50,8 @@ const openSink = (...errors: Error[]) => {
             happened.push('look closely')
             return without('broken', messages)
           },
-        },
+          onFailed: () => happened.push('failed'),
+        }),
       ],
     ]),
     setAside: async ({ topic: from, partition, offset, reason }) => {
@@ -57,9 +60,7 @@ const openSink = (...errors: Error[]) => {
     figures: {
       fetched: () => happened.push('fetched'),
       written: () => happened.push('written'),
-      failed: () => happened.push('failed'),
     },
-    failAt: (point) => happened.push(point),
   })
   return { handle, happened }
 }
@@ -67,19 +68,13 @@ const openSink = (...errors: Error[]) => {
 it('writes a fetch in one piece', async () => {
   const { handle, happened } = openSink()
   await handle(fetchOf('a', 'b', 'c'))
-  expect(happened).toEqual(['fetched', 'insert a b c', 'after-clickhouse-insert', 'written'])
+  expect(happened).toEqual(['fetched', 'insert a b c', 'inserted', 'written'])
 })
 
 it('writes the rest first, then sets aside what is not of the topic', async () => {
   const { handle, happened } = openSink()
   await handle(fetchOf('a', 'alien', 'b'))
-  expect(happened).toEqual([
-    'fetched',
-    'insert a b',
-    'after-clickhouse-insert',
-    `set aside ${topic}/3@11: holds alien`,
-    'written',
-  ])
+  expect(happened).toEqual(['fetched', 'insert a b', 'inserted', `set aside ${topic}/3@11: holds alien`, 'written'])
 })
 
 it('inserts nothing where nothing is left to insert', async () => {
@@ -103,7 +98,7 @@ it('looks closely after an error of ClickHouse itself, and sets aside what it fi
     'failed',
     'look closely',
     'insert a b',
-    'after-clickhouse-insert',
+    'inserted',
     `set aside ${topic}/3@11: holds broken`,
     'written',
   ])

@@ -67,7 +67,7 @@ export const createFakeRejections = (): FakeRejections => {
       const all = ofOrg(org, filter)
       const wanted = all.filter(({ state }) => state === 'open').slice(0, limit)
       const plan: RetryPlan = {
-        jobs: wanted.length > 0 ? [{ retryId: 'r', org, type: wanted[0]?.type ?? '', wanted, isClaimed: false }] : [],
+        jobs: wanted.length > 0 ? [{ retryId: 'r', org, type: wanted[0]?.type ?? '', wanted }] : [],
         matched: all.length,
         superseded: all.filter(({ state }) => state === 'accepted_since').length,
         cannotBeRetried: 0,

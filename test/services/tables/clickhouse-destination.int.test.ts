@@ -5,15 +5,15 @@ import type { Fetch } from '#platform/kafka/kafka.js'
 import { createRegistry } from '#platform/registry.js'
 import { catalogue, createCatalogue } from '#schemas/catalogue.js'
 import { acceptedSchema, schemasByTopic, waitingSchema } from '#schemas/derive/avro.js'
-import { acceptedTopic, database, subjectOf, viewOf, waitingTopic } from '#schemas/derive/names.js'
+import { acceptedTopic, subjectOf, viewOf, waitingTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, WaitingEvent } from '#schemas/events.js'
 import { type Field, optional, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
+import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
 import { createFetchHandler } from '../../../services/sink/handle-fetch.js'
-import { openTableFeeds } from '../../../services/sink/table-feeds.js'
 
 const parts = inject('parts')
 const clickhouse = createClickHouse(parts.CLICKHOUSE_URL)
@@ -29,12 +29,9 @@ beforeAll(async () => {
     await registry.register(subjectOf(each), schema, 'FULL_TRANSITIVE')
   encode = await registry.encoder<AcceptedEvent>(subjectOf(topic), acceptedSchema(shop))
   handle = createFetchHandler({
-    feeds: await openTableFeeds(catalogue, registry, clickhouse, (table, container) =>
-      clickhouse.insertAvro(`${database}.${table}`, container),
-    ),
+    feeds: await createClickHouseDestination({ catalogue, clickhouse }).openFeeds(registry),
     setAside: async ({ offset }) => void setAside.push(`${offset}`),
-    figures: { fetched: () => {}, written: () => {}, failed: () => {} },
-    failAt: () => {},
+    figures: { fetched: () => {}, written: () => {} },
   })
 })
 afterAll(() => clickhouse.close())
@@ -165,12 +162,9 @@ it('waits at an event that its tables have no column for, and writes it whole on
   }
   const aside: number[] = []
   const handleThings = createFetchHandler({
-    feeds: await openTableFeeds(older.catalogue, registry, clickhouse, (table, container) =>
-      clickhouse.insertAvro(`${database}.${table}`, container),
-    ),
+    feeds: await createClickHouseDestination({ catalogue: older.catalogue, clickhouse }).openFeeds(registry),
     setAside: async ({ offset }) => void aside.push(offset),
-    figures: { fetched: () => {}, written: () => {}, failed: () => {} },
-    failAt: () => {},
+    figures: { fetched: () => {}, written: () => {} },
   })
   const encodeThing = await registry.encoder<AcceptedEvent>(subjectOf(things), acceptedSchema(newer.thing))
   const { shop_id, name, region, is_public, ...origin } = shopEvent('acme')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { toAvroContainer } from '../../../services/sink/avro-container.js'
-import { createTableWriter } from '../../../services/sink/table-writer.js'
+import { toAvroContainer } from '#tables/avro-container.js'
+import { createTableWriter } from '#tables/table-writer.js'
 
 /** A message in the registry's wire format. */
 const message = (schemaId: number, body: string): Buffer => {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
+import { findExpiredVersions, pruneHistory } from '#tables/history.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
-import { findExpiredVersions, pruneHistory } from '../../../services/sink/history.js'
 
 const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
 const org = `old-${randomUUID()}`

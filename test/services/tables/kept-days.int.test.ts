@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
+import { findExpiredDays, pruneDays } from '#tables/kept-days.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
-import { findExpiredDays, pruneDays } from '../../../services/sink/retention.js'
 
 const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
 // Far in the past, so that the other test files, which share this ClickHouse, find and lose nothing here.

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import avro from 'avsc'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { toAvroContainer } from '../../../services/sink/avro-container.js'
+import { toAvroContainer } from '#tables/avro-container.js'
 
 const schema = {
   type: 'record',

@@ -3,9 +3,10 @@ import type { Received } from '#platform/kafka/kafka.js'
 import { createPauses } from '#platform/process/pauses.js'
 import { NewerSchema, type Registry, schemaIdOf, Undecodable } from '#platform/registry.js'
 import { fieldsOf } from '#platform/schema-fields.js'
+import type { UnreadableMessage } from './destination.js'
 
 /** Messages that can be inserted, and messages that have to be set aside, with the reason. */
-export type Sorted = { readable: Received[]; unreadable: { message: Received; reason: string }[] }
+export type Sorted = { readable: Received[]; unreadable: UnreadableMessage[] }
 
 /**
  * Separates events of a topic's own schema from messages that another program wrote there with another schema: ClickHouse

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Received } from '#platform/kafka/kafka.js'
 import { Undecodable } from '#platform/registry.js'
-import { createCloseLook, createSort } from '../../../services/sink/readable.js'
+import { createCloseLook, createSort } from '#tables/readable.js'
 
 const received = (offset: number, value: Buffer): Received => ({ offset, timestamp: 0, key: null, value })
 const withSchema = (offset: number, id: number): Received => received(offset, Buffer.from([0, 0, 0, 0, id, 7]))
