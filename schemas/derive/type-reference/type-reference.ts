@@ -1,7 +1,8 @@
 import type { Catalogue } from '../../catalogue.js'
+import type { Schema } from '../../endpoints/values.js'
 import type { Field } from '../../field.js'
 import type { RecordType } from '../../record.js'
-import { exampleOf, type Schema } from '../openapi/record-schema.js'
+import { exampleOf } from '../openapi/record-schema.js'
 import { longestText } from '../value-reader.js'
 import { type Snippets, snippetsOf } from './snippets.js'
 

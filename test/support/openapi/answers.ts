@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Schema } from '#schemas/derive/openapi/record-schema.js'
 import type { OpenApi } from '#schemas/derive/openapi.js'
+import type { Schema } from '#schemas/endpoints/values.js'
 import type { FuzzedRequest } from './requests.js'
 
 export type FuzzedAnswer = { status: number; contentType: string; retryAfter?: string | undefined; text: string }
@@ -47,9 +47,17 @@ export const createAnswerCheck = (document: OpenApi) => {
     const content = Object.entries((at(document, pointer) as { content: Schema }).content)[0]
     const [mediaType = '', described] = content ?? []
     if (!answer.contentType.startsWith(mediaType)) return `${answer.contentType} instead of ${mediaType}`
-    if (!(described as Schema).schema) return undefined
-    const validate = validatorAt(`${pointer}/content/${mediaType.replace('/', '~1')}/schema`)
-    return validate(JSON.parse(text)) ? undefined : ajv.errorsText(validate.errors)
+    const { schema } = described as { schema: Schema }
+    const schemaAt = `${pointer}/content/${mediaType.replace('/', '~1')}/schema`
+    const faultOf = (validate: ValidateFunction, json: string) =>
+      validate(JSON.parse(json)) ? undefined : ajv.errorsText(validate.errors)
+    if (mediaType === 'application/json') return faultOf(validatorAt(schemaAt), text)
+    if (mediaType !== 'application/x-ndjson' || !schema.contentSchema) return undefined
+    const ofLine = validatorAt(`${schemaAt}/contentSchema`)
+    return text
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [faultOf(ofLine, line)]))
+      .find(Boolean)
   }
 }
 

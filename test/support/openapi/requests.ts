@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { Schema } from '#schemas/derive/openapi/record-schema.js'
 import type { OpenApi } from '#schemas/derive/openapi.js'
+import type { Schema } from '#schemas/endpoints/values.js'
 import { broken, fitting, weird } from './values.js'
 
 export type FuzzedRequest = {
@@ -41,7 +41,9 @@ export const requestsOf = (document: OpenApi, keys: string[], otherKeys: string[
       requiredKeys: parameters.filter(({ required }) => required).map(({ name }) => name),
     })
     const [mediaType, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
-    const body = content ? fitting(content.schema, resolve) : fc.constant(undefined)
+    // Of a body that has lines, one line.
+    const schema = (content?.schema.contentSchema ?? content?.schema) as Schema | undefined
+    const body = schema ? fitting(schema, resolve) : fc.constant(undefined)
     return fc.tuple(values.map(complete), body, good).map(([given, json, key]) => ({
       method: method.toUpperCase(),
       template,

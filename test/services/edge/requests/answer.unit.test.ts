@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
-import { uploadExample } from '#schemas/derive/openapi/answers.js'
+import { uploadExample } from '#schemas/endpoints/uploads.js'
 import { createValidator, type Validate } from '#schemas/derive/validator.js'
 import type { Problem } from '#schemas/problem.js'
 import type { BatchResult } from '../../../../services/edge/batches/outcome.js'
