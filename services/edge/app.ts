@@ -1,27 +1,12 @@
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { createAuthenticate, type FindCaller } from '#http/authenticate.js'
 import { newId } from '#http/ids.js'
 import { contextFields } from '#http/request-context.js'
 import { sendError, toRequestError, writeJson } from '#http/request-error.js'
 import { addResource, notFound } from '#http/resource.js'
 import type { Log } from '#platform/health/log.js'
-import type { Pages } from '#query/console/pages.js'
-import { addConsole } from '#query/console/route.js'
-import { createListInteractions, type ReadInteractions } from '#query/interactions/list-interactions.js'
-import type { FindJourney } from '#query/journey/find-journey.js'
-import { addJourney } from '#query/journey/route.js'
-import type { Activity } from '#query/live/activity.js'
-import { addLive } from '#query/live/route.js'
-import { addStreams } from '#query/live/streams.js'
-import type { OperatorActions } from '#query/operators/actions.js'
-import { addOperators } from '#query/operators/route.js'
-import { addOverview, type OverviewDeps } from '#query/overview.js'
-import type { Reads } from '#query/reads.js'
-import { addReference } from '#query/reference.js'
-import { addRejections, type RejectionDeps } from '#query/rejections/route.js'
-import { addRequestList, type RequestLists } from '#query/requests.js'
-import { addTopicEvents, type TopicEventDeps } from '#query/topics/route.js'
-import { addWaiting, type WaitingDeps } from '#query/waiting/route.js'
+import type { Query } from '#query/routes.js'
 import { addBodyParser } from './body/body.js'
 import type { EdgeFigures } from './figures.js'
 import { addDocs } from './http/docs.js'
@@ -30,7 +15,6 @@ import { addRequestLog } from './http/request-log.js'
 import { addImports } from './imports/route.js'
 import { createGather } from './interactions/gather.js'
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
-import { createAuthenticate, type FindCaller } from './keys/authenticate.js'
 import { addAdmission } from './limits/admission.js'
 import { addLagShedding } from './limits/lag.js'
 import type { Load } from './limits/load.js'
@@ -44,16 +28,13 @@ import { addUploads, type UploadDeps } from './uploads/route.js'
 
 export type AppDeps = Omit<UploadDeps, 'store'> &
   Omit<RecordInteractionDeps, 'store' | 'gather'> &
-  RejectionDeps &
-  WaitingDeps &
-  Pick<OverviewDeps, 'lastAccepted' | 'lagOf'> &
-  Pick<TopicEventDeps, 'followers' | 'decoders'> &
   HealthDeps & {
     findCaller: FindCaller
-    readInteractions: ReadInteractions
     store: Pick<VerdictStore, 'ofRequest' | 'ofKeyedRequest' | 'keyedInteraction'>
     /** Calls `send` when interactions have been gathered for long enough, or, where there is none to gather with, at once. */
     sendLater: (send: () => void, isAlone: boolean) => void
+    /** The read side. */
+    query: Query
     bodyLimit: number
     load: Load
     /** Whether integrity is so far behind with a type of an organisation that no more of it is taken in. */
@@ -63,13 +44,6 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     network: Omit<Network, 'host' | 'certificate'>
     /** Whether operators have a port of their own. */
     hasOperationsPort?: boolean
-    pages: Pages
-    activity: Pick<Activity, 'watch'>
-    requestLists: RequestLists
-    findJourney: FindJourney
-    operators: OperatorActions
-    /** For the console's interfaces. */
-    consoleReads: Reads
     /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
     figures: EdgeFigures
@@ -138,7 +112,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   addGoodbye(app)
   addHealth(app, deps, { isPublicOnly: deps.hasOperationsPort ?? false })
   addDocs(app, deps)
-  addConsole(app, deps)
+  deps.query.addPages(app)
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))
     guarded.addHook('onRequest', deps.rateLimits.takeRequest)
@@ -148,19 +122,10 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addUploads(guarded, deps)
     addImports(guarded, { ...deps, unhurried, pieceWithin: deps.network.requestTimeout })
     addRequests(guarded, deps)
-    addRequestList(guarded, deps)
-    addOverview(guarded, deps)
-    addJourney(guarded, deps)
-    addOperators(guarded, deps)
-    addReference(guarded, deps)
-    const streams = addStreams(guarded, deps)
-    addLive(guarded, { ...deps, streams })
-    addTopicEvents(guarded, { ...deps, streams })
-    addRejections(guarded, deps)
-    addWaiting(guarded, deps)
+    deps.query.mount(guarded)
     addResource(guarded, '/user-interactions', {
       POST: createRecordInteraction({ ...deps, gather }),
-      GET: createListInteractions(deps),
+      GET: deps.query.listInteractions,
     })
   })
   return app

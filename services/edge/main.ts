@@ -1,6 +1,5 @@
 // HTTP requests → validated, cut into batches, published as submitted events → answered with their verdicts.
 
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
@@ -15,14 +14,9 @@ import { readAccess } from '#platform/process/access.js'
 import { orExit, readConfigOrExit } from '#platform/process/config.js'
 import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
-import { packageRoot } from '#platform/process/package-root.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
-import { readConsole } from '#query/console/pages.js'
-import { createReadInteractions } from '#query/interactions/reader.js'
 import { openQuery } from '#query/query.js'
-import { createFollowers } from '#query/topics/followers.js'
-import { openWaiting } from '#query/waiting/waiting.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { createApp } from './app.js'
@@ -38,7 +32,7 @@ import { createRenewal, type TlsServer } from './network/certificate.js'
 import { openNetworkOrExit } from './network/network.js'
 import { createRequestNotes, startPruning } from './requests/notes.js'
 import { createVerdictStore } from './requests/verdict-store.js'
-import { openRejections } from './retries/retries.js'
+import { openRetries } from './retries/retries.js'
 import { openStream } from './stream/stream.js'
 import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
@@ -91,12 +85,6 @@ await runService(log, async (onStop, crash) => {
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
   const isLagging = (type: string, orgId: string) => verdicts.expectedLagOf(type, orgId) >= config.MAX_LAG_MS
   const patience = createPatience(log)
-  const followers = createFollowers({ kafka, log })
-  onStop('topics that are looked at', followers.close)
-  const look = openQuery(
-    { catalogue, access, kafka, decoders: registry, layout: () => stream.layout(), now, log },
-    onStop,
-  )
   const stream = openStream({
     catalogue,
     kafka,
@@ -104,15 +92,12 @@ await runService(log, async (onStop, crash) => {
     checkTopics: (layout) => untilPartitioned(kafka, patience, layout, submittedTopics),
     registry,
     patience,
-    settle: (verdict) => {
-      verdicts.settle(verdict)
-      look.note(verdict)
-    },
     failAt,
     crash,
     log,
   })
   onStop('stream', stream.close)
+  stream.onVerdict(verdicts.settle)
   every(200, verdicts.tick)
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
   onStop('notes of requests', notes.tick)
@@ -165,50 +150,52 @@ await runService(log, async (onStop, crash) => {
     onStop('operations', () => operations.close())
     await operations.listen({ host: network.host, port: operationsPort })
   }
-  const taking = { catalogue, submit, store, notes, layout: stream.layout, load, figures, now, log }
-  const ownRejections = openRejections({ ...taking, config, access, isLagging }, onStop)
-  const ownWaiting = openWaiting({ access, log }, onStop)
-  const app = createApp({
-    catalogue,
-    rejections: ownRejections.rejections,
-    reads: ownRejections.reads,
-    waiting: ownWaiting.waiting,
-    waitingReads: ownWaiting.waitingReads,
-    shortestWait: config.MIN_WAIT_SECONDS * 1000,
-    findCaller: createFindCaller({
-      findKey: (hash) => findKey(pool, hash),
-      memory,
-      demoKey: config.WEIR_DEMO_KEY,
-      noteUse: lastUse.note,
-      now,
-      log,
-    }),
-    submit,
-    sendLater: (send, isAlone) => (isAlone ? setImmediate(send) : setTimeout(send, config.INTERACTION_GATHER_MS)),
-    store,
-    notes,
-    findKnown: createFindKnown(pool),
-    readInteractions: createReadInteractions(clickhouse, catalogue.interaction),
-    layout: stream.layout,
-    batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
-    bodyLimit: config.BODY_LIMIT,
-    load,
-    isLagging,
-    rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
-    answerWithin: config.VERDICT_TIMEOUT_MS,
-    openOrg,
-    ...look.sources,
-    followers,
-    decoders: registry,
-    lagOf: verdicts.lagOf,
-    pages: readConsole(join(packageRoot, 'dist/clients')),
-    network,
-    certificate,
-    ...health,
-    hasOperationsPort: operationsPort !== undefined,
-    figures,
+  const { layout } = stream
+  const taking = { catalogue, submit, store, notes, layout, load, isLagging, figures, now, log }
+  const retries = openRetries({ ...taking, config, access, clickhouse }, onStop)
+  const findCaller = createFindCaller({
+    findKey: (hash) => findKey(pool, hash),
+    memory,
+    demoKey: config.WEIR_DEMO_KEY,
+    noteUse: lastUse.note,
     now,
     log,
+  })
+  const rateLimits = createRateLimits({ defaults: ratesOf(config), figures, now })
+  const query = openQuery(
+    {
+      catalogue,
+      access,
+      kafka,
+      decoders: registry,
+      findCaller,
+      rateLimits,
+      readiness: health.readiness,
+      lagOf: verdicts.lagOf,
+      layout,
+      onVerdict: stream.onVerdict,
+      onOrdered: retries.tick,
+      now,
+      log,
+    },
+    onStop,
+  )
+  const app = createApp({
+    ...taking,
+    ...health,
+    query,
+    findCaller,
+    rateLimits,
+    shortestWait: config.MIN_WAIT_SECONDS * 1000,
+    sendLater: (send, isAlone) => (isAlone ? setImmediate(send) : setTimeout(send, config.INTERACTION_GATHER_MS)),
+    findKnown: createFindKnown(pool),
+    batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
+    bodyLimit: config.BODY_LIMIT,
+    answerWithin: config.VERDICT_TIMEOUT_MS,
+    openOrg,
+    network,
+    certificate,
+    hasOperationsPort: operationsPort !== undefined,
   })
   if (network.certificate && certificate) {
     const server = app.server as unknown as TlsServer
@@ -222,9 +209,8 @@ await runService(log, async (onStop, crash) => {
     setTimeout(stream.giveUp, stopWaitingAfter).unref()
     verdicts.giveUpAt(now() + stopWaitingAfter)
     abandonAfter(stopWaitingAfter, pool)
-    ownRejections.abandonAfter(stopWaitingAfter)
-    ownWaiting.abandonAfter(stopWaitingAfter)
-    look.abandonAfter(stopWaitingAfter)
+    retries.abandonAfter(stopWaitingAfter)
+    query.abandonAfter(stopWaitingAfter)
   })
   // Kafka is waited for first, so that clients that connect are served; if it stays away they are answered that.
   await Promise.race([stream.opened, sleep(listenAfter, undefined, { ref: false })])

@@ -33,6 +33,7 @@ const insertSettings = {
 
 type Options = Trust & {
   requestTimeout?: number
+  maxConnections?: number
   /** Cuts off what is under way. */
   signal?: AbortSignal
 }
@@ -43,6 +44,7 @@ export const createClickHouse = (url: string, options: Options = {}): ClickHouse
     url,
     ...(options.ca && { tls: { ca_cert: Buffer.from(options.ca) } }),
     request_timeout: options.requestTimeout ?? 60_000,
+    ...(options.maxConnections && { max_open_connections: options.maxConnections }),
     keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
     // The service itself logs what went wrong, once.
     log: { LoggerClass: SilentLogger },
@@ -80,6 +82,19 @@ export const createClickHouse = (url: string, options: Options = {}): ClickHouse
     close: () => client.close(),
   }
 }
+
+// Less than the edge waits for an answer: ClickHouse itself ends a read whose asker has gone.
+const bounds = {
+  max_execution_time: 9,
+  max_threads: 2,
+  max_memory_usage: 1_000_000_000,
+  max_rows_to_read: 200_000_000,
+}
+
+/** A reader whose queries are bounded, so that no question keeps ClickHouse from its work. */
+export const boundedReader = ({ query }: Pick<ClickHouse, 'query'>): Pick<ClickHouse, 'query'> => ({
+  query: (sql, values, settings) => query(sql, values, { ...bounds, ...settings }),
+})
 
 const orRefused = (error: Error, url: string): Error => {
   const problem = tlsProblem(error, {

@@ -1,51 +1,74 @@
+import { join } from 'node:path'
 import { countDecided, findDecidedSince, findLastAccepted } from '#ledger/latest/activity.js'
 import { listDecidedRequests, listPendingRequests } from '#ledger/latest/requests.js'
-import { createClickHouse } from '#platform/clickhouse.js'
+import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { abandonAfter, createPool, endPool } from '#platform/postgres/postgres.js'
 import type { Trust } from '#platform/process/access.js'
 import type { OnStop } from '#platform/process/lifecycle.js'
-import type { Registry } from '#platform/registry.js'
-import type { Catalogue } from '#schemas/catalogue.js'
-import type { Layout } from '#schemas/derive/topics.js'
+import { packageRoot } from '#platform/process/package-root.js'
+import { createTurnstile } from '#platform/process/turnstile.js'
+import type { Reader } from '#rejections/find-rejections.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import type { AppDeps } from '../edge/app.js'
+import { readConsole } from './console/pages.js'
+import { createReadInteractions } from './interactions/reader.js'
 import { createFindJourney } from './journey/find-journey.js'
 import { createFindOffsets } from './journey/find-offsets.js'
 import { createActivity } from './live/activity.js'
 import { createOperatorActions } from './operators/actions.js'
-import { boundedReader, createReads } from './reads.js'
+import { createReads, type ReadBounds, usual } from './reads.js'
+import { createOwnRejections } from './rejections/rejections.js'
+import { createQuery, type Query, type QueryDeps } from './routes.js'
+import { createFollowers } from './topics/followers.js'
+import { createOwnWaiting } from './waiting/waiting.js'
 
+// To count the waiting records of one organisation can take 20 s, so that it is answered one question at a time.
+const ofWaiting: ReadBounds = { atOnce: 3, ofOne: 1 }
+// A question uses one connection to Postgres at a time. So there is one for each that may run, whatever the others do: those about
+// rejections, those of the console, those about waiting records. The last three are for what is short and has no bounds: orders of
+// retries, keys, organisations.
+const mostConnections = usual.atOnce + usual.atOnce + ofWaiting.atOnce + 3
+// To ClickHouse, for each of rejections, journeys and interactions: a journey asks several things at once.
+const share = 10
 // What is counted one by one when somebody begins to watch: ten seconds of an organisation's batches.
 const mostRecent = 20_000
 
 /**
- * Opens what the console's interfaces read from, with connections of its own: whoever looks much keeps nobody from uploading.
+ * Opens the read side, which has connections of its own: however much is asked here, no upload waits for it.
+ *
+ * The edge mounts it in its process. In a process of its own it would be mounted in an app with the edge's authentication, rate limits
+ * and body parser (`findCaller`, `rateLimits`), read the layout and the verdicts by itself (`layout`, `onVerdict`) and ask the edge for
+ * `readiness` and `lagOf`. `onOrdered` could do nothing: edges look for orders every two seconds. A proxy would have to send GET
+ * /user-interactions there and POST to the edge.
  */
 export const openQuery = (
-  deps: {
-    catalogue: Catalogue
+  deps: Pick<
+    QueryDeps,
+    'catalogue' | 'findCaller' | 'rateLimits' | 'readiness' | 'lagOf' | 'layout' | 'decoders' | 'now'
+  > & {
     access: { postgres: string; clickhouse: Trust & { url: string } }
     kafka: Kafka
-    decoders: Pick<Registry, 'decoder'>
-    layout: () => Layout
-    now: () => number
+    /** Calls the listener with each verdict that comes from now on. */
+    onVerdict: (listener: (verdict: VerdictEvent) => void) => void
+    /** Called when an uploader has ordered that rejections be submitted again. */
+    onOrdered: () => void
     log: Log
   },
   onStop: OnStop,
-): {
-  sources: Pick<AppDeps, 'activity' | 'requestLists' | 'lastAccepted' | 'findJourney' | 'operators' | 'consoleReads'>
-  /** To be called with each verdict. */
-  note: (verdict: VerdictEvent) => void
+): Query & {
   /** For a stop, which a Postgres that hangs must not hold up. */
   abandonAfter: (ms: number) => void
 } => {
   const { access, catalogue } = deps
-  const pool = createPool(access.postgres, deps.log, 4, { queryTimeout: 5_000 })
-  onStop('postgres for looking', () => endPool(pool))
-  const clickhouse = createClickHouse(access.clickhouse.url, { ...access.clickhouse, requestTimeout: 10_000 })
-  onStop('clickhouse for looking', clickhouse.close)
+  const pool = createPool(access.postgres, deps.log, mostConnections, { queryTimeout: 5_000 })
+  onStop('postgres of the read side', () => endPool(pool))
+  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 3 * share }
+  const clickhouse = createClickHouse(access.clickhouse.url, options)
+  onStop('clickhouse of the read side', clickhouse.close)
+  const followers = createFollowers(deps)
+  onStop('topics that are followed', followers.close)
+
   const types = [...catalogue.all.keys()]
   const activity = createActivity({
     history: {
@@ -55,24 +78,40 @@ export const openQuery = (
     interactionType: catalogue.interaction.type,
     now: deps.now,
   })
-  return {
-    sources: {
-      activity,
-      requestLists: {
-        decided: (asked) => listDecidedRequests(pool, asked),
-        pending: (asked) => listPendingRequests(pool, asked),
-      },
-      lastAccepted: (orgId) => findLastAccepted(pool, orgId, types),
-      findJourney: createFindJourney({
-        ...deps,
-        clickhouse: boundedReader(clickhouse),
-        pool,
-        findOffsets: createFindOffsets(deps),
-      }),
-      operators: createOperatorActions(pool),
-      consoleReads: createReads(undefined, 'this'),
+  deps.onVerdict(activity.note)
+
+  const query = createQuery({
+    ...deps,
+    rejections: createOwnRejections(
+      { pool, clickhouse: boundedReader(withShare(clickhouse)), catalogue },
+      deps.onOrdered,
+    ),
+    reads: createReads(),
+    waiting: createOwnWaiting(pool),
+    waitingReads: createReads(20_000, 'waiting records', ofWaiting),
+    consoleReads: createReads(undefined, 'this'),
+    activity,
+    requestLists: {
+      decided: (asked) => listDecidedRequests(pool, asked),
+      pending: (asked) => listPendingRequests(pool, asked),
     },
-    note: activity.note,
-    abandonAfter: (ms) => abandonAfter(ms, pool),
-  }
+    lastAccepted: (orgId) => findLastAccepted(pool, orgId, types),
+    findJourney: createFindJourney({
+      ...deps,
+      clickhouse: boundedReader(withShare(clickhouse)),
+      pool,
+      findOffsets: createFindOffsets(deps),
+    }),
+    operators: createOperatorActions(pool),
+    readInteractions: createReadInteractions(withShare(clickhouse), catalogue.interaction),
+    followers,
+    pages: readConsole(join(packageRoot, 'dist/clients')),
+  })
+  return { ...query, abandonAfter: (ms) => abandonAfter(ms, pool) }
+}
+
+/** The same client, with no more of its connections than a share. */
+const withShare = (clickhouse: Reader): Reader => {
+  const inTurn = createTurnstile(share)
+  return { query: (sql, values, settings) => inTurn(() => clickhouse.query(sql, values, settings)) }
 }

@@ -1,16 +1,17 @@
 import { type RequestError, requestError, Unavailable } from '#http/request-error.js'
-import type { Reader } from '#rejections/find-rejections.js'
-import { createTurns } from '../edge/limits/turns.js'
+import { createTally } from '#platform/process/tally.js'
+import { createTurns } from '#platform/process/turns.js'
 
 /** Reads for an organisation when its turn comes; what is wrong with the question is a value. */
 export type Reads = <T>(orgId: string, read: () => Promise<T>) => Promise<T | { error: RequestError }>
 
-// Of all and of one organisation: whoever asks in an endless loop slows down only itself. Uploads read nothing here.
-const usual = { atOnce: 8, ofOne: 4 }
+/** How many questions of one kind are answered at once: of all organisations and of one, which then slows down only itself. */
+export type ReadBounds = { atOnce: number; ofOne: number }
+export const usual: ReadBounds = { atOnce: 8, ofOne: 4 }
 const mostWaiting = 100
 
 /** `patience` is how many milliseconds a question waits for its turn; `what` is what it is about, for the answer. */
-export const createReads = (patience = 10_000, what = 'rejections', most = usual): Reads => {
+export const createReads = (patience = 10_000, what = 'rejections', most: ReadBounds = usual): Reads => {
   const running = createTally()
   const waiting = createTally()
   const mayBegin = (orgId: string): boolean => running.all() < most.atOnce && running.of(orgId) < most.ofOne
@@ -41,33 +42,6 @@ export const createReads = (patience = 10_000, what = 'rejections', most = usual
     }
   }
 }
-
-/** A number for each organisation, and for all of them; one that has none is forgotten. */
-const createTally = () => {
-  let sum = 0
-  const counts = new Map<string, number>()
-  const of = (orgId: string): number => counts.get(orgId) ?? 0
-  const add = (orgId: string, more: number): void => {
-    sum += more
-    const own = of(orgId) + more
-    if (own > 0) counts.set(orgId, own)
-    else counts.delete(orgId)
-  }
-  return { of, add, all: () => sum }
-}
-
-// Less than the edge waits for an answer: ClickHouse itself ends a read that nobody waits for any more.
-const bounds = {
-  max_execution_time: 9,
-  max_threads: 2,
-  max_memory_usage: 1_000_000_000,
-  max_rows_to_read: 200_000_000,
-}
-
-/** A reader whose queries are bounded, so that no question keeps ClickHouse from its work. */
-export const boundedReader = (clickhouse: Reader): Reader => ({
-  query: (sql, values, settings) => clickhouse.query(sql, values, { ...bounds, ...settings }),
-})
 
 // TOO_MANY_ROWS and MEMORY_LIMIT_EXCEEDED: the same question would fail the same way.
 const isTooMuch = (error: unknown): boolean => ['158', '241'].includes(String((error as { code?: unknown }).code))

@@ -45,7 +45,9 @@ export const addRequestList = (
     // Interactions are many, and each batch of them is a request: they are listed where they are asked for.
     const asked = { orgId, types: type === undefined ? uploads : [type], after, most }
     const isWanted = status === undefined || status === 'pending'
-    const lists = await Promise.all([requestLists.decided(asked), isWanted ? requestLists.pending(asked) : []])
+    // First those that are pending: one that is decided meanwhile is then in both lists, and not in neither.
+    const pending = isWanted ? await requestLists.pending(asked) : []
+    const lists = [await requestLists.decided(asked), pending]
     return {
       found: oncePerRequest(lists.flat()).sort(newestFirst).slice(0, most),
       isLast: lists.every((list) => list.length < most),

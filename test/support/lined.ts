@@ -44,7 +44,7 @@ export const readInPieces = async (
       from = given?.at ?? 0
     }
     if (opened) {
-      const options = { isLast, isEnough: () => false, pause: () => undefined }
+      const options = { isLast, isEnough: () => false, breathe: () => undefined }
       rest = rest.subarray(await readLines(opened.readNext, rest, from, options, into))
     }
     if (isLast) return into

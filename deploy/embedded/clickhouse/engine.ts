@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Session } from 'chdb'
+import { createTurnstile } from '#platform/process/turnstile.js'
 import { toClickHouseError } from './errors.js'
 import { watchRefusedWrites } from './refused-writes.js'
 import { literal } from './statement-split.js'
@@ -65,23 +66,6 @@ export const openEngine = (path: string, threads: number, onRefusedWrite: () => 
 }
 
 const access = fileURLToPath(new URL('access.xml', import.meta.url))
-
-/** Lets at most `places` tasks run at a time; the others wait in the order they came. */
-const createTurnstile = (places: number) => {
-  const waiting: (() => void)[] = []
-  let free = places
-  return async <T>(task: () => Promise<T>): Promise<T> => {
-    if (free > 0) free--
-    else await new Promise<void>((enter) => waiting.push(enter))
-    try {
-      return await task()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) free++
-      else next()
-    }
-  }
-}
 
 /** The SQL that sets a request's surroundings before its statement; readonly comes last because it locks the other settings. */
 export const prelude = ({ database, settings, readonly }: Surroundings): string => {

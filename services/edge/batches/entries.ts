@@ -1,9 +1,9 @@
+import { createBreathe } from '#platform/process/breathe.js'
 import { createValuesEncoder, type OutgoingRecord } from '#schemas/derive/submitted/batch-bytes.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Refusal } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import type { RecordType } from '#schemas/record.js'
-import { createPauses } from '../limits/turns.js'
 
 /**
  * One record of a request after validation: as it will be published, or why it was refused. `size` is about how many bytes it
@@ -44,11 +44,11 @@ const perProblem = 100
 
 /** The records of a request, validated. */
 export const toEntries = async (toEntry: ToEntry, records: readonly unknown[]): Promise<Entry[]> => {
-  const pause = createPauses()
+  const breathe = createBreathe()
   const entries: Entry[] = []
   for (const given of records) {
     entries.push(toEntry(given))
-    await pause()
+    await breathe()
   }
   return entries
 }

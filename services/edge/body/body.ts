@@ -5,10 +5,10 @@ import { setImmediate as nextRound } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestError, requestError, sendError } from '#http/request-error.js'
+import { type Breathe, createBreathe } from '#platform/process/breathe.js'
 import type { Entry } from '../batches/entries.js'
 import { overloaded } from '../limits/admission.js'
 import type { RateLimits } from '../limits/rates.js'
-import { createPauses, type Pause } from '../limits/turns.js'
 import { countTokens, describeLoss, lossOf, mostNames, mostValues } from './json-exact.js'
 import { describeFault, findFault } from './json-fault.js'
 import { formatOf, type LinedEntries, type LinedFormat } from './lines.js'
@@ -20,10 +20,10 @@ import { formatOf, type LinedEntries, type LinedFormat } from './lines.js'
 export type Body = { json?: unknown; entries?: Entry[]; lines?: number[]; sha256: Buffer } | { error: RequestError }
 
 /** Reads a body that is valid UTF-8 faster than by way of JSON; undefined where it has to be read as JSON. */
-export type ReadEntries = (body: Buffer, pause: Pause) => Promise<Entry[] | undefined>
+export type ReadEntries = (body: Buffer, breathe: Breathe) => Promise<Entry[] | undefined>
 
 /** Reads a body that has lines; or says why it is no upload. */
-export type ReadLined = (body: Buffer, pause: Pause) => Promise<LinedEntries | { error: RequestError }>
+export type ReadLined = (body: Buffer, breathe: Breathe) => Promise<LinedEntries | { error: RequestError }>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -68,9 +68,6 @@ export const addBodyParser = (app: FastifyInstance, { rateLimits }: { rateLimits
 /** What Fastify throws where it knows no parser. */
 const unsupported = Object.assign(new Error('this route takes JSON only'), { statusCode: 415 })
 
-/** What the parser made of this request's body; where there is no body at all Fastify does not call the parser. */
-export const bodyOf = (request: FastifyRequest): Body => (request.body as Body | undefined) ?? bad('the body is empty')
-
 type HowToRead = {
   gzipped: boolean
   /** Most bytes, after decompression. */
@@ -104,18 +101,18 @@ const readText = async (bytes: Buffer, { readEntries, form, lined }: HowToRead):
   if (bytes.length === 0) return bad('the body is empty')
   // To put a large one together took its time already.
   if (bytes.length > pieceSize) await nextRound()
-  const pause = createPauses()
+  const breathe = createBreathe()
   if (lined) {
-    const read = await lined.read(bytes, pause)
+    const read = await lined.read(bytes, breathe)
     // With the format: the same bytes are another request as CSV than as JSON.
     return 'error' in read ? read : { ...read, sha256: sha256Of(Buffer.from(lined.format), bytes) }
   }
   if (!isUtf8(bytes)) return bad('the body is not valid UTF-8')
-  await pause()
-  const entries = await readEntries?.(bytes, pause)
+  await breathe()
+  const entries = await readEntries?.(bytes, breathe)
   if (entries) return { entries, sha256: sha256Of(bytes) }
-  await pause()
-  return readJson(bytes, form, pause)
+  await breathe()
+  return readJson(bytes, form, breathe)
 }
 
 const sha256Of = (...parts: Buffer[]): Buffer => {
@@ -125,25 +122,25 @@ const sha256Of = (...parts: Buffer[]): Buffer => {
 }
 
 /** Whatever is in the body, no step takes more than some 40 ms for 16 MiB; between the steps others are served. */
-const readJson = async (bytes: Buffer, form: string | undefined, pause: Pause): Promise<Body> => {
+const readJson = async (bytes: Buffer, form: string | undefined, breathe: Breathe): Promise<Body> => {
   const counts = countTokens(bytes)
   if (counts.values > mostValues)
     return bad(`the body holds more than ${mostValues} values; send fewer records in each request`)
   if (counts.differentNames > mostNames)
     return bad(`the body holds more than ${mostNames} different names of fields; /docs shows those that there are`)
-  await pause()
-  const text = await decode(bytes, pause)
+  await breathe()
+  const text = await decode(bytes, breathe)
   const parsed = parse(text)
-  await pause()
+  await breathe()
   if (parsed === undefined) {
     const fault = findFault(text)
-    await pause()
+    await breathe()
     const { message, isAnotherFormat } = describeFault(text, fault)
     const hint = form !== undefined && isAnotherFormat ? `; a body that works: ${form}` : ''
     return bad(`the body is not valid JSON: ${message}${hint}`)
   }
   const loss = lossOf(text, parsed.json, counts)
-  await pause()
+  await breathe()
   if (loss) return bad(describeLoss(text, loss))
   return { json: parsed.json, sha256: sha256Of(bytes) }
 }
@@ -151,14 +148,14 @@ const readJson = async (bytes: Buffer, form: string | undefined, pause: Pause): 
 const pieceSize = 1024 * 1024
 
 /** The text of valid UTF-8, piece by piece: 16 MiB of Chinese take 80 ms. */
-const decode = async (bytes: Buffer, pause: Pause): Promise<string> => {
+const decode = async (bytes: Buffer, breathe: Breathe): Promise<string> => {
   if (bytes.length <= pieceSize) return bytes.toString()
   // Keeps the first bytes of a character that is cut in two until its rest has come.
   const decoder = new StringDecoder('utf8')
   let text = ''
   for (let at = 0; at < bytes.length; at += pieceSize) {
     text += decoder.write(bytes.subarray(at, at + pieceSize))
-    await pause()
+    await breathe()
   }
   return text
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { RequestError } from '#http/request-error.js'
+import type { Breathe } from '#platform/process/breathe.js'
 import type { Entry } from '../batches/entries.js'
-import type { Pause } from '../limits/turns.js'
 
 /** The formats whose records stand in lines, by the Content-Type that says so. */
 export const formatOf = {
@@ -41,7 +41,7 @@ export const readLines = async (
   readNext: ReadNext,
   bytes: Buffer,
   from: number,
-  options: { isLast: boolean; isEnough: (at: number) => boolean; pause: Pause },
+  options: { isLast: boolean; isEnough: (at: number) => boolean; breathe: Breathe },
   into: LinedEntries,
 ): Promise<number> => {
   let at = from
@@ -53,7 +53,7 @@ export const readLines = async (
     const records = into.entries.length
     if (at - paused.at > pauseEvery.bytes || records - paused.records > pauseEvery.records) {
       paused = { at, records }
-      await options.pause()
+      await options.breathe()
     }
   }
   return at

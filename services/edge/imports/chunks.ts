@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RequestError } from '#http/request-error.js'
+import { createBreathe } from '#platform/process/breathe.js'
 import { type LinedEntries, type OpenedLines, type OpenLines, readLines } from '../body/lines.js'
-import { createPauses } from '../limits/turns.js'
 import type { Piece } from './pieces.js'
 
 /** A part of an import that is submitted as one request. */
@@ -46,7 +46,7 @@ export const createChunks = (
   { opened, piece }: Begun,
   deps: { limit: number; nextPiece: () => Promise<Piece>; takeShare: () => Promise<Share> },
 ): (() => Promise<ImportChunk | undefined>) => {
-  const pause = createPauses()
+  const breathe = createBreathe()
   let { bytes: rest, isLast } = piece
   let { at } = opened
   let number = 0
@@ -59,7 +59,7 @@ export const createChunks = (
     for (;;) {
       const start = at
       const isEnough = (place: number) => into.entries.length >= deps.limit || bytes + place - start >= chunkBytes
-      at = await readLines(opened.readNext, rest, start, { isLast, isEnough, pause }, into)
+      at = await readLines(opened.readNext, rest, start, { isLast, isEnough, breathe }, into)
       hash.update(rest.subarray(start, at))
       const isFull = isEnough(at)
       bytes += at - start

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { FindCaller } from '#http/authenticate.js'
 import { Unavailable } from '#http/request-error.js'
 import { hashKey, keyIdOf } from '#ledger/key-text.js'
 import type { StoredKey } from '#ledger/keys.js'
 import type { Check } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
 import { within } from '#platform/process/within.js'
-import type { FindCaller } from './authenticate.js'
 import { type KeyMemory, usableFor } from './key-memory.js'
 
 // While Postgres hangs, a request whose key was seen lately waits this long, and is then let in by what was seen.

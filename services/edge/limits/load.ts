@@ -1,7 +1,8 @@
 import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import { createTally } from '#platform/process/tally.js'
+import { createTurns } from '#platform/process/turns.js'
 import { type BatchParts, recordsIn } from '#schemas/events.js'
 import type { EdgeFigures } from '../figures.js'
-import { createTurns } from './turns.js'
 
 /** How much may be in flight at once. */
 export const loadVariables = {
@@ -84,42 +85,36 @@ export type Load = {
 type Reason = 'batches' | 'org_batches' | 'records' | 'org_records' | 'bytes' | 'org_bytes'
 
 export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | 'bytesInFlight'>): Load => {
-  let bytes = 0
-  let batches = 0
-  let records = 0
-  const bytesOf = createTally()
-  const batchesOf = createTally()
-  const recordsOf = createTally()
+  const bytes = createTally()
+  const batches = createTally()
+  const records = createTally()
 
   const addBytes = (orgId: string, more: number): void => {
-    bytes += more
-    bytesOf.add(orgId, more)
-    figures.bytesInFlight.set(bytes)
+    bytes.add(orgId, more)
+    figures.bytesInFlight.set(bytes.all())
   }
 
   const addBatches = (orgId: string, more: number, moreRecords: number): void => {
-    batches += more
-    records += moreRecords
-    batchesOf.add(orgId, more)
-    recordsOf.add(orgId, moreRecords)
+    batches.add(orgId, more)
+    records.add(orgId, moreRecords)
   }
 
   const bytesAgainst = (orgId: string, more: number): Reason | undefined => {
-    if (bytes + more > bounds.bytes) return 'bytes'
-    return bytesOf.get(orgId) + more > bounds.bytesOfOne ? 'org_bytes' : undefined
+    if (bytes.all() + more > bounds.bytes) return 'bytes'
+    return bytes.of(orgId) + more > bounds.bytesOfOne ? 'org_bytes' : undefined
   }
 
   // An organisation may have three times as many batches in flight as are still free. So one alone gets three quarters of
   // them, several share them, and there is always room for another.
   const batchesAgainst = (orgId: string): Reason | undefined => {
-    const free = bounds.batches - batches
+    const free = bounds.batches - batches.all()
     if (free <= 0) return 'batches'
-    return batchesOf.get(orgId) >= 3 * free ? 'org_batches' : undefined
+    return batches.of(orgId) >= 3 * free ? 'org_batches' : undefined
   }
 
   const recordsAgainst = (orgId: string): Reason | undefined => {
-    if (recordsOf.get(orgId) >= bounds.recordsOfOne) return 'org_records'
-    return records >= bounds.records ? 'records' : undefined
+    if (records.of(orgId) >= bounds.recordsOfOne) return 'org_records'
+    return records.all() >= bounds.records ? 'records' : undefined
   }
 
   const turnAgainst = (orgId: string): Reason | undefined => batchesAgainst(orgId) ?? recordsAgainst(orgId)
@@ -164,20 +159,6 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
         addBatches(orgId, -1, -held)
         turns.wake()
       }
-    },
-  }
-}
-
-/** A number for each organisation; one that has none is forgotten. */
-const createTally = () => {
-  const counts = new Map<string, number>()
-  const get = (orgId: string): number => counts.get(orgId) ?? 0
-  return {
-    get,
-    add: (orgId: string, more: number): void => {
-      const sum = get(orgId) + more
-      if (sum > 0) counts.set(orgId, sum)
-      else counts.delete(orgId)
     },
   }
 }

@@ -20,7 +20,7 @@ export type RetryWork = {
 }
 
 // An organisation whose records are decided slowly holds up only itself, as long as no more than this many are slow.
-const orgsAtOnce = 3
+export const orgsAtOnce = 3
 const mostOrgs = 100
 // Each interaction is a request of its own: many go side by side, and are gathered into few batches.
 const interactionsAtOnce = 200

@@ -9,13 +9,16 @@ import type { Patience } from '#platform/process/patience.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Layout } from '#schemas/derive/topics.js'
+import type { VerdictEvent } from '#schemas/events.js'
 import { createPublish, openSubmittedTopics, type PublishBatches } from './publisher.js'
-import { followVerdicts, type Verdicts } from './verdicts.js'
+import { followVerdicts } from './verdicts.js'
 
 export type Stream = {
   publish: PublishBatches
   /** How wide the system is; throws while that is not known yet. */
   layout: () => Layout
+  /** Calls the listener with each verdict that comes from now on. */
+  onVerdict: (listener: (verdict: VerdictEvent) => void) => void
   /** Ends every publishing under way; from then on nothing is written. */
   giveUp: () => void
   /** Resolves once batches can be sent. */
@@ -40,7 +43,6 @@ export const openStream = (deps: {
   checkTopics: (layout: Layout) => Promise<void>
   registry: Registry
   patience: Patience
-  settle: Verdicts['settle']
   failAt: FailAt
   crash: Crash
   log: Log
@@ -50,6 +52,10 @@ export const openStream = (deps: {
   let producer: Producer | undefined
   let feed: Consumer | undefined
   let layout: Layout | undefined
+  const listeners: ((verdict: VerdictEvent) => void)[] = []
+  const onVerdict = (verdict: VerdictEvent): void => {
+    for (const listener of listeners) listener(verdict)
+  }
   const notYet = () =>
     new Unavailable('nothing can be taken yet: Kafka, Postgres and the schema registry are waited for')
   let publish: PublishBatches = async () => {
@@ -63,7 +69,7 @@ export const openStream = (deps: {
     const { send } = producer
     await deps.checkTopics(wide)
     const topicOf = await patience.until('registry', () => openSubmittedTopics(deps.catalogue, registry, wide))
-    feed = await patience.until('registry', () => followVerdicts(deps))
+    feed = await patience.until('registry', () => followVerdicts({ ...deps, onVerdict }))
     const watched: Producer['send'] = (topic, partition, messages, options) =>
       writes.watch({ topic, partition }, () => send(topic, partition, messages, options))
     publish = createPublish({ producer: { send: watched }, topicOf, failAt: deps.failAt, log: deps.log })
@@ -75,6 +81,7 @@ export const openStream = (deps: {
       if (!layout) throw notYet()
       return layout
     },
+    onVerdict: (listener) => void listeners.push(listener),
     giveUp: () => producer?.giveUp(),
     opened: open().catch(deps.crash),
     check: () => {

@@ -200,7 +200,7 @@ const withResolvers = <T>(): { promise: Promise<T>; resolve: (value: T) => void 
 export const followVerdicts = async (deps: {
   kafka: Kafka
   registry: Registry
-  settle: (verdict: VerdictEvent) => void
+  onVerdict: (verdict: VerdictEvent) => void
   crash: Crash
   log: Log
 }): Promise<Consumer> => {
@@ -215,7 +215,7 @@ export const followVerdicts = async (deps: {
     onFetch: async ({ messages }) => {
       for (const { offset, value } of messages) {
         try {
-          deps.settle(await decode(value))
+          deps.onVerdict(await decode(value))
         } catch (error) {
           // Not worth stopping for: the request that waits for this verdict gets it from Postgres.
           deps.log.warn({ err: error, offset }, 'verdict could not be read')

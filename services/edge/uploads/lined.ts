@@ -17,12 +17,12 @@ export const createReadLined = (type: RecordType, toEntry: ToEntry): Record<Line
   const open = createOpenLined(type, toEntry)
   const reader =
     (format: LinedFormat): ReadLined =>
-    async (bytes, pause) => {
+    async (bytes, breathe) => {
       const opened = open[format](bytes, true)
       if (!opened || 'error' in opened) return opened ?? empty
       const into: LinedEntries = { entries: [], lines: [] }
       const isEnough = () => into.entries.length > type.limit
-      await readLines(opened.readNext, bytes, opened.at, { isLast: true, isEnough, pause }, into)
+      await readLines(opened.readNext, bytes, opened.at, { isLast: true, isEnough, breathe }, into)
       if (isEnough()) return tooMany
       return into.entries.length === 0 ? empty : into
     }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { bodyOf } from '#http/body.js'
 import { takeIdempotencyKey } from '#http/ids.js'
 import { callerOf } from '#http/request-context.js'
 import { type RequestError, retryLater, sendError } from '#http/request-error.js'
@@ -12,7 +13,7 @@ import { isUuid } from '#schemas/uuid.js'
 import type { BatchLimits } from '../batches/batches.js'
 import { createToEntry, toEntries } from '../batches/entries.js'
 import type { Submit } from '../batches/outcome.js'
-import { bodyOf } from '../body/body.js'
+import type { Body } from '../body/body.js'
 import type { EdgeFigures } from '../figures.js'
 import type { RateLimits } from '../limits/rates.js'
 import { type Answer, answerOf, overallStatus } from '../requests/answer.js'
@@ -58,7 +59,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     request: FastifyRequest,
     wait: number | undefined,
   ): Promise<GivenUpload | { error: RequestError }> => {
-    const body = bodyOf(request)
+    const body = bodyOf<Body>(request)
     // The body is not needed any more once its records are read, and a request may wait for long.
     request.body = undefined
     if ('error' in body) return body

@@ -14,7 +14,7 @@ import { countTokens, isTooMuch, lossOf } from '../body/json-exact.js'
 export const createReadEntries = (type: RecordType, toEntry: ToEntry): ReadEntries => {
   const readStraight = createStraightReader(type)
 
-  return async (body, pause) => {
+  return async (body, breathe) => {
     // A small upload needs one small piece; a large one begins with as much as the next pieces have.
     const out = createAvroBytes(Math.min(body.length + 256, pieceSize))
     const entries: Entry[] = []
@@ -27,7 +27,7 @@ export const createReadEntries = (type: RecordType, toEntry: ToEntry): ReadEntri
       at = skipBlanks(body, at + 1)
       let end = readOne(readStraight, body, at, out, entries)
       if (end < 0) {
-        await pause()
+        await breathe()
         end = skipValue(body, at, longestSlow)
         if (end - at > longestSlow) return undefined
         isParsable ??= !isTooMuch(countTokens(body))
@@ -38,7 +38,7 @@ export const createReadEntries = (type: RecordType, toEntry: ToEntry): ReadEntri
       at = skipBlanks(body, end)
       if (at - paused > pauseEvery) {
         paused = at
-        await pause()
+        await breathe()
       }
     } while (body[at] === codes.comma)
     return isEnd(body, at) ? entries : undefined

@@ -91,15 +91,22 @@ export const orRefused = (error: unknown): unknown => {
   return error
 }
 
-/** One transaction: committed when the work resolves, rolled back when it throws. */
-export const inTransaction = async <T>(pool: Pool, work: (connection: Connection) => Promise<T>): Promise<T> => {
+/**
+ * One transaction: committed when the work resolves, rolled back when it throws. With `queryTimeout`, its statements may take this long,
+ * whatever holds for the rest of the pool.
+ */
+export const inTransaction = async <T>(
+  pool: Pool,
+  work: (connection: Connection) => Promise<T>,
+  { queryTimeout }: Pick<PoolOptions, 'queryTimeout'> = {},
+): Promise<T> => {
   const connection = await pool.connect()
   // A connection that is lost in use emits this, and ends the process without a listener; its query rejects by itself.
   connection.on('error', ignore)
   let broken: Error | undefined
   try {
-    await connection.query('begin')
-    const result = await work(connection)
+    await connection.query(queryTimeout ? `begin; set local statement_timeout = ${queryTimeout}` : 'begin')
+    const result = await work(queryTimeout ? withTimeout(connection, queryTimeout) : connection)
     await connection.query('commit')
     return result
   } catch (error) {
@@ -110,6 +117,15 @@ export const inTransaction = async <T>(pool: Pool, work: (connection: Connection
     connection.off('error', ignore)
     connection.release(broken)
   }
+}
+
+/** The same connection, of which each answer is waited for this long. */
+const withTimeout = (connection: Connection, ms: number): Connection => {
+  const query = (text: string, values?: unknown[]) => {
+    const question = { text, query_timeout: ms }
+    return connection.query(question, values)
+  }
+  return Object.assign(Object.create(connection), { query })
 }
 
 const rollBack = async (connection: Connection): Promise<Error | undefined> => {

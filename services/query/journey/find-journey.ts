@@ -161,8 +161,9 @@ export const createFindJourney = (deps: {
     const name = { type, orgId, id, layout: deps.layout() }
     const batchIds = new Set([...versions, ...refusals, ...waits].map(({ batchId }) => batchId))
     const sought = versions.map(({ version, acceptedAt }) => ({ version, acceptedAt: acceptedAt.getTime() }))
-    const [sources, offsets, refers_to, referred_by] = await Promise.all([
-      findSources(pool, orgId, [...batchIds]),
+    // Before the references: a question uses one connection to Postgres at a time.
+    const sources = await findSources(pool, orgId, [...batchIds])
+    const [offsets, refers_to, referred_by] = await Promise.all([
       deps.findOffsets({ orgId, type, ...publishedTo(name) }, sought),
       findReferences(orgId, references),
       findReferrers(orgId, type, id),

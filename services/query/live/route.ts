@@ -8,7 +8,7 @@ import type { Reads } from '../reads.js'
 import { type Activity, type BucketCounts, bucketMs, bucketSeconds, bucketsShown, type Watch } from './activity.js'
 import type { EventStream, Streams } from './streams.js'
 
-const lookEvery = 1_000
+const showEvery = 1_000
 
 /** GET /v1/live: what is decided for an organisation, as server-sent events; first the last 15 minutes, then each five seconds. */
 export const addLive = (
@@ -54,7 +54,7 @@ const show = (watch: Watch, { send, onEnd }: EventStream): void => {
   const textOf = (bucket: number): string => JSON.stringify(watch.at(bucket))
   const lastOnes = (): number[] => [2, 1, 0].map((back) => watch.current() - back * bucketMs)
   for (const bucket of lastOnes()) sent.set(bucket, textOf(bucket))
-  const look = (): void => {
+  const showChanges = (): void => {
     for (const bucket of lastOnes()) {
       const text = textOf(bucket)
       const isOver = bucket < watch.current()
@@ -64,7 +64,7 @@ const show = (watch: Watch, { send, onEnd }: EventStream): void => {
     }
     for (const bucket of sent.keys()) if (bucket < watch.current() - 2 * bucketMs) sent.delete(bucket)
   }
-  const timer = setInterval(look, lookEvery)
+  const timer = setInterval(showChanges, showEvery)
   onEnd(() => {
     clearInterval(timer)
     watch.leave()

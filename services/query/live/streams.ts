@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { bearerOf, type FindCaller } from '#http/authenticate.js'
 import { callerOf } from '#http/request-context.js'
 import { type RequestError, retryLater, sendError } from '#http/request-error.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { allows } from '#schemas/derive/scopes.js'
-import { bearerOf, type FindCaller } from '../../edge/keys/authenticate.js'
 
 /** Server-sent events to one client. */
 export type EventStream = {

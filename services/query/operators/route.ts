@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { bodyOf } from '#http/body.js'
 import { readQuery, refuseQuery } from '#http/query-string.js'
 import { callerOf } from '#http/request-context.js'
 import { type RequestError, requestError, sendError } from '#http/request-error.js'
@@ -7,7 +8,6 @@ import { type Key, stateOf } from '#ledger/keys.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { readKeys, scopesOf, writeKeys } from '#schemas/derive/scopes.js'
-import { bodyOf } from '../../edge/body/body.js'
 import type { OperatorActions } from './actions.js'
 
 /** Organisations and keys, for operators. A key's text is shown once, in the answer that makes it. */
@@ -16,7 +16,7 @@ export const addOperators = (
   deps: { catalogue: Catalogue; operators: OperatorActions; now: () => number },
 ): void => {
   const { operators: actions } = deps
-  const look = { config: { scope: readKeys, isForOperators: true } }
+  const read = { config: { scope: readKeys, isForOperators: true } }
   const change = (form: string) => ({
     config: { scope: writeKeys, isForOperators: true, form },
     bodyLimit: mostBytes,
@@ -25,12 +25,12 @@ export const addOperators = (
     request.log.info({ ...facts, by: callerOf(request).keyId, request_id: request.id }, done)
 
   addResource(app, '/v1/operator/organisations', {
-    GET: { ...look, handler: async (_request, reply) => reply.send({ organisations: await actions.organisations() }) },
+    GET: { ...read, handler: async (_request, reply) => reply.send({ organisations: await actions.organisations() }) },
   })
 
   addResource(app, '/v1/operator/keys', {
     GET: {
-      ...look,
+      ...read,
       handler: async (request, reply) => {
         let org: string | null = null
         const problems = readQuery(request, {

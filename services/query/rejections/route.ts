@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { bodyOf } from '#http/body.js'
 import { keyConflict, takeIdempotencyKey } from '#http/ids.js'
 import type { Problems } from '#http/parameters.js'
 import { callerOf } from '#http/request-context.js'
@@ -7,8 +8,6 @@ import { addResource } from '#http/resource.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { readRejections, writeRejections } from '#schemas/derive/scopes.js'
 import { isUuid } from '#schemas/uuid.js'
-import { bodyOf } from '../../edge/body/body.js'
-import type { RateLimits } from '../../edge/limits/rates.js'
 import type { Reads } from '../reads.js'
 import { groupAnswer, orderAnswer, qualityAnswer, rejectionAnswer, skippedOf } from './answers.js'
 import { createQuestions, writePlace } from './question.js'
@@ -18,7 +17,7 @@ export type RejectionDeps = {
   catalogue: Catalogue
   rejections: OwnRejections
   reads: Reads
-  rateLimits: RateLimits
+  rateLimits: { takeRecords: (request: FastifyRequest, count: number) => RequestError | undefined }
   now: () => number
 }
 

@@ -10,10 +10,7 @@ import {
   type WaitFilter,
 } from '#ledger/waiting/look-up.js'
 import { findWaitSamples, type WaitSample } from '#ledger/waiting/samples.js'
-import type { Log } from '#platform/health/log.js'
-import { abandonAfter, createPool, endPool, type Pool } from '#platform/postgres/postgres.js'
-import type { OnStop } from '#platform/process/lifecycle.js'
-import { createReads, type Reads } from '../reads.js'
+import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 
 /** Which of an organisation's waiting records are meant. */
 export type OwnWaits = Omit<WaitFilter, 'orgId'>
@@ -34,32 +31,22 @@ export type OwnWaiting = {
 
 const samplesOfEach = 3
 
-export const createOwnWaiting = (pool: Pool): OwnWaiting => ({
-  missing: async (orgId, { type, after, limit }) => {
-    const missing = await findMissing(pool, { orgId, type }, { after, limit })
-    const samples = await findWaitSamples(pool, orgId, missing, samplesOfEach)
-    const { waiting } = await countWaiting(pool, orgId)
-    const behind = (one: MissingRecord) =>
-      samples.filter(({ missingType, missingId }) => missingType === one.type && missingId === one.id)
-    return { missing: missing.map((one) => ({ ...one, sample: behind(one) })), waiting }
-  },
-  records: (orgId, filter, page) => findWaits(pool, { ...filter, orgId }, page),
-  cancel: (orgId, filter, most) => cancelWaits(pool, { ...filter, orgId }, most),
-})
+// To count a million of them takes seconds.
+const queryTimeout = 20_000
 
-/**
- * Opens what the routes about waiting records need, with connections of its own: whoever asks much about a million of them keeps
- * nobody from uploading. To count them takes seconds, so an organisation is answered one question at a time.
- */
-export const openWaiting = (
-  { access, log }: { access: { postgres: string }; log: Log },
-  onStop: OnStop,
-): { waiting: OwnWaiting; waitingReads: Reads; abandonAfter: (ms: number) => void } => {
-  const pool = createPool(access.postgres, log, 3, { queryTimeout: 20_000 })
-  onStop('postgres for waiting records', () => endPool(pool))
+export const createOwnWaiting = (pool: Pool): OwnWaiting => {
+  const patiently = <T>(work: (db: Connection) => Promise<T>): Promise<T> => inTransaction(pool, work, { queryTimeout })
   return {
-    waiting: createOwnWaiting(pool),
-    waitingReads: createReads(20_000, 'waiting records', { atOnce: 3, ofOne: 1 }),
-    abandonAfter: (ms) => abandonAfter(ms, pool),
+    missing: (orgId, { type, after, limit }) =>
+      patiently(async (db) => {
+        const missing = await findMissing(db, { orgId, type }, { after, limit })
+        const samples = await findWaitSamples(db, orgId, missing, samplesOfEach)
+        const { waiting } = await countWaiting(db, orgId)
+        const behind = (one: MissingRecord) =>
+          samples.filter(({ missingType, missingId }) => missingType === one.type && missingId === one.id)
+        return { missing: missing.map((one) => ({ ...one, sample: behind(one) })), waiting }
+      }),
+    records: (orgId, filter, page) => patiently((db) => findWaits(db, { ...filter, orgId }, page)),
+    cancel: (orgId, filter, most) => patiently((db) => cancelWaits(db, { ...filter, orgId }, most)),
   }
 }

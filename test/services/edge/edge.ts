@@ -6,6 +6,7 @@ import { createMetrics } from '#platform/health/metrics.js'
 import { readConfig } from '#platform/process/config.js'
 import { createActivity } from '#query/live/activity.js'
 import { createReads } from '#query/reads.js'
+import { createQuery, type QueryDeps } from '#query/routes.js'
 import { createTail } from '#query/topics/tail.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { usualLayout } from '#schemas/derive/topics.js'
@@ -16,19 +17,19 @@ import { boundsOf, createLoad } from '../../../services/edge/limits/load.js'
 import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
-import { createFakeOperators } from './fakes/operators.fake.js'
-import { createFakeInteractions } from './fakes/reader.fake.js'
-import { createFakeRejections } from './fakes/rejections.fake.js'
+import { createFakeOperators } from '../query/fakes/operators.fake.js'
+import { createFakeInteractions } from '../query/fakes/reader.fake.js'
+import { createFakeRejections } from '../query/fakes/rejections.fake.js'
+import { createFakeWaiting } from '../query/fakes/waiting.fake.js'
 import { createFakeSubmit } from './fakes/submit.fake.js'
 import { createFakeVerdictStore } from './fakes/verdict-store.fake.js'
-import { createFakeWaiting } from './fakes/waiting.fake.js'
 
 export const silent = pino({ level: 'silent' })
 export const acme: Caller = { orgId: 'acme', keyId: 'k1', scopes: null }
 export const startOfTest = Date.UTC(2026, 0, 1)
 
 /** The whole edge with fakes at its rim, and what the fakes saw. */
-export const createEdge = (over: Partial<AppDeps> = {}) => {
+export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
   const catalogue = over.catalogue ?? published
   const submit = createFakeSubmit(catalogue)
   const store = createFakeVerdictStore()
@@ -58,7 +59,7 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     interactionType: catalogue.interaction.type,
     now,
   })
-  const app = createApp({
+  const deps: Omit<AppDeps, 'query'> & QueryDeps = {
     catalogue,
     findCaller: async (key) => callers.get(key),
     submit,
@@ -103,7 +104,8 @@ export const createEdge = (over: Partial<AppDeps> = {}) => {
     now,
     log,
     ...over,
-  })
+  }
+  const app = createApp({ ...deps, query: createQuery(deps) })
 
   const send = async (
     method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD',

@@ -1,4 +1,4 @@
-import { createBreathe } from '../../process/breathe.js'
+import { type Breathe, createBreathe } from '../../process/breathe.js'
 import { placeOf } from '../partitions.js'
 import {
   isControl,
@@ -72,7 +72,7 @@ type Aborted = { producerId: number; firstOffset: number }
 
 const decodeLog = async (
   log: Buffer,
-  deps: { from: number; aborted: Aborted[]; room: { left: number }; breathe: () => Promise<void> },
+  deps: { from: number; aborted: Aborted[]; room: { left: number }; breathe: Breathe },
 ): Promise<StandIn[]> => {
   const received: Received[] = []
   let { aborted } = deps

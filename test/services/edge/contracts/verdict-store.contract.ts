@@ -6,7 +6,7 @@ import { batchIdsOf, type NotedRequest } from '#ledger/requests.js'
 import type { Wait } from '#ledger/waiting/look-up.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import type { VerdictStore } from '../../../../services/edge/requests/verdict-store.js'
-import { waitOf } from './waiting.contract.js'
+import { waitOf } from '../../query/contracts/waiting.contract.js'
 
 export type VerdictStoreHarness = {
   store: VerdictStore

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { bearerOf } from '#http/authenticate.js'
 import { isIdempotencyKey } from '#http/ids.js'
 import { notFound } from '#http/resource.js'
 import { keyIdOf } from '#ledger/key-text.js'
@@ -13,7 +14,6 @@ import { createValidator } from '#schemas/derive/validator.js'
 import { createReader, isFault } from '#schemas/derive/value-reader.js'
 import { isUuid } from '#schemas/uuid.js'
 import { describeFault } from '../../../../services/edge/body/json-fault.js'
-import { bearerOf } from '../../../../services/edge/keys/authenticate.js'
 
 const length = 100_000
 // Work that grows with the length takes about a millisecond for a text; with its square, ten seconds and more. The

@@ -99,11 +99,11 @@ const openSubmit = async (): Promise<Submit> => {
     checkTopics: async () => {},
     registry,
     patience: createPatience(log),
-    settle: verdicts.settle,
     failAt: () => {},
     crash,
     log,
   })
+  stream.onVerdict(verdicts.settle)
   closing.push(stream.close)
   await stream.opened
   await eventually(stream.check)

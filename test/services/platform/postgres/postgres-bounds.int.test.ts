@@ -51,6 +51,16 @@ it('ends a statement that takes too long on the server too', async () => {
   })
 })
 
+it('gives the statements of one transaction longer than those of the pool, and no longer than it says', async () => {
+  pool = createPool(database.url, log, 1, { queryTimeout: 500 })
+  const sleepFor = (seconds: number, queryTimeout: number) =>
+    inTransaction(pool, (connection) => connection.query('select pg_sleep($1::float8)', [seconds]), { queryTimeout })
+  await sleepFor(1, 10_000)
+  await expect(sleepFor(60, 1_000)).rejects.toThrow(/timeout/)
+  // The next one on the same connections has the pool's bound again.
+  await expect(pool.query('select pg_sleep(60)')).rejects.toThrow(/timeout/)
+})
+
 it('leaves those who asked for no bound alone', async () => {
   pool = createPool(database.url, log, 1)
   const { rows } = await pool.query('show statement_timeout')

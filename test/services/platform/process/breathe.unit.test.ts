@@ -17,3 +17,16 @@ it('gives everything else its turn in the middle of a long loop, and not at ever
   expect(turns).toBeGreaterThan(1)
   expect(turns).toBeLessThan(100)
 })
+
+it('lets others be served whenever a loop has taken long', async () => {
+  let now = 0
+  const breathe = createBreathe(() => now)
+  expect(breathe()).toBeUndefined()
+  now = 19
+  expect(breathe()).toBeUndefined()
+  now = 20
+  await breathe()
+  expect(breathe()).toBeUndefined()
+  now = 39
+  expect(breathe()).toBeUndefined()
+})

@@ -6,7 +6,7 @@ import { createReadInteractions } from '#query/interactions/reader.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { provisionTables } from '../../../../services/operator/provision/tables.js'
-import { readInteractionsContract } from '../../edge/contracts/read-interactions.contract.js'
+import { readInteractionsContract } from '../contracts/read-interactions.contract.js'
 
 const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
 // Nothing listens on port 1.

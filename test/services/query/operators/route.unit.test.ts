@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createEdge } from '../../edge/edge.js'
-import { createFakeOperators } from '../../edge/fakes/operators.fake.js'
+import { createFakeOperators } from '../fakes/operators.fake.js'
 
 const operators = createFakeOperators()
 const { send, callers, rejections, lines } = createEdge({ operators })

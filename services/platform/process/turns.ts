@@ -1,7 +1,5 @@
-import { setImmediate as nextRound } from 'node:timers/promises'
-
-// One process serves everybody, and reading a large body keeps it busy for up to 50 ms. So large bodies are read one after
-// another, the organisations by turns, and whoever has something small to ask is served in between.
+// One process serves every organisation, and some work keeps it busy: to read a large body takes up to 50 ms. So such work is done
+// piece after piece, the organisations by turns, and other requests are served in between.
 
 export type Turns = {
   /** Does the work when its organisation's turn comes; undefined where that did not happen in time. */
@@ -12,7 +10,7 @@ export type Turns = {
 
 type Waiter = { begin: (inTime: boolean) => void }
 
-/** `mayBegin` tells whether an organisation's next body may be read now; `patience` is how many milliseconds one waits. */
+/** `mayBegin` tells whether an organisation's next work may begin now; `patience` is how many milliseconds one waits. */
 export const createTurns = (mayBegin: (orgId: string) => boolean, patience: number): Turns => {
   // The organisation whose turn was longest ago comes first.
   const waiting = new Map<string, Set<Waiter>>()
@@ -58,7 +56,7 @@ export const createTurns = (mayBegin: (orgId: string) => boolean, patience: numb
       try {
         return await work()
       } finally {
-        // Only in the next round: by then this body's batches are counted, and requests that came meanwhile are served.
+        // Only in the next round: by then what this work began is counted, and requests that came meanwhile are served.
         setImmediate(() => {
           isBusy = false
           next()
@@ -66,20 +64,5 @@ export const createTurns = (mayBegin: (orgId: string) => boolean, patience: numb
       }
     },
     wake: next,
-  }
-}
-
-const longestStretch = 20
-
-/** For long loops: called in each round, it lets others be served whenever the loop has kept them waiting for 20 ms. */
-export type Pause = () => Promise<void> | undefined
-
-export const createPauses = (now: () => number = () => performance.now()): Pause => {
-  let since = now()
-  return () => {
-    if (now() - since < longestStretch) return undefined
-    return nextRound().then(() => {
-      since = now()
-    })
   }
 }

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '#http/request-context.js'
-import { type RequestError, requestError, sendError } from '#http/request-error.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { allows } from '#schemas/derive/scopes.js'
+import type { Caller } from './request-context.js'
+import { type RequestError, requestError, sendError } from './request-error.js'
 
 /** Who a key belongs to; undefined where the text is no key, or no longer one. Throws where that cannot be found out. */
 export type FindCaller = (key: string) => Promise<Caller | undefined>

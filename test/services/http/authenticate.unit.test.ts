@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
+import { bearerOf } from '#http/authenticate.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
-import { bearerOf } from '../../../../services/edge/keys/authenticate.js'
-import { createEdge } from '../edge.js'
+import { createEdge } from '../edge/edge.js'
 
 it('reads a key from the Authorization header', () => {
   expect([bearerOf('Bearer abc'), bearerOf('bearer  abc ')]).toEqual(['abc', 'abc'])

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createPauses, createTurns } from '../../../../services/edge/limits/turns.js'
+import { createTurns } from '#platform/process/turns.js'
 
 const patient = 60_000
 
@@ -56,17 +56,4 @@ it('gives up on a body whose turn does not come, and goes on after one that fail
     }),
   ).rejects.toThrow('broken')
   expect(await take('a', async () => 'read')).toBe('read')
-})
-
-it('lets others be served whenever a loop has taken long', async () => {
-  let now = 0
-  const pause = createPauses(() => now)
-  expect(pause()).toBeUndefined()
-  now = 19
-  expect(pause()).toBeUndefined()
-  now = 20
-  await pause()
-  expect(pause()).toBeUndefined()
-  now = 39
-  expect(pause()).toBeUndefined()
 })

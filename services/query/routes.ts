@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+import type { FindCaller } from '#http/authenticate.js'
+import type { Layout } from '#schemas/derive/topics.js'
+import type { Pages } from './console/pages.js'
+import { addConsole } from './console/route.js'
+import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
+import type { FindJourney } from './journey/find-journey.js'
+import { addJourney } from './journey/route.js'
+import type { Activity } from './live/activity.js'
+import { addLive } from './live/route.js'
+import { addStreams } from './live/streams.js'
+import type { OperatorActions } from './operators/actions.js'
+import { addOperators } from './operators/route.js'
+import { addOverview, type OverviewDeps } from './overview.js'
+import { addReference } from './reference.js'
+import { addRejections, type RejectionDeps } from './rejections/route.js'
+import { addRequestList, type RequestLists } from './requests.js'
+import { addTopicEvents, type TopicEventDeps } from './topics/route.js'
+import { addWaiting, type WaitingDeps } from './waiting/route.js'
+
+/** What the routes of the read side ask. */
+export type QueryDeps = RejectionDeps &
+  WaitingDeps &
+  OverviewDeps &
+  TopicEventDeps & {
+    findCaller: FindCaller
+    layout: () => Layout
+    pages: Pages
+    activity: Pick<Activity, 'watch'>
+    requestLists: RequestLists
+    findJourney: FindJourney
+    operators: OperatorActions
+    readInteractions: ReadInteractions
+  }
+
+export type Query = {
+  /** The console's pages, which need no key. */
+  addPages: (app: FastifyInstance) => void
+  /** Everything else, for an app that has checked the key and parses bodies. */
+  mount: (guarded: FastifyInstance) => void
+  /** GET of the address at which interactions are recorded. */
+  listInteractions: ReturnType<typeof createListInteractions>
+}
+
+export const createQuery = (deps: QueryDeps): Query => ({
+  addPages: (app) => addConsole(app, deps),
+  mount: (guarded) => {
+    addRequestList(guarded, deps)
+    addOverview(guarded, deps)
+    addJourney(guarded, deps)
+    addOperators(guarded, deps)
+    addReference(guarded, deps)
+    const streams = addStreams(guarded, deps)
+    addLive(guarded, { ...deps, streams })
+    addTopicEvents(guarded, { ...deps, streams })
+    addRejections(guarded, deps)
+    addWaiting(guarded, deps)
+  },
+  listInteractions: createListInteractions(deps),
+})
