@@ -4,6 +4,7 @@ import { derivedId } from '../uuid.js'
 import { endpoint } from './endpoint.js'
 import {
   anything,
+  byDefault,
   closed,
   count,
   cursor,
@@ -12,7 +13,6 @@ import {
   givenId,
   index,
   instant,
-  integer,
   limitTo,
   list,
   meaning,
@@ -218,11 +218,12 @@ export const retryRejections = endpoint({
     schema: closed({
       filter: closed(filter, {
         minProperties: 1,
+        nullsLeftOut: true,
         description: 'which rejections are meant: those to which all of this applies; at least one has to be given',
         refusal: '"filter" is missing: say which, as in {"filter": {"code": "unknown_reference"}}',
       }),
-      dry_run: optional(flag('only say what would be submitted', { default: false })),
-      limit: optional(integer(1, 'how many at most', { maximum: 10_000, default: 1000 })),
+      dry_run: byDefault(flag('only say what would be submitted'), false),
+      limit: limitTo(10_000, 1000),
     }),
     example: { filter: { type: 'offers', code: 'unknown_reference' }, dry_run: true },
     insteadOfQuery: 'filter, dry_run and limit stand in the body',

@@ -86,21 +86,24 @@ const steps = [
   'expired',
 ] as const
 
-const journeyStep = object({
-  at: instant,
-  kind: oneOf(steps),
-  words: text(),
-  request_id: optional(uuid),
-  batch_id: optional(uuid),
-  key_id: optional(text('the API key that it was sent with; its id, not its secret')),
-  problems: optional(problems),
-  topic: optional(text()),
-  partition: optional(count()),
-  offset: optional(count()),
-  version: optional(count()),
-  row: optional(anyObject('as it is in ClickHouse')),
-  changes: optional(list(object({ field: text(), before: anything(), after: anything() }))),
-})
+const journeyStep = named(
+  'JourneyStep',
+  object({
+    at: instant,
+    kind: oneOf(steps),
+    words: text(),
+    request_id: optional(uuid),
+    batch_id: optional(uuid),
+    key_id: optional(text('the API key that it was sent with; its id, not its secret')),
+    problems: optional(problems),
+    topic: optional(text()),
+    partition: optional(count()),
+    offset: optional(count()),
+    version: optional(count()),
+    row: optional(anyObject('as it is in ClickHouse')),
+    changes: optional(list(object({ field: text(), before: anything(), after: anything() }))),
+  }),
+)
 
 const journey = named(
   'Journey',

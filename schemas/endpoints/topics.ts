@@ -16,6 +16,7 @@ import {
 
 // The public topics, and the events on them.
 
+const avroSchema: Schema = { type: 'object', description: 'the Avro schema of the values' }
 const topicReference = named(
   'TopicReference',
   object({
@@ -27,7 +28,7 @@ const topicReference = named(
     partitions: integer(1),
     cleanup: text("Kafka's word for what happens to old events"),
     promises: list(text(), 'what holds for order and duplicates'),
-    schema: anyObject('the Avro schema of the values'),
+    schema: avroSchema,
     snippets: object({ typescript: text(), python: text(), java: text() }),
   }),
 )

@@ -5,6 +5,7 @@ import { derivedId } from '../uuid.js'
 import { type Content, endpoint, textOf } from './endpoint.js'
 import { error, retryAfter } from './errors.js'
 import {
+  byDefault,
   closed,
   count,
   flag,
@@ -26,6 +27,7 @@ import {
   type Schema,
   text,
   uuid,
+  type ValueOf,
 } from './values.js'
 import { waitQuery } from './waiting.js'
 
@@ -79,6 +81,8 @@ export const uploadAnswer = named(
   object({ request_id: uuid, type: recordType, batches: list(batchAnswer, undefined, { minItems: 1 }) }),
 )
 
+export type UploadAnswered = ValueOf<typeof uploadAnswer>
+
 const importStatus: Schema<200 | 207 | 400 | 500> = { type: 'integer', enum: [200, 207, 400, 500] }
 export const importBatch = named(
   'ImportBatch',
@@ -111,11 +115,11 @@ export const importSummary = named(
   }),
 )
 
-const dryRun = optional(
+const dryRun = byDefault(
   flag(
     'With `true`: all checks and the same answer, but no effect. Nothing is kept, and no Idempotency-Key is used up.',
-    { default: false },
   ),
+  false,
 )
 const dryRunHeader = { 'Weir-Dry-Run': text('there where nothing was kept', { const: 'true' }) }
 const asyncHeaders = {
@@ -136,7 +140,7 @@ export const uploadOf = (type: RecordType) => {
     headers,
     example: uploadExample(type, status),
   })
-  const answerOrError: Schema = { anyOf: [uploadAnswer, error] }
+  const answerOrError: Schema<UploadAnswered> = { anyOf: [uploadAnswer, error] }
   return endpoint({
     method: 'POST',
     path: `/v1/data/${type.type}`,

@@ -7,8 +7,9 @@ import { problemCodes } from '../problem.js'
 declare const valueType: unique symbol
 
 /**
- * JSON Schema whose values are of type T. Two keywords are ours, and left out of what is published: `name` makes it an object of its
- * own in the document and in the clients' types, `refusal` is the sentence for a request that has another value.
+ * JSON Schema whose values are of type T. Some keywords are ours, and left out of what is published: `name` makes it an object of its
+ * own in the document and in the clients' types, `refusal` is the sentence for a request that has another value, `isOptional` stands
+ * at what may be left out, and `nullsLeftOut` at an object in which null means that too.
  */
 export type Schema<T = unknown> = { readonly [keyword: string]: unknown; readonly [valueType]?: T }
 export type ValueOf<S> = S extends Schema<infer T> ? T : never
@@ -18,7 +19,7 @@ type OptionalSchema<T = unknown> = Schema<T> & { readonly isOptional: true }
 export type Properties = Readonly<Record<string, Schema>>
 type OptionalNames<P> = { [Name in keyof P]: P[Name] extends OptionalSchema ? Name : never }[keyof P]
 export type ObjectOf<P extends Properties> = { [Name in Exclude<keyof P, OptionalNames<P>>]: ValueOf<P[Name]> } & {
-  [Name in OptionalNames<P>]?: ValueOf<P[Name]> | undefined
+  [Name in OptionalNames<P>]?: ValueOf<P[Name]>
 }
 
 const described = (about?: string): Keywords => (about === undefined ? {} : { description: about })
@@ -79,6 +80,12 @@ export const nullable = <T>(schema: Schema<T>, about?: string): Schema<T | null>
   type: [schema.type, 'null'].flat(),
   ...described(about),
 })
+/** What may be left out, and is read as this then. */
+export const byDefault = <T>(schema: Schema<T>, value: T): Schema<T> => ({
+  ...schema,
+  default: value,
+  isOptional: true,
+})
 /** The same value where it means something else. */
 export const meaning = <T>(schema: Schema<T>, about: string, refusal?: string): Schema<T> => ({
   ...schema,
@@ -118,4 +125,4 @@ export const cursor = optional(
   text('next_cursor of the page before', { refusal: 'cursor must be the next_cursor of an answer' }),
 )
 export const limitTo = (most: number, usual: number) =>
-  optional(integer(1, 'how many at most', { maximum: most, default: usual }))
+  byDefault(integer(1, 'how many at most', { maximum: most }), usual)

@@ -1,6 +1,7 @@
 import { readWaiting, writeWaiting } from '../derive/scopes.js'
 import { endpoint } from './endpoint.js'
 import {
+  byDefault,
   closed,
   count,
   cursor,
@@ -27,13 +28,13 @@ import {
 
 /** The two parameters by which a request lets its records wait. */
 export const waitQuery = {
-  missing_references: optional(
+  missing_references: byDefault(
     oneOf(['refuse', 'wait'], {
-      default: 'refuse',
       description:
         '`wait`: a record that refers to something that is not there yet waits for it, and is accepted by itself once it is. `refuse`: it is refused at once.',
       refusal: 'missing_references must be wait or refuse',
     }),
+    'refuse',
   ),
   wait_for: optional(
     text(

@@ -6,7 +6,7 @@ export const createPublishSchema = () => {
   const sources = new Map<string, Schema>()
 
   const publish = (schema: Schema): Schema => {
-    const { name, refusal: _, isOptional: __, ...keywords } = schema
+    const { name, refusal: _, isOptional: __, nullsLeftOut: ___, ...keywords } = schema
     if (typeof name !== 'string') return written(keywords)
     if (!sources.has(name)) {
       sources.set(name, schema)
