@@ -62,7 +62,14 @@ export type EndpointAnswer = {
   content?: { [mediaType: string]: Content }
 }
 
-export const endpoint = <const E extends Endpoint>(declared: E): E => declared
+export const endpoint = <const Rest extends Omit<Endpoint, keyof Named>>(
+  method: Endpoint['method'],
+  path: string,
+  name: string,
+  tag: Tag,
+  rest: Rest,
+): Named & Rest => ({ method, path, name, tag, ...rest })
+type Named = Pick<Endpoint, 'method' | 'path' | 'name' | 'tag'>
 
 /** What an endpoint is asked with, and what it may answer, as TypeScript. */
 export type QueryOf<E> = E extends { query: infer P extends Properties } ? ObjectOf<P> : Record<never, never>

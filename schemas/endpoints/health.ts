@@ -12,21 +12,13 @@ const parts: Schema<Parts> = {
 /** What each part says is left out where operators have a port of their own. */
 const readiness = named('Readiness', object({ status: oneOf(['ready', 'not_ready']), parts: optional(parts) }))
 
-export const readHealth = endpoint({
-  method: 'GET',
-  path: '/healthz',
-  name: 'read-health',
-  tag: 'health',
+export const readHealth = endpoint('GET', '/healthz', 'read-health', 'health', {
   summary: 'Whether the process runs',
   isOpen: true,
   answers: { 200: { about: 'It runs.', schema: object({ status: oneOf(['ok']) }) } },
 })
 
-export const readReadiness = endpoint({
-  method: 'GET',
-  path: '/readyz',
-  name: 'read-readiness',
-  tag: 'health',
+export const readReadiness = endpoint('GET', '/readyz', 'read-readiness', 'health', {
   summary: 'Whether every part works',
   isOpen: true,
   query: {
@@ -40,11 +32,7 @@ export const readReadiness = endpoint({
   },
 })
 
-export const readMetrics = endpoint({
-  method: 'GET',
-  path: '/metrics',
-  name: 'read-metrics',
-  tag: 'health',
+export const readMetrics = endpoint('GET', '/metrics', 'read-metrics', 'health', {
   summary: 'Figures for Prometheus',
   isOpen: true,
   answers: {

@@ -43,11 +43,7 @@ export const recordInteractionOf = (type: RecordType) => {
       waiting: object({ for: list(reference), until: instant }),
     },
   }
-  return endpoint({
-    method: 'POST',
-    path: '/user-interactions',
-    name: 'record-interaction',
-    tag: 'interactions',
+  return endpoint('POST', '/user-interactions', 'record-interaction', 'interactions', {
     summary: 'Record an interaction',
     about: type.about,
     scope: writeScope(type.type),
@@ -97,11 +93,7 @@ export const listInteractionsOf = (type: RecordType) => {
       return [[name, optional(meaning(schema, about))]]
     }),
   )
-  return endpoint({
-    method: 'GET',
-    path: '/user-interactions',
-    name: 'list-interactions',
-    tag: 'interactions',
+  return endpoint('GET', '/user-interactions', 'list-interactions', 'interactions', {
     summary: 'Read interactions back',
     about: "Newest first, your own organisation's only, a moment behind.",
     scope: readInteractions,

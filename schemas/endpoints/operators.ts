@@ -73,47 +73,41 @@ const keyMade = named(
   }),
 )
 
-export const listOrganisations = endpoint({
-  method: 'GET',
-  path: '/v1/operator/organisations',
-  name: 'list-organisations',
-  tag: 'operators',
+export const listOrganisations = endpoint('GET', '/v1/operator/organisations', 'list-organisations', 'operators', {
   summary: 'Every organisation',
   scope: readKeys,
   isForOperators: true,
   answers: { 200: { about: 'Every organisation', schema: object({ organisations: list(organisation) }) } },
 })
 
-export const limitOrganisation = endpoint({
-  method: 'PUT',
-  path: '/v1/operator/organisations/{org}/limits',
-  name: 'limit-organisation',
-  tag: 'operators',
-  summary: 'Set how much each key of an organisation may send',
-  scope: writeKeys,
-  isForOperators: true,
-  parameters: { org: text() },
-  body: {
-    isOptional: true,
-    schema: closed({
-      requests_per_second: givenLimit('requests_per_second'),
-      records_per_second: givenLimit('records_per_second'),
-    }),
-    example: { requests_per_second: 50, records_per_second: null },
-  },
-  answers: {
-    200: {
-      about: 'Set how much each key of an organisation may send',
-      schema: object({ org: text(), ...limits }),
+export const limitOrganisation = endpoint(
+  'PUT',
+  '/v1/operator/organisations/{org}/limits',
+  'limit-organisation',
+  'operators',
+  {
+    summary: 'Set how much each key of an organisation may send',
+    scope: writeKeys,
+    isForOperators: true,
+    parameters: { org: text() },
+    body: {
+      isOptional: true,
+      schema: closed({
+        requests_per_second: givenLimit('requests_per_second'),
+        records_per_second: givenLimit('records_per_second'),
+      }),
+      example: { requests_per_second: 50, records_per_second: null },
+    },
+    answers: {
+      200: {
+        about: 'Set how much each key of an organisation may send',
+        schema: object({ org: text(), ...limits }),
+      },
     },
   },
-})
+)
 
-export const listKeys = endpoint({
-  method: 'GET',
-  path: '/v1/operator/keys',
-  name: 'list-keys',
-  tag: 'operators',
+export const listKeys = endpoint('GET', '/v1/operator/keys', 'list-keys', 'operators', {
   summary: 'Every key, without its secret',
   scope: readKeys,
   isForOperators: true,
@@ -128,11 +122,7 @@ export const listKeys = endpoint({
   answers: { 200: { about: 'Every key, without its secret', schema: object({ keys: list(key) }) } },
 })
 
-export const issueKey = endpoint({
-  method: 'POST',
-  path: '/v1/operator/keys',
-  name: 'issue-key',
-  tag: 'operators',
+export const issueKey = endpoint('POST', '/v1/operator/keys', 'issue-key', 'operators', {
   summary: 'Make a key; its text is shown this once',
   scope: writeKeys,
   isForOperators: true,
@@ -159,11 +149,7 @@ export const issueKey = endpoint({
   answers: { 201: { about: 'Make a key; its text is shown this once', schema: keyMade } },
 })
 
-export const rotateKey = endpoint({
-  method: 'POST',
-  path: '/v1/operator/keys/{key_id}/rotate',
-  name: 'rotate-key',
-  tag: 'operators',
+export const rotateKey = endpoint('POST', '/v1/operator/keys/{key_id}/rotate', 'rotate-key', 'operators', {
   summary: 'Make a key like this one, which runs out after a day unless said otherwise',
   scope: writeKeys,
   isForOperators: true,
@@ -182,11 +168,7 @@ export const rotateKey = endpoint({
   },
 })
 
-export const revokeKey = endpoint({
-  method: 'POST',
-  path: '/v1/operator/keys/{key_id}/revoke',
-  name: 'revoke-key',
-  tag: 'operators',
+export const revokeKey = endpoint('POST', '/v1/operator/keys/{key_id}/revoke', 'revoke-key', 'operators', {
   summary: 'End a key for good',
   scope: writeKeys,
   isForOperators: true,

@@ -34,11 +34,7 @@ const overview = named(
   }),
 )
 
-export const readOverview = endpoint({
-  method: 'GET',
-  path: '/v1/overview',
-  name: 'read-overview',
-  tag: 'requests',
+export const readOverview = endpoint('GET', '/v1/overview', 'read-overview', 'requests', {
   summary: 'Whether everything works, how fresh each type is, what was refused last',
   about: `The last refusals are null where the key lacks \`${readRejections}\`, or while they cannot be read.`,
   scope: readRequests,
@@ -68,11 +64,7 @@ export const liveRates = named(
   }),
 )
 
-export const watch = endpoint({
-  method: 'GET',
-  path: '/v1/live',
-  name: 'watch',
-  tag: 'requests',
+export const watch = endpoint('GET', '/v1/live', 'watch', 'requests', {
   summary: 'What is decided, as it happens',
   about:
     'Server-sent events, made from verdicts. First `history`: the last 15 minutes, a number for each 5 seconds. Then `rates` for the 5 seconds that began `at`: whenever there is something new, and once when they are over; a later one with the same `at` replaces the earlier. A comment every 10 seconds is a sign of life. It ends with `end`, when the key has ended or the edge stops. A key may have 4 streams open.',

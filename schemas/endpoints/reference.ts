@@ -26,11 +26,7 @@ const me = named(
   }),
 )
 
-export const readMe = endpoint({
-  method: 'GET',
-  path: '/v1/me',
-  name: 'read-me',
-  tag: 'reference',
+export const readMe = endpoint('GET', '/v1/me', 'read-me', 'reference', {
   summary: 'Whose key this is',
   answers: { 200: { about: 'Whose key this is', schema: me } },
 })
@@ -69,11 +65,7 @@ const typeReference = named(
   }),
 )
 
-export const listTypes = endpoint({
-  method: 'GET',
-  path: '/v1/types',
-  name: 'list-types',
-  tag: 'reference',
+export const listTypes = endpoint('GET', '/v1/types', 'list-types', 'reference', {
   summary: 'Every type, with its fields',
   about: 'From the catalogue: what is asked of each field, what refers to what, and an upload to copy.',
   answers: { 200: { about: 'Every type, with its fields', schema: object({ types: list(typeReference) }) } },

@@ -170,11 +170,7 @@ const filter = {
   ),
 }
 
-export const listRejections = endpoint({
-  method: 'GET',
-  path: '/v1/rejections',
-  name: 'list-rejections',
-  tag: 'rejections',
+export const listRejections = endpoint('GET', '/v1/rejections', 'list-rejections', 'rejections', {
   summary: 'Your refused records',
   about:
     "Newest first, your own organisation's only, a moment behind, for as long as rejections are kept. What is refused while you page is on the first page of the next walk. A page holds about 4 MiB of records at the most, so it may be shorter than `limit`; go on until `next_cursor` is null.",
@@ -183,11 +179,7 @@ export const listRejections = endpoint({
   answers: { 200: { about: 'A page.', schema: object({ rejections: list(rejection), next_cursor: nextCursor }) } },
 })
 
-export const summariseRejections = endpoint({
-  method: 'GET',
-  path: '/v1/rejections/summary',
-  name: 'summarise-rejections',
-  tag: 'rejections',
+export const summariseRejections = endpoint('GET', '/v1/rejections/summary', 'summarise-rejections', 'rejections', {
   summary: 'Your refused records, by what is wrong with them',
   about:
     'Grouped by type, code and field, the largest group first. A record with several problems counts in the group of each.',
@@ -204,11 +196,7 @@ export const summariseRejections = endpoint({
   },
 })
 
-export const retryRejections = endpoint({
-  method: 'POST',
-  path: '/v1/rejections/retry',
-  name: 'retry-rejections',
-  tag: 'rejections',
+export const retryRejections = endpoint('POST', '/v1/rejections/retry', 'retry-rejections', 'rejections', {
   summary: 'Submit refused records again',
   about:
     'For records whose reason is gone, such as a shop that came after its offers. Each rejection is submitted once, however many ask for it; what is refused again is a new rejection, which can be retried. Left out is what was retried before, what was accepted since under the same id (it would turn the clock back), and what was too large to be kept whole. The records go through the same checks as any upload, in the background; `Location` tells what becomes of them, and it goes on whatever happens to the server that answered.',
@@ -238,22 +226,14 @@ export const retryRejections = endpoint({
   },
 })
 
-export const lookUpRetry = endpoint({
-  method: 'GET',
-  path: '/v1/rejections/retries/{request_id}',
-  name: 'look-up-retry',
-  tag: 'rejections',
+export const lookUpRetry = endpoint('GET', '/v1/rejections/retries/{request_id}', 'look-up-retry', 'rejections', {
   summary: 'What became of a retry',
   scope: readRejections,
   parameters: { request_id: uuid },
   answers: { 200: { about: 'How far it is.', schema: retryOrder } },
 })
 
-export const readQuality = endpoint({
-  method: 'GET',
-  path: '/v1/quality',
-  name: 'read-quality',
-  tag: 'rejections',
+export const readQuality = endpoint('GET', '/v1/quality', 'read-quality', 'rejections', {
   summary: 'What came in, by type and day',
   about:
     'Received, accepted and refused records of each type and day (UTC), interactions too, the newest day first. A day on which nothing of a type came in is left out. Refused ones count for as long as rejections are kept. A record that waits counts as `waiting` on the day on which it came; once that has ended, as accepted, refused or undecided on the day of that. The same is in ClickHouse, as `weir.quality`.',

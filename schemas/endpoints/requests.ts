@@ -26,11 +26,7 @@ import {
 
 export const requestStatuses = ['accepted', 'partial', 'refused', 'pending', 'waiting'] as const
 
-export const lookUpRequest = endpoint({
-  method: 'GET',
-  path: '/v1/requests/{request_id}',
-  name: 'look-up-request',
-  tag: 'requests',
+export const lookUpRequest = endpoint('GET', '/v1/requests/{request_id}', 'look-up-request', 'requests', {
   summary: 'What became of a request',
   about:
     "The same answer as the upload's, at any time after; of an interaction, its verdict in the same form, by the `X-Request-Id` of its answer; of one that was sent again with its `Idempotency-Key`, the verdict that accepted it, or else the last. Records that waited are told as they stand now: `waiting` has those that still wait, `waited` what came of the others. Batches that are not decided yet are `pending`; one that may never have been submitted is a 500, and retrying it is safe.",
@@ -54,11 +50,7 @@ const listedRequest = named(
   }),
 )
 
-export const listRequests = endpoint({
-  method: 'GET',
-  path: '/v1/requests',
-  name: 'list-requests',
-  tag: 'requests',
+export const listRequests = endpoint('GET', '/v1/requests', 'list-requests', 'requests', {
   summary: 'Your requests, newest first',
   about:
     'For as long as verdicts are kept. Without `type` those of uploads; with `type=interactions` the batches that interactions were gathered in. A page with a `status` may be shorter than `limit`; go on until `next_cursor` is null.',
@@ -116,11 +108,7 @@ const journey = named(
   }),
 )
 
-export const followRecord = endpoint({
-  method: 'GET',
-  path: '/v1/data/{type}/{id}/journey',
-  name: 'follow-record',
-  tag: 'requests',
+export const followRecord = endpoint('GET', '/v1/data/{type}/{id}/journey', 'follow-record', 'requests', {
   summary: "One record's whole way",
   about:
     'Everything that is known to have happened to one of your records, oldest first: received, waited for others, refused, accepted, published, stored, changed, deleted; what it refers to, and what refers to it. A moment behind, as the tables are. What was received names the API key that it was sent with, by its id; what was published names its offset on the topic, where it is still there and was found in time.',

@@ -33,11 +33,7 @@ const topicReference = named(
   }),
 )
 
-export const listTopics = endpoint({
-  method: 'GET',
-  path: '/v1/topics',
-  name: 'list-topics',
-  tag: 'reference',
+export const listTopics = endpoint('GET', '/v1/topics', 'list-topics', 'reference', {
   summary: 'Every public topic',
   about:
     'What downstream teams can subscribe to: key, Avro schema, partitions, what is promised, and a consumer to copy.',
@@ -56,11 +52,7 @@ export const topicEvent = named(
 )
 const none: Schema<null> = { type: 'null' }
 
-export const listTopicEvents = endpoint({
-  method: 'GET',
-  path: '/v1/topics/{topic}/events',
-  name: 'list-topic-events',
-  tag: 'requests',
+export const listTopicEvents = endpoint('GET', '/v1/topics/{topic}/events', 'list-topic-events', 'requests', {
   summary: 'The last events of yours on a topic',
   about: 'As subscribers read them, decoded, newest last; from the last 2000 events of the topic at the most.',
   scope: dataRead,
@@ -69,11 +61,7 @@ export const listTopicEvents = endpoint({
   answers: { 200: { about: 'The events.', schema: object({ events: list(topicEvent), next: none }) } },
 })
 
-export const watchTopic = endpoint({
-  method: 'GET',
-  path: '/v1/topics/{topic}/events/live',
-  name: 'watch-topic',
-  tag: 'requests',
+export const watchTopic = endpoint('GET', '/v1/topics/{topic}/events/live', 'watch-topic', 'requests', {
   summary: 'Your events on a topic, as they are published',
   about:
     'Server-sent events: `event`, first the last 20, then new ones (`TopicEvent`). Of very many at once only the last are sent, after `skipped` with their `count`. It ends as `/v1/live` does.',

@@ -141,11 +141,7 @@ export const uploadOf = (type: RecordType) => {
     example: uploadExample(type, status),
   })
   const answerOrError: Schema<UploadAnswered> = { anyOf: [uploadAnswer, error] }
-  return endpoint({
-    method: 'POST',
-    path: `/v1/data/${type.type}`,
-    name: `upload-${type.type}`,
-    tag: 'uploads',
+  return endpoint('POST', `/v1/data/${type.type}`, `upload-${type.type}`, 'uploads', {
     summary: `Upload ${type.type}`,
     about: `${type.about}${firstOf(type)}`,
     scope: writeScope(type.type),
@@ -176,11 +172,7 @@ export const uploadOf = (type: RecordType) => {
 
 /** POST /v1/imports/{type} */
 export const importOf = (type: RecordType) =>
-  endpoint({
-    method: 'POST',
-    path: `/v1/imports/${type.type}`,
-    name: `import-${type.type}`,
-    tag: 'uploads',
+  endpoint('POST', `/v1/imports/${type.type}`, `import-${type.type}`, 'uploads', {
     summary: `Import ${type.type}: a body of any length`,
     about: `NDJSON or CSV of any length, plain or gzipped, read as it comes: each ${type.limit} records, or 4 MiB, are decided like one upload. The answer is NDJSON and goes out meanwhile: a line for each batch (\`ImportBatch\`), in the order of the body, and at last one with a \`summary\` (\`ImportSummary\`). Whatever ends it early, what was decided is kept, and the summary says \`"complete": false\` and how to go on: with an \`Idempotency-Key\`, by sending the same body again; what was decided is then answered, and not decided again. It waits where an upload would be answered 429, and reads no further while its answer is not read.${firstOf(type)}`,
     scope: writeScope(type.type),

@@ -89,11 +89,7 @@ const filter = {
   ),
 }
 
-export const listMissing = endpoint({
-  method: 'GET',
-  path: '/v1/waiting',
-  name: 'list-missing',
-  tag: 'waiting',
+export const listMissing = endpoint('GET', '/v1/waiting', 'list-missing', 'waiting', {
   summary: 'What your records wait for',
   about:
     'Each record that is missing, with how many of yours wait for it, the one that is waited for the longest first. Upload it, and they are accepted by themselves.',
@@ -115,11 +111,7 @@ export const listMissing = endpoint({
   },
 })
 
-export const listWaiting = endpoint({
-  method: 'GET',
-  path: '/v1/waiting/records',
-  name: 'list-waiting',
-  tag: 'waiting',
+export const listWaiting = endpoint('GET', '/v1/waiting/records', 'list-waiting', 'waiting', {
   summary: 'Your records that wait',
   about:
     'One by one, the oldest first. What became of one that no longer waits is told by `GET /v1/requests/{request_id}`.',
@@ -130,11 +122,7 @@ export const listWaiting = endpoint({
   },
 })
 
-export const cancelWaiting = endpoint({
-  method: 'POST',
-  path: '/v1/waiting/cancel',
-  name: 'cancel-waiting',
-  tag: 'waiting',
+export const cancelWaiting = endpoint('POST', '/v1/waiting/cancel', 'cancel-waiting', 'waiting', {
   summary: 'Have records wait no longer',
   about:
     'They are neither accepted nor refused then: as if they had never been sent. Which ones is said by `type` and `id`, or by what they wait for. One that is decided at this very moment is decided.',

@@ -16,7 +16,9 @@ import { createAnswerCheck } from '../../support/openapi/answers.js'
 it('the type check of the handler', () => {
   const answer = { org_id: 'acme', key_id: null, scopes: null, is_operator: false }
   on(readMe, async () => answer)
-  const renamed = endpoint({ ...readMe, answers: { 200: { about: '', schema: object({ organisation: text() }) } } })
+  const { method, path, name, tag, summary } = readMe
+  const answers = { 200: { about: '', schema: object({ organisation: text() }) } }
+  const renamed = endpoint(method, path, name, tag, { summary, answers })
   // @ts-expect-error: the handler answers with org_id
   on(renamed, async () => answer)
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createReadQuery } from '#http/endpoint.js'
 import { interactionReads, readCursor, toInteractionQuery, writeCursor } from '#query/interactions/list-interactions.js'
+import { exampleOf } from '#schemas/derive/openapi/record-schema.js'
 import { listInteractionsOf } from '#schemas/endpoints/interactions.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { createEdge, startOfTest } from '../../edge/edge.js'
@@ -38,6 +39,8 @@ it('takes back the cursors that it wrote, and no other text', () => {
 
 describe('reading', () => {
   const row = (i: number, over: Record<string, unknown> = {}) => ({
+    ...exampleOf(interaction),
+    recorded_at: new Date(startOfTest).toISOString(),
     org_id: 'acme',
     interaction_id: `00000000-0000-4000-8000-${String((i * 7919) % 100).padStart(12, '0')}`,
     event_timestamp: new Date(startOfTest + Math.floor(i / 4) * 1000).toISOString(),
