@@ -117,7 +117,9 @@ const spoilt = (request: FuzzedRequest, otherKeys: string[]): Arbitrary<FuzzedRe
     ),
     header('content-type', fc.oneof(fc.constantFrom(...contentTypes), headerValue)),
     header('content-encoding', fc.constantFrom('gzip', 'br', 'identity', 'gzip, gzip', 'x')),
-    header('idempotency-key', fc.oneof(fc.constantFrom('one', 'two', 'x'.repeat(256)), headerValue)),
+    header('idempotency-key', fc.oneof(fc.constantFrom('x'.repeat(256)), headerValue)),
+    // The same key with another body is a conflict: often enough that one comes up.
+    { weight: 3, arbitrary: header('idempotency-key', fc.constant('one')) },
     header('prefer', fc.oneof(fc.constantFrom(...preferences), headerValue)),
     header('x-org-id', fc.constantFrom('demo', 'weir', '*')),
     ...(request.template?.includes('{')
