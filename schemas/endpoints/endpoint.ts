@@ -21,6 +21,8 @@ export type Endpoint = {
   isOpen?: true
   parameters?: Properties
   query?: Properties
+  /** Whether unknown parameters are passed over, as they were before endpoints were declared; all others refuse them. */
+  passesOver?: true
   /** What to say about parameters that are looked for here and stand elsewhere, by their names. */
   elsewhere?: Readonly<Record<string, string>>
   takesKey?: true

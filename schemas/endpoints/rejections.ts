@@ -230,6 +230,7 @@ export const lookUpRetry = endpoint('GET', '/v1/rejections/retries/{request_id}'
   summary: 'What became of a retry',
   scope: readRejections,
   parameters: { request_id: uuid },
+  passesOver: true,
   answers: { 200: { about: 'How far it is.', schema: retryOrder } },
 })
 

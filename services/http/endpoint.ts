@@ -93,7 +93,7 @@ const mostBytes = 16 * 1024
 
 /** Reads a query as its endpoint declares it. */
 export const createReadQuery = (endpoint: Endpoint, names: KnownNames, reads: Readonly<Record<string, ReadText>>) => {
-  const { query = {}, elsewhere, isOpen, method, body } = endpoint
+  const { query = {}, elsewhere, isOpen, passesOver, method, body } = endpoint
   const isAsking = method === 'GET'
   const read = createReadObject(closed(query), {
     names,
@@ -101,7 +101,7 @@ export const createReadQuery = (endpoint: Endpoint, names: KnownNames, reads: Re
     isQuery: true,
     what: 'query parameter',
     // Probes and scrapers may have parameters of their own.
-    isLenient: isOpen === true,
+    isLenient: isOpen === true || passesOver === true,
     ...(elsewhere && { elsewhere }),
     ...(!isAsking && { place: ' here', onceOnly: 'may be given once only' }),
   })
