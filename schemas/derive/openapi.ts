@@ -1,13 +1,11 @@
 import type { Catalogue } from '../catalogue.js'
-import { answerSchemas, errorResponses, json } from './openapi/answers.js'
-import { referencePaths, referenceSchemas } from './openapi/console.js'
-import { listInteractions, recordInteraction } from './openapi/interactions.js'
-import { lookingPaths, lookingSchemas } from './openapi/looking.js'
-import { health, importOf, lookUpRequest, readiness, uploadOf } from './openapi/operations.js'
-import { operatorPaths, operatorSchemas } from './openapi/operators.js'
-import { recordSchema, type Schema, storedSchema } from './openapi/record-schema.js'
-import { rejectionPaths, rejectionSchemas } from './openapi/rejections.js'
-import { waitingPaths, waitingSchemas } from './openapi/waiting.js'
+import { endpointsOf } from '../endpoints/all.js'
+import type { Tag } from '../endpoints/endpoint.js'
+import { errorAnswers } from '../endpoints/errors.js'
+import { namesIn, type Schema } from '../endpoints/values.js'
+import { operationOf, responseOf } from './openapi/operation.js'
+import { createPublishSchema } from './openapi/published-schema.js'
+import { recordSchema } from './openapi/record-schema.js'
 
 export type OpenApi = {
   openapi: string
@@ -21,9 +19,14 @@ export type OpenApi = {
 
 /** The HTTP interface as an OpenAPI document; `url` is where it is served. */
 export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}): OpenApi => {
-  const uploads = [...catalogue.uploads.values()]
-  const types = [...catalogue.all.keys()]
-  const uploadTypes = uploads.map(({ type }) => type)
+  const { publish, components } = createPublishSchema()
+  const paths: Record<string, Schema> = {}
+  for (const endpoint of endpointsOf(catalogue))
+    paths[endpoint.path] = {
+      ...paths[endpoint.path],
+      [endpoint.method.toLowerCase()]: operationOf(endpoint, publish),
+    }
+  const responses = Object.entries(errorAnswers).map(([status, answer]) => [status, responseOf(answer, publish)])
   return {
     openapi: '3.1.0',
     info: {
@@ -31,53 +34,22 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       version: '1.0.0',
       summary: 'Structured records in; a typed, trustworthy stream out.',
       description: intro,
+      contact: { name: 'the operator of this service, who issues its API keys' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.url ?? '/' }],
-    tags: [
-      { name: 'uploads', description: 'Batches of records. Upload what others refer to first.' },
-      { name: 'interactions', description: 'One interaction of a user with an item, and reading them back.' },
-      { name: 'requests', description: 'What became of a request, and of a record.' },
-      { name: 'rejections', description: 'Your refused records: look, mend, and submit again.' },
-      { name: 'waiting', description: 'Your records that wait for what they refer to.' },
-      { name: 'reference', description: 'What there is: types, topics, and whose key this is.' },
-      {
-        name: 'operators',
-        description: "Organisations and keys. An operator's key also reads for any organisation, by `?org=`.",
-      },
-      { name: 'health', description: 'For operators; no key needed.' },
-    ],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     security: [{ key: [] }],
-    paths: {
-      ...Object.fromEntries(uploads.map((type) => [`/v1/data/${type.type}`, { post: uploadOf(type) }])),
-      ...Object.fromEntries(uploads.map((type) => [`/v1/imports/${type.type}`, { post: importOf(type) }])),
-      '/user-interactions': {
-        post: recordInteraction(catalogue.interaction),
-        get: listInteractions(catalogue.interaction),
-      },
-      '/v1/requests/{request_id}': { get: lookUpRequest },
-      ...rejectionPaths(types),
-      ...waitingPaths(types, uploadTypes),
-      ...lookingPaths(types, uploadTypes),
-      ...referencePaths,
-      ...operatorPaths,
-      '/healthz': { get: health('Whether the process runs', { 200: json('It runs.', { type: 'object' }) }) },
-      '/readyz': { get: readiness },
-      '/metrics': {
-        get: health('Figures for Prometheus', { 200: { description: 'Text.', content: { 'text/plain': {} } } }),
-      },
-    },
+    paths,
     components: {
       schemas: {
         ...Object.fromEntries([...catalogue.all.values()].map((type) => [type.type, recordSchema(type)])),
-        ...answerSchemas(uploadTypes.concat(catalogue.interaction.type)),
-        StoredInteraction: storedSchema(catalogue.interaction),
-        ...rejectionSchemas(types),
-        ...waitingSchemas(types, uploadTypes),
-        ...lookingSchemas(types),
-        ...referenceSchemas(types),
-        ...operatorSchemas,
+        ...Object.fromEntries(
+          Object.entries(namesIn(catalogue)).map(([name, names]) => [name, { type: 'string', enum: names }]),
+        ),
+        ...components,
       },
-      responses: errorResponses,
+      responses: Object.fromEntries(responses),
       securitySchemes: {
         key: {
           type: 'http',
@@ -87,6 +59,17 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
       },
     },
   }
+}
+
+const tags: Readonly<Record<Tag, string>> = {
+  uploads: 'Batches of records. Upload what others refer to first.',
+  interactions: 'One interaction of a user with an item, and reading them back.',
+  requests: 'What became of a request, and of a record.',
+  rejections: 'Your refused records: look, mend, and submit again.',
+  waiting: 'Your records that wait for what they refer to.',
+  reference: 'What there is: types, topics, and whose key this is.',
+  operators: "Organisations and keys. An operator's key also reads for any organisation, by `?org=`.",
+  health: 'For operators; no key needed.',
 }
 
 const intro = `Upload records in batches, record user interactions, and read back what became of them.

@@ -5,6 +5,7 @@ import { openapiOf } from './openapi.js'
 import { asyncapiYaml } from './topic-reference/asyncapi.js'
 import { publicTopicsOf } from './topic-reference/topic-reference.js'
 import { topicsOf } from './topics.js'
+import { endpointTypesOf } from './typescript/endpoint-types.js'
 import { eventTypesOf } from './typescript/event-types.js'
 import { recordTypesOf } from './typescript/record-types.js'
 
@@ -30,6 +31,7 @@ export const publishedFiles = (catalogue: Catalogue): Map<string, string> =>
 export const clientFiles = (catalogue: Catalogue): Map<string, string> =>
   new Map([
     ['clients/typescript/src/record-types.ts', recordTypesOf(catalogue)],
+    ['clients/typescript/src/endpoints.ts', endpointTypesOf()],
     [
       'clients/typescript/src/events.ts',
       eventTypesOf(

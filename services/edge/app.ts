@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { createAuthenticate, type FindCaller } from '#http/authenticate.js'
+import { addEndpoints } from '#http/endpoint.js'
 import { newId } from '#http/ids.js'
 import { contextFields } from '#http/request-context.js'
 import { sendError, toRequestError, writeJson } from '#http/request-error.js'
-import { addResource, notFound } from '#http/resource.js'
+import { notFound } from '#http/resource.js'
 import type { Log } from '#platform/health/log.js'
 import type { Query } from '#query/routes.js'
 import { addBodyParser } from './body/body.js'
@@ -123,10 +124,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     addImports(guarded, { ...deps, unhurried, pieceWithin: deps.network.requestTimeout })
     addRequests(guarded, deps)
     deps.query.mount(guarded)
-    addResource(guarded, '/user-interactions', {
-      POST: createRecordInteraction({ ...deps, gather }),
-      GET: deps.query.listInteractions,
-    })
+    addEndpoints(guarded, catalogue, [createRecordInteraction({ ...deps, gather }), deps.query.listInteractions])
   })
   return app
 }

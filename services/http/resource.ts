@@ -5,7 +5,7 @@ import { nearest } from '#schemas/derive/nearest-name.js'
 import { type RequestError, requestError, sendError } from './request-error.js'
 
 export type Method = 'GET' | 'POST' | 'PUT'
-type Route = Pick<RouteOptions, 'handler' | 'onRequest' | 'config' | 'bodyLimit'>
+export type MethodRoute = Pick<RouteOptions, 'handler' | 'onRequest' | 'config' | 'bodyLimit'>
 
 // CONNECT never reaches Fastify: Node treats it apart.
 const allMethods = METHODS.filter((method) => method !== 'CONNECT')
@@ -14,7 +14,7 @@ const allMethods = METHODS.filter((method) => method !== 'CONNECT')
 export const addResource = (
   app: FastifyInstance,
   url: string,
-  routes: Partial<Record<Method, Route>>,
+  routes: Partial<Record<Method, MethodRoute>>,
   instead: (request: FastifyRequest) => string = () => `use ${Object.keys(routes).join(' or ')} here`,
 ): void => {
   // Fastify answers 404 to methods that it does not know, like PURGE and PROPFIND; here they are to be answered 405.

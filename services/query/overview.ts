@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { noParametersHere } from '#http/query-string.js'
+import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
-import { sendError } from '#http/request-error.js'
-import { addResource } from '#http/resource.js'
 import type { Readiness } from '#platform/health/health.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { allows, readRejections, readRequests } from '#schemas/derive/scopes.js'
+import { allows, readRejections } from '#schemas/derive/scopes.js'
+import { readOverview } from '#schemas/endpoints/overview.js'
 import type { Reads } from './reads.js'
 import { rejectionAnswer } from './rejections/answers.js'
 import type { OwnRejections } from './rejections/rejections.js'
@@ -34,30 +33,24 @@ export const addOverview = (app: FastifyInstance, deps: OverviewDeps): void => {
     return page && !('error' in page) ? page.rejections.map(rejectionAnswer) : null
   }
 
-  addResource(app, '/v1/overview', {
-    GET: {
-      config: { scope: readRequests },
-      handler: async (request, reply) => {
-        const stranger = noParametersHere(request)
-        if (stranger) return sendError(reply, stranger)
-        const { orgId, scopes, isOperator } = callerOf(request)
-        const maySeeRefusals = allows(scopes, readRejections, catalogue)
-        const [state, freshness, refusals] = await Promise.all([
-          deps.readiness.everything(),
-          deps.consoleReads(orgId, () => deps.lastAccepted(orgId)),
-          maySeeRefusals ? lastRefusals(orgId) : null,
-        ])
-        if ('error' in freshness) return sendError(reply, freshness.error)
-        const lag = [...catalogue.all.keys()].map((type) => ({ type, seconds: deps.lagOf(type, orgId) / 1000 }))
-        return reply.send({
-          parts: partsOf(state),
-          freshness: freshness.map(({ type, lastAcceptedAt }) => ({ type, last_accepted_at: lastAcceptedAt })),
-          last_refusals: refusals,
-          ...(isOperator && { lag }),
-        })
-      },
-    },
+  const read = on(readOverview, async (_asked, request) => {
+    const { orgId, scopes, isOperator } = callerOf(request)
+    const maySeeRefusals = allows(scopes, readRejections, catalogue)
+    const [state, freshness, refusals] = await Promise.all([
+      deps.readiness.everything(),
+      deps.consoleReads(orgId, () => deps.lastAccepted(orgId)),
+      maySeeRefusals ? lastRefusals(orgId) : null,
+    ])
+    if ('error' in freshness) return freshness
+    const lag = [...catalogue.all.keys()].map((type) => ({ type, seconds: deps.lagOf(type, orgId) / 1000 }))
+    return {
+      parts: partsOf(state),
+      freshness: freshness.map(({ type, lastAcceptedAt }) => ({ type, last_accepted_at: lastAcceptedAt })),
+      last_refusals: refusals,
+      ...(isOperator && { lag }),
+    }
   })
+  addEndpoints(app, catalogue, [read])
 }
 
 /** What each part does for an uploader, and what it means when it is away. What is wrong inside is for the operator alone. */

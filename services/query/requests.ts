@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { readQuery, refuseQuery, takeLimitTo, takeOneOf } from '#http/query-string.js'
+import { isTime, readCursor, writeCursor } from '#http/cursor.js'
+import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
-import { sendError } from '#http/request-error.js'
-import { addResource } from '#http/resource.js'
 import type { AfterRequest, ListedRequest } from '#ledger/latest/requests.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { readRequests } from '#schemas/derive/scopes.js'
+import { listRequests, type requestStatuses } from '#schemas/endpoints/requests.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reads } from './reads.js'
 
@@ -24,11 +23,9 @@ export type RequestLists = {
   pending: ListRequests
 }
 
-export const requestStatuses = ['accepted', 'partial', 'refused', 'pending', 'waiting'] as const
 type RequestStatus = (typeof requestStatuses)[number]
 type Asked = { status?: RequestStatus; type?: string; after?: AfterRequest; limit: number }
 
-const mostRows = 200
 // With a status, the list is read in pieces, and so many at the most for one page: the next page goes on from there.
 const piece = 500
 const mostPieces = 4
@@ -73,33 +70,20 @@ export const addRequestList = (
     return { requests, next: place ?? null }
   }
 
-  addResource(app, '/v1/requests', {
-    GET: {
-      config: { scope: readRequests },
-      handler: async (request, reply) => {
-        const asked: Asked = { limit: 50 }
-        const problems = readQuery(request, {
-          status: takeOneOf(requestStatuses, (status) => Object.assign(asked, { status })),
-          type: takeOneOf([...catalogue.all.keys()], (type) => Object.assign(asked, { type })),
-          limit: takeLimitTo(mostRows, (limit) => Object.assign(asked, { limit })),
-          cursor: (text) => {
-            const after = readPlaceOfRequest(text)
-            if (!after) return { code: 'bad_format', message: 'must be the next_cursor of an answer' }
-            asked.after = after
-            return undefined
-          },
-        })
-        if (problems.length > 0) return refuseQuery(reply, problems)
-        const { orgId } = callerOf(request)
-        const page = await deps.consoleReads(orgId, () => pageOf(orgId, asked))
-        if ('error' in page) return sendError(reply, page.error)
-        return reply.send({
-          requests: page.requests.map(listedAnswer),
-          next_cursor: page.next ? writePlaceOfRequest(page.next) : null,
-        })
-      },
+  const list = on(
+    listRequests,
+    async ({ query: { cursor: after, ...query } }, request) => {
+      const { orgId } = callerOf(request)
+      const page = await deps.consoleReads(orgId, () => pageOf(orgId, { ...query, ...(after && { after }) }))
+      if ('error' in page) return page
+      return {
+        requests: page.requests.map(listedAnswer),
+        next_cursor: page.next ? writePlaceOfRequest(page.next) : null,
+      }
     },
-  })
+    { reads: { cursor: readPlaceOfRequest } },
+  )
+  addEndpoints(app, catalogue, [list])
 }
 
 const statusOfListed = (one: ListedRequest): RequestStatus => {
@@ -137,11 +121,11 @@ const oncePerRequest = (found: readonly ListedRequest[]): ListedRequest[] => {
   return [...byId.values()]
 }
 
-const writePlaceOfRequest = ({ at, requestId }: AfterRequest): string =>
-  Buffer.from(JSON.stringify([at.getTime(), requestId])).toString('base64url')
+const writePlaceOfRequest = ({ at, requestId }: AfterRequest): string => writeCursor([at.getTime(), requestId])
 
-/** Undefined where the text is no cursor of ours. A forged one can only choose a place among the caller's own requests. */
 const readPlaceOfRequest = (text: string): AfterRequest | undefined => {
-  const [, time, requestId = ''] = /^\[(\d{1,13}),"([^"]{36})"\]$/.exec(Buffer.from(text, 'base64url').toString()) ?? []
-  return time !== undefined && isUuid(requestId) ? { at: new Date(Number(time)), requestId } : undefined
+  const [time, requestId] = readCursor(text, 2)
+  return isTime(time) && typeof requestId === 'string' && isUuid(requestId)
+    ? { at: new Date(time), requestId }
+    : undefined
 }

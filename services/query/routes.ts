@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { FindCaller } from '#http/authenticate.js'
+import type { EndpointRoute } from '#http/endpoint.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { Pages } from './console/pages.js'
 import { addConsole } from './console/route.js'
@@ -39,7 +40,7 @@ export type Query = {
   /** Everything else, for an app that has checked the key and parses bodies. */
   mount: (guarded: FastifyInstance) => void
   /** GET of the address at which interactions are recorded. */
-  listInteractions: ReturnType<typeof createListInteractions>
+  listInteractions: EndpointRoute
 }
 
 export const createQuery = (deps: QueryDeps): Query => ({

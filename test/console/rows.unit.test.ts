@@ -135,7 +135,7 @@ it('writes the refused rows as a file that says why', async () => {
   const { rows, columns } = await rowsOf('offers.csv', 'offer_id,name\na,"x, ""y"""\n')
   const refused = rows.map((row) => ({
     row,
-    problems: [{ code: 'missing_field', field: 'value', message: 'value is required' }],
+    problems: [{ code: 'missing_field' as const, field: 'value', message: 'value is required' }],
   }))
   expect(await refusedFile(columns, refused).text()).toBe(
     'offer_id,name,refused_line,refused_because\na,"x, ""y""",2,value is required\n',

@@ -1,4 +1,5 @@
 import type { LiveEvent } from './live.js'
+import type { LiveBucket, LiveHistory } from './shapes.js'
 
 const kinds = ['accepted', 'refused', 'waiting', 'interactions'] as const
 
@@ -16,25 +17,22 @@ export const emptyRates = (now: number): LiveRates => {
   return { bucketSeconds, at, accepted: zeros(), refused: zeros(), waiting: zeros(), interactions: zeros() }
 }
 
-type History = { bucket_seconds: number; from: string } & Record<(typeof kinds)[number], number[]>
-type Bucket = { at: string } & Record<(typeof kinds)[number], number>
-
 /**
  * The rates after an event: `history` is all of the last 15 minutes, `rates` one bucket, which replaces what was known of it
  * before, and `tick` the present time.
  */
 export const ratesWith = (before: LiveRates, { name, data }: LiveEvent): LiveRates => {
   if (name === 'history') {
-    const history = data as History
+    const history = data as LiveHistory
     const from = Math.floor(Date.parse(history.from) / 1000)
     const at = history.accepted.map((_, index) => from + index * history.bucket_seconds)
-    return { bucketSeconds: history.bucket_seconds, at, ...pick((kind) => history[kind] ?? at.map(() => 0)) }
+    return { bucketSeconds: history.bucket_seconds, at, ...pick((kind) => history[kind]) }
   }
   if (name === 'rates') {
-    const bucket = data as Bucket
+    const bucket = data as LiveBucket
     const rates = upTo(before, Math.floor(Date.parse(bucket.at) / 1000))
     const index = rates.at.indexOf(align(Math.floor(Date.parse(bucket.at) / 1000), rates))
-    return index === -1 ? rates : { ...rates, ...pick((kind) => rates[kind].with(index, bucket[kind] ?? 0)) }
+    return index === -1 ? rates : { ...rates, ...pick((kind) => rates[kind].with(index, bucket[kind])) }
   }
   return name === 'tick' ? upTo(before, Math.floor((data as number) / 1000)) : before
 }

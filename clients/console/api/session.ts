@@ -3,7 +3,7 @@ import { useContext } from '../vendor/hooks.js'
 import { createContext } from '../vendor/preact.js'
 import { type Ask, AskError, createAsk, messageOf } from './ask.js'
 import type { EdgeConnection } from './connection.js'
-import type { Myself, TypeShown } from './shapes.js'
+import type { AnswerTo, Myself, TypeShown } from './shapes.js'
 
 /** What every page works with: who is signed in, the catalogue, and the ways to ask. */
 export type ConsoleSession = {
@@ -30,7 +30,10 @@ export const useSession = (): ConsoleSession => {
 /** Finds out whether a key is valid, and what it may see. */
 export const signIn = async (key: string): Promise<{ me: Myself; types: TypeShown[] }> => {
   const ask = createAsk({ key, onLost: () => {}, onKeyEnded: () => {} })
-  const [me, { types }] = await Promise.all([ask<Myself>('/v1/me'), ask<{ types: TypeShown[] }>('/v1/types')])
+  const [me, { types }] = await Promise.all([
+    ask<AnswerTo<'GET /v1/me'>>('/v1/me'),
+    ask<AnswerTo<'GET /v1/types'>>('/v1/types'),
+  ])
   return { me, types }
 }
 

@@ -1,5 +1,5 @@
 import { may, useSession } from '../api/session.js'
-import type { Myself, OrganisationShown } from '../api/shapes.js'
+import type { Myself } from '../api/shapes.js'
 import { html } from '../components/html.js'
 import { JourneyPage } from '../pages/journey.js'
 import { KeysPage } from '../pages/keys/keys.js'
@@ -105,7 +105,7 @@ const Reach = (): VNode => {
 
 const ChooseOrganisation = (): VNode => {
   const { org, setOrg, me } = useSession()
-  const { answer } = useAnswer<{ organisations: OrganisationShown[] }>('/v1/operator/organisations')
+  const { answer } = useAnswer<'/v1/operator/organisations'>('/v1/operator/organisations')
   const names = [...new Set([me.org_id, org, ...(answer?.organisations ?? []).map((each) => each.org)])].sort()
   return html`<label class="choose">Organisation
     <select value=${org} onChange=${(event: Event) => setOrg((event.target as HTMLSelectElement).value)}>

@@ -1,4 +1,5 @@
 import { useSession, wordsOf } from '../api/session.js'
+import type { AnswerTo, Endpoints } from '../api/shapes.js'
 import { useCallback, useEffect, useState } from '../vendor/hooks.js'
 
 /** An answer of the edge as a page shows it. The last good one stays while it is asked for again, or cannot be had. */
@@ -9,8 +10,16 @@ export type PageAnswer<Answer> = {
   reload: () => void
 }
 
+/** The addresses that can be asked, as they are declared. */
+type AskedPath = keyof Endpoints extends infer Name ? (Name extends `GET ${infer Path}` ? Path : never) : never
+type AnswerAt<Path extends AskedPath> = AnswerTo<`GET ${Path}`>
+
 /** Asks for a path (undefined: nothing yet), again when the connection came back, and every so many milliseconds. */
-export const useAnswer = <Answer>(path: string | undefined, { every }: { every?: number } = {}): PageAnswer<Answer> => {
+export const useAnswer = <Path extends AskedPath>(
+  path: string | undefined,
+  { every }: { every?: number } = {},
+): PageAnswer<AnswerAt<Path>> => {
+  type Answer = AnswerAt<Path>
   const { ask, connection, org } = useSession()
   const [state, setState] = useState<{ path: string; answer?: Answer; problem?: string }>()
   const [isLoading, setLoading] = useState(true)

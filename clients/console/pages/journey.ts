@@ -11,7 +11,7 @@ import type { VNode } from '../vendor/preact.js'
 
 /** Everything that happened to one record, from the request it came in to its row, and what it is tied to. */
 export const JourneyPage = ({ rest: [type, id] }: PageProps): VNode => {
-  const asked = useAnswer<JourneyShown>(
+  const asked = useAnswer<'/v1/data/{type}/{id}/journey'>(
     type && id ? `/v1/data/${encodeURIComponent(type)}/${encodeURIComponent(id)}/journey` : undefined,
     { every: 5_000 },
   )

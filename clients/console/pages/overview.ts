@@ -16,7 +16,7 @@ const names = ['accepted', 'refused', 'waiting', 'interactions'] as const
 /** How it goes at this moment: what is decided, by the second; the parts; the last refusals. */
 export const OverviewPage = (_: PageProps): VNode => {
   const { org } = useSession()
-  const asked = useAnswer<OverviewShown>('/v1/overview', { every: 5_000 })
+  const asked = useAnswer<'/v1/overview'>('/v1/overview', { every: 5_000 })
   const { rates, state } = useRates()
   const overview = asked.answer
   const sums = names.map((name) => [name, rates[name].reduce((sum, value) => sum + value, 0)] as const)

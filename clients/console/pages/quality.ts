@@ -17,7 +17,7 @@ export const QualityPage = ({ query }: PageProps): VNode => {
   const span = query.get('days') ?? '14'
   const to = Date.now()
   const from = to - (Number(span) - 1) * 86_400_000
-  const asked = useAnswer<{ days: QualityDayShown[] }>(`/v1/quality?from=${day(from)}&to=${day(to)}`)
+  const asked = useAnswer<'/v1/quality'>(`/v1/quality?from=${day(from)}&to=${day(to)}`)
   const found = asked.answer?.days.filter((each) => !type || each.type === type)
   const days = Array.from({ length: Number(span) }, (_, index) => day(from + index * 86_400_000))
   const choose = (change: Record<string, string>) => goTo(linkTo(['quality'], { type, days: span, ...change }))

@@ -1,5 +1,5 @@
 import { may, useSession } from '../api/session.js'
-import type { BatchShown, RefusalShown, RequestShown } from '../api/shapes.js'
+import type { BatchShown, RefusalShown } from '../api/shapes.js'
 import { html } from '../components/html.js'
 import { Asking, Badge, Card, Json, PageHead, Problems, When } from '../components/shown.js'
 import { linkTo, type PageProps } from '../frame/route.js'
@@ -10,9 +10,9 @@ import type { VNode } from '../vendor/preact.js'
 export const RequestPage = ({ rest }: PageProps): VNode => {
   const { me } = useSession()
   const id = rest[0] ?? ''
-  const asked = useAnswer<RequestShown>(`/v1/requests/${encodeURIComponent(id)}`)
+  const asked = useAnswer<'/v1/requests/{request_id}'>(`/v1/requests/${encodeURIComponent(id)}`)
   // The answer tells the reasons; the records themselves are with the rejections.
-  const refused = useAnswer<{ rejections: RefusalShown[] }>(
+  const refused = useAnswer<'/v1/rejections'>(
     may(me, 'rejections:read') ? `/v1/rejections?${new URLSearchParams({ request_id: id, limit: '200' })}` : undefined,
   )
   const byIndex = new Map(refused.answer?.rejections.map((one) => [one.index, one]))

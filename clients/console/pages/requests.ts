@@ -1,5 +1,4 @@
 import { useSession } from '../api/session.js'
-import type { RequestLine } from '../api/shapes.js'
 import { html } from '../components/html.js'
 import { Asking, Badge, Card, Choose, Empty, PageHead, Table, When } from '../components/shown.js'
 import { count } from '../components/words.js'
@@ -25,7 +24,7 @@ export const RequestsPage = ({ query }: PageProps): VNode => {
   const [cursors, setCursors] = useState<string[]>([])
   useEffect(() => setCursors([]), [status, type])
   const cursor = cursors.at(-1)
-  const asked = useAnswer<{ requests: RequestLine[]; next_cursor: string | null }>(
+  const asked = useAnswer<'/v1/requests'>(
     `/v1/requests?${new URLSearchParams({ limit: '50', ...(status && { status }), ...(type && { type }), ...(cursor && { cursor }) })}`,
     cursor ? {} : { every: 5_000 },
   )

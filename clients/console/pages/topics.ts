@@ -1,6 +1,6 @@
 import { followLive, type LiveState } from '../api/live.js'
 import { liveAddress, may, useSession } from '../api/session.js'
-import type { TopicEventShown, TopicShown } from '../api/shapes.js'
+import type { TopicEventShown } from '../api/shapes.js'
 import { html } from '../components/html.js'
 import { Asking, Card, Empty, Json, PageHead, Snippets, Table, When } from '../components/shown.js'
 import { linkTo, type PageProps } from '../frame/route.js'
@@ -11,7 +11,7 @@ import type { VNode } from '../vendor/preact.js'
 /** For downstream teams: what can be subscribed to, what is promised about it, and what arrives there now. */
 export const TopicsPage = ({ rest: [name] }: PageProps): VNode => {
   const { me } = useSession()
-  const asked = useAnswer<{ topics: TopicShown[] }>('/v1/topics')
+  const asked = useAnswer<'/v1/topics'>('/v1/topics')
   const topic = asked.answer?.topics.find((each) => each.name === name)
   if (name && topic)
     return html`
@@ -47,7 +47,7 @@ const mostEvents = 20
 const LastEvents = ({ topic }: { topic: string }): VNode => {
   const session = useSession()
   const path = `/v1/topics/${encodeURIComponent(topic)}/events`
-  const asked = useAnswer<{ events: TopicEventShown[] }>(`${path}?limit=${mostEvents}`)
+  const asked = useAnswer<'/v1/topics/{topic}/events'>(`${path}?limit=${mostEvents}`)
   const [arrived, setArrived] = useState<TopicEventShown[]>([])
   const [state, setState] = useState<LiveState>({ isOpen: false })
   useEffect(() => {

@@ -1,5 +1,5 @@
 import { may, useSession } from '../api/session.js'
-import type { MissingShown } from '../api/shapes.js'
+import type { AnswerTo, MissingShown } from '../api/shapes.js'
 import { html } from '../components/html.js'
 import { Asking, Card, Confirm, Empty, PageHead, sentence, Table, When } from '../components/shown.js'
 import { count, records } from '../components/words.js'
@@ -8,16 +8,17 @@ import { useAnswer } from '../frame/use-answer.js'
 import { useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 
-type Waiting = { missing: MissingShown[]; waiting: number; next_cursor: string | null }
-
 /** Records that wait for others: what is missing, by how many wait behind it. */
 export const WaitingPage = (_: PageProps): VNode => {
   const { ask, me, org } = useSession()
   const [cursors, setCursors] = useState<string[]>([])
   const cursor = cursors.at(-1)
-  const asked = useAnswer<Waiting>(`/v1/waiting?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`, {
-    every: 10_000,
-  })
+  const asked = useAnswer<'/v1/waiting'>(
+    `/v1/waiting?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`,
+    {
+      every: 10_000,
+    },
+  )
   const [told, setTold] = useState<string>()
   const missing = asked.answer && [...asked.answer.missing].sort((a, b) => b.waiting - a.waiting)
   const mayCancel = may(me, 'waiting:write') && org === me.org_id
@@ -28,12 +29,12 @@ export const WaitingPage = (_: PageProps): VNode => {
       let sum = 0
       // Very many are cancelled in several steps.
       for (let isComplete = false; !isComplete; ) {
-        const step = await ask<{ cancelled: number; complete?: boolean }>('/v1/waiting/cancel', {
+        const step = await ask<AnswerTo<'POST /v1/waiting/cancel'>>('/v1/waiting/cancel', {
           method: 'POST',
           body,
         })
         sum += step.cancelled
-        isComplete = step.complete !== false
+        isComplete = step.complete
       }
       setTold(`${records(sum)} no longer ${sum === 1 ? 'waits' : 'wait'}`)
     } catch (error) {

@@ -9,6 +9,7 @@ import { createWaiting, type WaitingRecords } from './waiting.js'
 import { WeirError } from './weir-error.js'
 
 export type { CallOptions, RetryNotice } from './call.js'
+export type { AwaitedRecord } from './endpoints.js'
 export type {
   InteractionFilter,
   InteractionInWaiting,
@@ -42,7 +43,7 @@ export type { SendRecordsOptions, SendResult } from './send.js'
 export { createIdGate, type IdGate, type IdTurn } from './under-way/id-gate.js'
 export { createInFlight, type InFlight, type InFlightPlace } from './under-way/in-flight.js'
 export type { UploadOptions, UploadRefusal, UploadSummary, UploadWaiting } from './upload.js'
-export type { AwaitedRecord, RecordInWaiting, WaitingFilter, WaitingRecords, WaitOptions } from './waiting.js'
+export type { RecordInWaiting, WaitingFilter, WaitingRecords, WaitOptions } from './waiting.js'
 export { type RecordProblem, type UploadProgress, WeirError, type WeirErrorKind } from './weir-error.js'
 
 /** What can be done with records of one type. */

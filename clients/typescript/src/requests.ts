@@ -1,23 +1,18 @@
 import type { Call, CallOptions } from './call.js'
+import type { RecordError, RecordWait, RecordWaited, Reference, UploadAnswer } from './endpoints.js'
 import type { RecordProblem } from './weir-error.js'
 
 /** A record that was not accepted, and why. `index` is its place among the records given. */
 export type RefusedRecord = { index: number; id?: string; line?: number; problems: RecordProblem[] }
 
 /** What a record refers to that is not there, by the field that does. */
-export type MissingReference = { field: string; type: string; id: string }
+export type MissingReference = Reference
 
 /** A record that waits for what it refers to, at the most until then. `index` is its place among the records given. */
-export type WaitingForOthers = { index: number; id: string; line?: number; for: MissingReference[]; until: string }
+export type WaitingForOthers = RecordWait
 
 /** A record that waited, what came of it, and when. */
-export type EndedWaiting = {
-  index: number
-  id: string
-  line?: number
-  state: 'accepted' | 'refused' | 'superseded' | 'cancelled'
-  at: string
-}
+export type EndedWaiting = RecordWaited
 
 /** What became of a request, batch by batch, as its uploader was or would have been answered. */
 export type RequestOutcome = {
@@ -43,25 +38,6 @@ export type Requests = {
   get: (requestId: string, options?: CallOptions) => Promise<RequestOutcome>
 }
 
-/** An answer to an upload, or to the question about it. */
-export type UploadAnswer = {
-  request_id: string
-  type: string
-  batches: {
-    batch: number
-    status: number
-    data: {
-      message: string
-      batch_id: string | null
-      error: string | null
-      errors?: AnsweredRefusal[]
-      waiting?: WaitingForOthers[]
-      waited?: EndedWaiting[]
-    }
-  }[]
-}
-type AnsweredRefusal = Omit<RefusedRecord, 'id'> & { id?: string | null }
-
 export const createRequests = (call: Call): Requests => ({
   get: async (requestId, options) => {
     const { json } = await call({ method: 'GET', path: `/v1/requests/${encodeURIComponent(requestId)}` }, options)
@@ -86,7 +62,7 @@ export const createRequests = (call: Call): Requests => ({
 /** A batch that may still be decided either way. */
 export const isUndecided = ({ status }: { status: number }): boolean => status === 500 || status === 202
 
-export const toRefused = ({ index, id, line, problems }: AnsweredRefusal): RefusedRecord => ({
+export const toRefused = ({ index, id, line, problems }: RecordError): RefusedRecord => ({
   index,
   ...(typeof id === 'string' && { id }),
   ...(line !== undefined && { line }),

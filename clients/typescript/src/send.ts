@@ -1,5 +1,6 @@
 import type { Call, CallOptions } from './call.js'
-import { isUndecided, type RefusedRecord, toRefused, type UploadAnswer, type WaitingForOthers } from './requests.js'
+import type { UploadAnswer } from './endpoints.js'
+import { isUndecided, type RefusedRecord, toRefused, type WaitingForOthers } from './requests.js'
 import { type WaitOptions, waitQueryOf } from './waiting.js'
 import { WeirError } from './weir-error.js'
 

@@ -1,6 +1,6 @@
 import type { Call, CallOptions } from './call.js'
+import type { AnswerTo, AwaitedRecord, Endpoints, WaitingRecord } from './endpoints.js'
 import { eachOf, type ListOptions, queryOf } from './pages.js'
-import type { MissingReference } from './requests.js'
 
 /** What becomes of records that refer to something that is not there yet. */
 export type WaitOptions = {
@@ -10,37 +10,11 @@ export type WaitOptions = {
   waitFor?: string | undefined
 }
 
-/** A record that is missing, and how many of yours wait for it. */
-export type AwaitedRecord = {
-  type: string
-  id: string
-  waiting: number
-  /** Since when the first of them waits, and when the first of them will have waited long enough. */
-  oldest: string
-  first_until: string
-  /** Some of them. */
-  sample: { type: string; id: string; field: string | null; request_id: string; index: number; until: string }[]
-}
-
 /** A record of yours that waits. */
-export type RecordInWaiting = {
-  type: string
-  id: string
-  request_id: string
-  batch_id: string
-  index: number
-  for: MissingReference[]
-  since: string
-  until: string
-}
+export type RecordInWaiting = WaitingRecord
 
 /** Which waiting records are meant; `missing_type` and `missing_id` name what they wait for, together. */
-export type WaitingFilter = {
-  type?: string | undefined
-  id?: string | undefined
-  missing_type?: string | undefined
-  missing_id?: string | undefined
-}
+export type WaitingFilter = Endpoints['POST /v1/waiting/cancel']['body']
 
 export type WaitingRecords = {
   /** What your records wait for, that which is waited for the longest first; with a type, missing records of that type. */
@@ -63,7 +37,7 @@ export const createWaiting = (call: Call): WaitingRecords => ({
     const body = JSON.stringify(filter)
     for (let cancelled = 0; ; ) {
       const { json } = await call({ method: 'POST', path: '/v1/waiting/cancel', body }, options)
-      const step = json as { cancelled: number; complete: boolean }
+      const step = json as AnswerTo<'POST /v1/waiting/cancel'>
       cancelled += step.cancelled
       if (step.complete) return cancelled
     }

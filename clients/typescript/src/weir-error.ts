@@ -1,5 +1,7 @@
+import type { Problem } from './endpoints.js'
+
 /** What is wrong with a record. `field` is null where it is the record as a whole. The codes are stable. */
-export type RecordProblem = { code: string; field: string | null; message: string }
+export type RecordProblem = Problem
 
 /**
  * - `usage`: what was asked for cannot be done; the same again fails again

@@ -1,9 +1,8 @@
+import type { Schema } from '../../endpoints/values.js'
 import type { Field } from '../../field.js'
 import { columnsOf, type RecordType } from '../../record.js'
 import { derivedId } from '../../uuid.js'
 import { longestText } from '../value-reader.js'
-
-export type Schema = { [key: string]: unknown }
 
 /** A record as an uploader sends it. */
 export const recordSchema = (type: RecordType): Schema => ({
@@ -69,8 +68,7 @@ const valueSchema = (field: Field): Schema & { examples: readonly unknown[]; abo
     case 'number': {
       const { above, min, max } = field
       const range = {
-        ...(above !== undefined && { exclusiveMinimum: above }),
-        minimum: min ?? Number.MIN_SAFE_INTEGER,
+        ...(above === undefined ? { minimum: min ?? Number.MIN_SAFE_INTEGER } : { exclusiveMinimum: above }),
         maximum: max ?? Number.MAX_SAFE_INTEGER,
       }
       return {

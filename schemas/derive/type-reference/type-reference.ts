@@ -1,38 +1,17 @@
 import type { Catalogue } from '../../catalogue.js'
+import type { AnswerOf } from '../../endpoints/endpoint.js'
+import type { listTypes } from '../../endpoints/reference.js'
 import type { Field } from '../../field.js'
 import type { RecordType } from '../../record.js'
-import { exampleOf, type Schema } from '../openapi/record-schema.js'
+import { exampleOf } from '../openapi/record-schema.js'
 import { longestText } from '../value-reader.js'
-import { type Snippets, snippetsOf } from './snippets.js'
+import { snippetsOf } from './snippets.js'
 
 /** A type as people read about it: its fields with what is asked of each, what it refers to, and an upload of it to copy. */
-export type TypeReference = {
-  type: string
-  id: string
-  about: string
-  /** How many records one request may carry. */
-  limit: number
-  fields: FieldReference[]
-  references: { field: string; to: string }[]
-  example: Schema
-  snippets: Snippets
-}
-
-export type FieldReference = { name: string; kind: Field['kind']; required: boolean; about: string } & Constraints
-
+export type TypeReference = AnswerOf<typeof listTypes>['types'][number]
+export type FieldReference = TypeReference['fields'][number]
 /** What is asked of a value, beyond its kind. */
-type Constraints = {
-  max_length?: number
-  choices?: readonly string[]
-  /** The type of the record that must exist. */
-  to?: string
-  /** The field that says of which type that record is, and the type for each of its values. */
-  by?: string
-  kinds?: Readonly<Record<string, string>>
-  above?: number
-  min?: number
-  max?: number
-}
+type Constraints = Omit<FieldReference, 'name' | 'kind' | 'required' | 'about'>
 
 /** `url` is the address of the edge, for the snippets. */
 export const typeReferencesOf = (catalogue: Catalogue, url: string): TypeReference[] =>

@@ -1,9 +1,11 @@
 import Fastify, { type FastifyInstance } from 'fastify'
+import { addEndpoints, on } from '#http/endpoint.js'
 import { newId } from '#http/ids.js'
 import { requestError, sendError } from '#http/request-error.js'
-import { addResource } from '#http/resource.js'
 import { type Check, type Readiness, shareForASecond, shareReadiness } from '#platform/health/health.js'
 import { metricsType } from '#platform/health/metrics.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { readHealth, readMetrics, readReadiness } from '#schemas/endpoints/health.js'
 import type { EdgeFigures } from '../figures.js'
 
 export type HealthDeps = {
@@ -37,27 +39,19 @@ export const addHealth = (
   { readiness, metricsText }: HealthDeps,
   { isPublicOnly = false } = {},
 ): void => {
-  addResource(app, '/healthz', { GET: { handler: async () => ({ status: 'ok' }) } })
-  addResource(app, '/readyz', {
-    GET: {
-      handler: async (request, reply) => {
-        const { for: wanted = 'everything' } = request.query as { for?: string }
-        if (wanted !== 'everything' && wanted !== 'uploads')
-          return sendError(reply, requestError(400, 'for must be uploads'))
-        const state = await readiness[wanted]()
-        const shown = isPublicOnly ? { status: state.status } : state
-        return reply.code(state.status === 'ready' ? 200 : 503).send(shown)
-      },
-    },
-  })
-  addResource(app, '/metrics', {
-    GET: {
-      handler: async (_request, reply) =>
-        isPublicOnly
-          ? sendError(reply, requestError(404, 'the metrics are on the port for operators, OPERATIONS_PORT'))
-          : reply.type(metricsType).send(await metricsText()),
-    },
-  })
+  addEndpoints(app, catalogue, [
+    on(readHealth, async () => ({ status: 'ok' as const })),
+    on(readReadiness, async ({ query }, _request, reply) => {
+      const state = await readiness[query.for ?? 'everything']()
+      reply.code(state.status === 'ready' ? 200 : 503)
+      return isPublicOnly ? { status: state.status } : state
+    }),
+    on(readMetrics, async (_asked, _request, reply) =>
+      isPublicOnly
+        ? { error: requestError(404, 'the metrics are on the port for operators, OPERATIONS_PORT') }
+        : reply.type(metricsType).send(await metricsText()),
+    ),
+  ])
 }
 
 /** Addresses of the services behind the edge, by name: the edge shows their health and their metrics with its own. */

@@ -1,48 +1,21 @@
 import { newId } from '#http/ids.js'
 import { type RequestError, toRequestError } from '#http/request-error.js'
 import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
+import type { importBatch, importSummary } from '#schemas/endpoints/uploads.js'
+import type { ValueOf } from '#schemas/endpoints/values.js'
 import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { derivedId } from '#schemas/uuid.js'
 import type { BatchResult } from '../batches/outcome.js'
-import {
-  type RecordError,
-  type RecordWait,
-  recordErrorsOf,
-  recordWaitsOf,
-  statusOf,
-  waitsText,
-} from '../requests/answer.js'
+import { recordErrorsOf, recordWaitsOf, statusOf, waitsText } from '../requests/answer.js'
 import { countOf, type PresentVerdict } from '../requests/present.js'
 import type { Upload, UploadFacts, UploadResult } from '../uploads/upload.js'
 import type { ImportChunk } from './chunks.js'
 import { ImportEnded } from './pieces.js'
 
 /** One line of the answer for each batch, and at last one for the whole. */
-export type BatchLine = {
-  batch: number
-  status: number
-  request_id: string
-  batch_id: string | null
-  from_line: number
-  to_line: number
-  accepted: number
-  refused: RecordError[]
-  waiting: RecordWait[]
-}
-export type SummaryLine = {
-  summary: {
-    request_id: string
-    type: string
-    records: number
-    accepted: number
-    refused: number
-    waiting: number
-    batches: number
-    complete: boolean
-    message: string
-  }
-}
+export type BatchLine = ValueOf<typeof importBatch>
+export type SummaryLine = ValueOf<typeof importSummary>
 
 // While one chunk is decided the next one is written and another one is read. More would make nothing faster: each of them
 // is as large as a full request.
@@ -205,7 +178,8 @@ const linesOf = ({ chunk, upload, results }: Decided, before: number): BatchLine
     const lines = places.map((place) => chunk.lines[place] ?? 0)
     return {
       batch: before + i + 1,
-      status: statusOf(outcome),
+      // An import waits for each verdict: none is pending.
+      status: statusOf(outcome) as BatchLine['status'],
       request_id: upload?.requestId ?? '',
       batch_id: batchId,
       from_line: lines.reduce((least, line) => Math.min(least, line), lines[0] ?? 0),

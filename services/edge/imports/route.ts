@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { takeIdempotencyKey } from '#http/ids.js'
+import { type AskedOf, addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, requestError, retryLater, sendError } from '#http/request-error.js'
-import { addResource } from '#http/resource.js'
-import { writeScope } from '#schemas/derive/scopes.js'
+import { type RequestError, requestError, retryLater } from '#http/request-error.js'
+import { importOf } from '#schemas/endpoints/uploads.js'
 import type { RecordType } from '#schemas/record.js'
 import { createToEntry } from '../batches/entries.js'
 import { isGzipped } from '../body/body.js'
@@ -13,10 +12,10 @@ import { formatOf, type LinedFormat } from '../body/lines.js'
 import type { Hold, Load } from '../limits/load.js'
 import { readOn } from '../network/connections.js'
 import { createDryRun } from '../uploads/dry-run.js'
-import { readUploadQuery } from '../uploads/envelope.js'
 import { createOpenLined } from '../uploads/lined.js'
 import type { UploadDeps } from '../uploads/route.js'
 import { createToUpload, createUploader } from '../uploads/upload.js'
+import { asGiven, readWait } from '../uploads/wait-query.js'
 import { begin, createChunks, type Share } from './chunks.js'
 import { runImport } from './import.js'
 import { createPieces, ImportEnded, type Piece } from './pieces.js'
@@ -75,9 +74,14 @@ const addImport = (
     return ending.signal
   }
 
-  const start = async (request: FastifyRequest, reply: FastifyReply): Promise<Readable | { error: RequestError }> => {
-    const query = readUploadQuery(request.query, deps.shortestWait)
-    if ('error' in query) return query
+  const start = async (
+    { query }: AskedOf<ReturnType<typeof importOf>, typeof asGiven>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Readable | { error: RequestError }> => {
+    const waits = readWait(query, deps.shortestWait)
+    if ('error' in waits) return waits
+    const isDry = query.dry_run
     const body = request.body as ImportBody | undefined
     if (!body) return { error: requestError(400, 'the body is empty') }
     const signal = endingOf(request, reply)
@@ -92,7 +96,7 @@ const addImport = (
     const begun = await begin(openLines[body.format], nextPiece)
     if ('error' in begun) return begun
     if (begun.piece.isLast && begun.piece.bytes.length === 0) return { error: requestError(400, 'the body is empty') }
-    if (query.dryRun) reply.header('weir-dry-run', 'true')
+    if (isDry) reply.header('weir-dry-run', 'true')
 
     const lines = runImport({
       type,
@@ -100,7 +104,7 @@ const addImport = (
       keyId,
       requestId: request.id,
       keyed: request.idempotencyKey !== null,
-      wait: query.wait,
+      wait: waits.wait,
       nextChunk: createChunks(begun, {
         limit: type.limit,
         nextPiece,
@@ -109,13 +113,13 @@ const addImport = (
       mayTake: ({ entries }) => untilTaken(() => deps.rateLimits.takeLater('records', request, entries.length), signal),
       toUpload,
       submit: (given, onWritten) => {
-        if (!query.dryRun) return upload(given, undefined, onWritten)
+        if (!isDry) return upload(given, undefined, onWritten)
         onWritten(true)
         return dryRun(given)
       },
       onBatch: (outcome, records) => {
         request.recordCount = (request.recordCount ?? 0) + records
-        deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, records)
+        deps.figures.countRecords(type.type, isDry ? 'dry_run' : outcome, records)
       },
       onFailure: (error) => request.log.error({ err: error, request_id: request.id }, 'import failed'),
     })
@@ -125,19 +129,18 @@ const addImport = (
     })
   }
 
-  addResource(app, `/v1/imports/${type.type}`, {
-    POST: {
-      config: { scope: writeScope(type.type), isStreamed: true },
-      onRequest: takeIdempotencyKey,
-      handler: async (request, reply) => {
-        const answer = await start(request, reply).catch(asError)
-        if (!('error' in answer)) return reply.type('application/x-ndjson; charset=utf-8').send(answer)
-        letGo(request, deps.pieceWithin)
-        readOn(request, reply)
-        return sendError(reply, answer.error)
-      },
+  const post = on(
+    importOf(type),
+    async (asked, request, reply) => {
+      const answer = await start(asked, request, reply).catch(asError)
+      if (!('error' in answer)) return reply.type('application/x-ndjson; charset=utf-8').send(answer)
+      letGo(request, deps.pieceWithin)
+      readOn(request, reply)
+      return answer
     },
-  })
+    { hasOwnBody: true, reads: asGiven },
+  )
+  addEndpoints(app, deps.catalogue, [post])
 }
 
 // So much of an answer waits for a client that sends all of its body before it reads.

@@ -1,30 +1,13 @@
+import type { UploadAnswered } from '#schemas/endpoints/uploads.js'
 import type { Waiting } from '#schemas/events.js'
 import type { Problem, Refused } from '#schemas/problem.js'
-import type { Reference } from '#schemas/record.js'
 import type { BatchResult } from '../batches/outcome.js'
-import { countOf, endedOtherwise, type PresentVerdict, type Waited } from './present.js'
+import { countOf, endedOtherwise, type PresentVerdict } from './present.js'
 
-export type Answer = { request_id: string; type: string; batches: BatchAnswer[] }
-export type BatchAnswer = {
-  batch: number
-  status: 200 | 202 | 207 | 400 | 500
-  data: {
-    status: 'success' | 'partial' | 'error' | 'pending'
-    type: string
-    message: string
-    request_id: string
-    batch_id: string | null
-    error: string | null
-    errors?: RecordError[]
-    /** Those that wait now; and in what is told later, what came of those that do not any more. */
-    waiting?: RecordWait[]
-    waited?: RecordWaited[]
-  }
-}
-/** `line`: where the record begins in a body that has lines, from 1. */
-export type RecordError = { index: number; line?: number; id: string | null; problems: Problem[] }
-export type RecordWait = { index: number; line?: number; id: string; for: Reference[]; until: string }
-export type RecordWaited = { index: number; line?: number; id: string; state: Waited['state']; at: string }
+export type Answer = UploadAnswered
+type BatchAnswer = Answer['batches'][number]
+export type RecordError = NonNullable<BatchAnswer['data']['errors']>[number]
+export type RecordWait = NonNullable<BatchAnswer['data']['waiting']>[number]
 
 /** A request as its answer tells of it; `lines` are those of its records, where its body has lines. */
 type Answered = { requestId: string; type: string; lines?: readonly number[] | undefined }

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
+import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
-import { requestError, sendError } from '#http/request-error.js'
-import { addResource } from '#http/resource.js'
+import { requestError } from '#http/request-error.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { readRequests } from '#schemas/derive/scopes.js'
+import { lookUpRequest } from '#schemas/endpoints/requests.js'
 import { isUuid } from '#schemas/uuid.js'
 import { answerOf } from './answer.js'
 import { findStored, resultsOfStored } from './stored-request.js'
@@ -14,20 +14,15 @@ export const addRequests = (
   app: FastifyInstance,
   deps: { catalogue: Catalogue; store: Pick<VerdictStore, 'ofRequest' | 'ofKeyedRequest'>; now: () => number },
 ): void => {
-  addResource(app, '/v1/requests/:request_id', {
-    GET: {
-      config: { scope: readRequests },
-      handler: async (request, reply) => {
-        const { request_id: given } = request.params as { request_id: string }
-        const requestId = given.toLowerCase()
-        if (!isUuid(requestId)) return sendError(reply, absent)
-        const stored = await findStored(deps.store, deps.catalogue.interaction.type, callerOf(request).orgId, requestId)
-        const type = stored.verdicts[0]?.type ?? stored.noted?.type
-        if (type === undefined) return sendError(reply, absent)
-        return answerOf({ requestId, type }, resultsOfStored(stored, deps.now()))
-      },
-    },
+  const lookUp = on(lookUpRequest, async ({ parameters: { request_id: given } }, request) => {
+    const requestId = given.toLowerCase()
+    if (!isUuid(requestId)) return { error: absent }
+    const stored = await findStored(deps.store, deps.catalogue.interaction.type, callerOf(request).orgId, requestId)
+    const type = stored.verdicts[0]?.type ?? stored.noted?.type
+    if (type === undefined) return { error: absent }
+    return answerOf({ requestId, type }, resultsOfStored(stored, deps.now()))
   })
+  addEndpoints(app, deps.catalogue, [lookUp])
 }
 
 const absent = requestError(404, 'no request of yours is known by this id')

@@ -1,34 +1,10 @@
+import { isObject } from '#http/read-values.js'
 import { type RequestError, requestError } from '#http/request-error.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { shortExampleOf } from '#schemas/derive/openapi/record-schema.js'
-import { shorten } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
-import { readWait, waitNames } from './wait-query.js'
 
-// What an upload says around its records: in its query string, in its Prefer header, and in the object that holds them.
-
-const parameters = ['dry_run', ...waitNames]
-
-/** `wait` is how many milliseconds its records wait for what they refer to; undefined where they are refused at once. */
-export type UploadQuery = { dryRun: boolean; wait: number | undefined }
-
-/**
- * Reads the query string. A mistyped dry_run must not upload in earnest, so every parameter that is unknown is refused.
- */
-export const readUploadQuery = (given: unknown, shortestWait: number): UploadQuery | { error: RequestError } => {
-  const query = given as Readonly<Record<string, unknown>>
-  const unknown = Object.keys(query).find((name) => !parameters.includes(name))
-  if (unknown !== undefined) {
-    const close = nearest(unknown, parameters)
-    const hint = close ? `did you mean ${close}?` : `known are ${parameters.join(', ')}`
-    return refuse(`there is no query parameter ${JSON.stringify(shorten(unknown))} here; ${hint}`)
-  }
-  const { dry_run: dryRun = 'false' } = query
-  if (Array.isArray(dryRun)) return refuse('dry_run may be given once only')
-  if (dryRun !== 'true' && dryRun !== 'false') return refuse('dry_run must be true or false')
-  const waits = readWait(query, shortestWait)
-  return 'error' in waits ? waits : { dryRun: dryRun === 'true', wait: waits.wait }
-}
+// What an upload says around its records: in its Prefer header, and in the object that holds them.
 
 /** A body that an upload of this type takes, as it can be pasted. */
 export const formOf = (type: RecordType, over: Record<string, unknown> = {}): string =>
@@ -57,9 +33,6 @@ export const readRecords = (json: unknown, type: RecordType): { records: unknown
     `a request may carry at most ${type.limit} ${type.type}; this one carries ${records.length}: send them in ${requests} requests, each with its part in "records"`,
   )
 }
-
-const isObject = (json: unknown): json is Record<string, unknown> =>
-  typeof json === 'object' && json !== null && !Array.isArray(json)
 
 const refuse = (message: string) => ({ error: requestError(400, message) })
 

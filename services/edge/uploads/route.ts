@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { bodyOf } from '#http/body.js'
-import { takeIdempotencyKey } from '#http/ids.js'
+import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, retryLater, sendError } from '#http/request-error.js'
+import { type RequestError, retryLater } from '#http/request-error.js'
 import { addResource } from '#http/resource.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { writeScope } from '#schemas/derive/scopes.js'
 import type { Layout } from '#schemas/derive/topics.js'
+import { uploadOf } from '#schemas/endpoints/uploads.js'
 import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
@@ -20,10 +20,11 @@ import { type Answer, answerOf, overallStatus } from '../requests/answer.js'
 import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { createDryRun, type FindKnown } from './dry-run.js'
-import { formOf, type Preferences, readPrefer, readRecords, readUploadQuery } from './envelope.js'
+import { formOf, type Preferences, readPrefer, readRecords } from './envelope.js'
 import { createReadLined } from './lined.js'
 import { createReadEntries } from './straight.js'
 import { createToUpload, createUploader, type Upload } from './upload.js'
+import { asGiven, readWait } from './wait-query.js'
 
 export type UploadDeps = {
   catalogue: Catalogue
@@ -81,36 +82,40 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     return { ...upload, lines: body.lines }
   }
 
-  addResource(app, `/v1/data/${type.type}`, {
-    POST: {
+  const post = on(
+    uploadOf(type),
+    async ({ query }, request, reply) => {
+      const waits = readWait(query, deps.shortestWait)
+      if ('error' in waits) return waits
+      const isDry = query.dry_run
+      if (isDry) reply.header('weir-dry-run', 'true')
+      const given = await readUpload(request, waits.wait)
+      if ('error' in given) return given
+      const prefer = readPrefer(request.headers.prefer)
+      const patience = prefer.respondAsync ? (prefer.wait ?? 0) * 1000 : undefined
+      const answered = await (isDry ? dryRun(given) : upload(given, patience))
+      if ('error' in answered) return answered
+
+      answered.results.forEach(({ outcome }, i) => {
+        const batch = given.batches[i]
+        if (batch) deps.figures.countRecords(type.type, isDry ? 'dry_run' : outcome, recordsIn(batch))
+      })
+      const answer = answerOf(given, answered.results)
+      reply.code(overallStatus(answer.batches)).headers(headersOf(answer, prefer))
+      return answer
+    },
+    {
+      hasOwnBody: true,
+      reads: asGiven,
       config: {
-        scope: writeScope(type.type),
         form: formOf(type),
         tooLarge: 'send fewer records in each request',
         readEntries: createReadEntries(type, toEntry),
         readLined: createReadLined(type, toEntry),
       },
-      onRequest: takeIdempotencyKey,
-      handler: async (request, reply) => {
-        const query = readUploadQuery(request.query, deps.shortestWait)
-        if ('error' in query) return sendError(reply, query.error)
-        if (query.dryRun) reply.header('weir-dry-run', 'true')
-        const given = await readUpload(request, query.wait)
-        if ('error' in given) return sendError(reply, given.error)
-        const prefer = readPrefer(request.headers.prefer)
-        const patience = prefer.respondAsync ? (prefer.wait ?? 0) * 1000 : undefined
-        const answered = await (query.dryRun ? dryRun(given) : upload(given, patience))
-        if ('error' in answered) return sendError(reply, answered.error)
-
-        answered.results.forEach(({ outcome }, i) => {
-          const batch = given.batches[i]
-          if (batch) deps.figures.countRecords(type.type, query.dryRun ? 'dry_run' : outcome, recordsIn(batch))
-        })
-        const answer = answerOf(given, answered.results)
-        return reply.code(overallStatus(answer.batches)).headers(headersOf(answer, prefer)).send(answer)
-      },
     },
-  })
+  )
+  addEndpoints(app, deps.catalogue, [post])
   addResource(app, `/v1/data/${type.type}/:id`, {}, (request) => {
     const { id } = request.params as { id: string }
     const form = formOf(type, { ...(isUuid(id) && { [type.id]: id }), is_deleted: true })

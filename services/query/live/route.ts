@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { noParametersHere } from '#http/query-string.js'
+import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
-import { sendError } from '#http/request-error.js'
-import { addResource } from '#http/resource.js'
-import { readRequests } from '#schemas/derive/scopes.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { type liveHistory, type liveRates, watch as watchEndpoint } from '#schemas/endpoints/overview.js'
+import type { ValueOf } from '#schemas/endpoints/values.js'
 import type { Reads } from '../reads.js'
 import { type Activity, type BucketCounts, bucketMs, bucketSeconds, bucketsShown, type Watch } from './activity.js'
 import type { EventStream, Streams } from './streams.js'
@@ -13,27 +13,26 @@ const showEvery = 1_000
 /** GET /v1/live: what is decided for an organisation, as server-sent events; first the last 15 minutes, then each five seconds. */
 export const addLive = (
   app: FastifyInstance,
-  { activity, streams, consoleReads }: { activity: Pick<Activity, 'watch'>; streams: Streams; consoleReads: Reads },
+  {
+    catalogue,
+    activity,
+    streams,
+    consoleReads,
+  }: { catalogue: Catalogue; activity: Pick<Activity, 'watch'>; streams: Streams; consoleReads: Reads },
 ): void => {
-  addResource(app, '/v1/live', {
-    GET: {
-      config: { scope: readRequests },
-      handler: async (request, reply) => {
-        const stranger = noParametersHere(request)
-        if (stranger) return sendError(reply, stranger)
-        const { orgId } = callerOf(request)
-        const watch = await consoleReads(orgId, () => activity.watch(orgId))
-        if ('error' in watch) return sendError(reply, watch.error)
-        let hasBegun = false
-        const answer = streams.open(request, reply, (stream) => {
-          hasBegun = true
-          show(watch, stream)
-        })
-        if (!hasBegun) watch.leave()
-        return answer
-      },
-    },
+  const live = on(watchEndpoint, async (_asked, request, reply) => {
+    const { orgId } = callerOf(request)
+    const watch = await consoleReads(orgId, () => activity.watch(orgId))
+    if ('error' in watch) return watch
+    let hasBegun = false
+    const answer = streams.open(request, reply, (stream) => {
+      hasBegun = true
+      show(watch, stream)
+    })
+    if (!hasBegun) watch.leave()
+    return answer
   })
+  addEndpoints(app, catalogue, [live])
 }
 
 const show = (watch: Watch, { send, onEnd }: EventStream): void => {
@@ -47,7 +46,7 @@ const show = (watch: Watch, { send, onEnd }: EventStream): void => {
     refused: column('refused'),
     waiting: column('waiting'),
     interactions: column('interactions'),
-  })
+  } satisfies ValueOf<typeof liveHistory>)
 
   // What was sent of the last buckets. One that has ended is sent once, and again if a verdict on it comes late.
   const sent = new Map<number, string>()
@@ -60,7 +59,7 @@ const show = (watch: Watch, { send, onEnd }: EventStream): void => {
       const isOver = bucket < watch.current()
       if (sent.get(bucket) === text || (!isOver && text === textOf(Number.NaN))) continue
       sent.set(bucket, text)
-      send('rates', { at: new Date(bucket).toISOString(), ...watch.at(bucket) })
+      send('rates', { at: new Date(bucket).toISOString(), ...watch.at(bucket) } satisfies ValueOf<typeof liveRates>)
     }
     for (const bucket of sent.keys()) if (bucket < watch.current() - 2 * bucketMs) sent.delete(bucket)
   }

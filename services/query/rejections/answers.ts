@@ -6,6 +6,9 @@ import type { RetryPlan } from '#rejections/plan-retry.js'
 import type { QualityDay } from '#rejections/quality.js'
 import type { RejectionState } from '#rejections/states.js'
 import type { RejectionGroup } from '#rejections/summary.js'
+import type { AnswerOf } from '#schemas/endpoints/endpoint.js'
+import type { lookUpRetry } from '#schemas/endpoints/rejections.js'
+import type { ProblemCode } from '#schemas/problem.js'
 
 // What uploaders are answered about their rejections.
 
@@ -32,7 +35,7 @@ const recordAnswer = ({ record, truncated }: Pick<Rejection, 'record' | 'truncat
 })
 
 const retryAnswer = ({ claimed_at, outcome, request_id, answered_at, order_id }: Retry) => ({
-  outcome: outcome ?? 'waiting',
+  outcome: outcome ?? ('waiting' as const),
   request_id,
   retried_at: claimed_at,
   answered_at,
@@ -42,7 +45,7 @@ const retryAnswer = ({ claimed_at, outcome, request_id, answered_at, order_id }:
 
 export const groupAnswer = ({ type, code, field, count, firstSeen, lastSeen, sample }: RejectionGroup) => ({
   type,
-  code,
+  code: code as ProblemCode,
   field,
   count,
   first_seen: firstSeen,
@@ -59,12 +62,14 @@ export const groupAnswer = ({ type, code, field, count, firstSeen, lastSeen, sam
 
 export const qualityAnswer = ({ topCodes, lastAcceptedAt, ...counts }: QualityDay) => ({
   ...counts,
-  top_codes: topCodes,
+  top_codes: topCodes.map(({ code, count }) => ({ code: code as ProblemCode, count })),
   last_accepted_at: lastAcceptedAt,
 })
 
+type Order = AnswerOf<typeof lookUpRetry>
+
 /** Why rejections that were meant are not submitted. Together with those that are, they are all that matched. */
-export const skippedOf = (plan: RetryPlan, notClaimed = 0): Record<string, number> => ({
+export const skippedOf = (plan: RetryPlan, notClaimed = 0): Order['skipped'] => ({
   already_retried: plan.alreadyRetried + plan.underWay + notClaimed,
   accepted_since: plan.superseded,
   not_kept_whole: plan.cannotBeRetried,
@@ -72,13 +77,14 @@ export const skippedOf = (plan: RetryPlan, notClaimed = 0): Record<string, numbe
 })
 
 /** An order as it is answered, at once and at any time after. */
-export const orderAnswer = (order: StoredOrder) => ({
+export const orderAnswer = (order: StoredOrder): Order => ({
   request_id: order.orderId,
   status: order.waiting > 0 ? 'running' : 'done',
   dry_run: false,
   matched: order.matched,
   submitted: order.submitted,
-  skipped: order.skipped,
+  // As `skippedOf` wrote it when the order was placed.
+  skipped: order.skipped as Order['skipped'],
   waiting: order.waiting,
   accepted: order.accepted,
   refused: order.refused,

@@ -1,16 +1,20 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { bodyOf } from '#http/body.js'
-import { keyConflict, takeIdempotencyKey } from '#http/ids.js'
-import type { Problems } from '#http/parameters.js'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { addEndpoints, badRequest, on } from '#http/endpoint.js'
+import { keyConflict } from '#http/ids.js'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, requestError, retryLater, sendError } from '#http/request-error.js'
-import { addResource } from '#http/resource.js'
+import { type RequestError, requestError, retryLater } from '#http/request-error.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { readRejections, writeRejections } from '#schemas/derive/scopes.js'
+import {
+  listRejections,
+  lookUpRetry,
+  readQuality,
+  retryRejections,
+  summariseRejections,
+} from '#schemas/endpoints/rejections.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reads } from '../reads.js'
 import { groupAnswer, orderAnswer, qualityAnswer, rejectionAnswer, skippedOf } from './answers.js'
-import { createQuestions, writePlace } from './question.js'
+import { readPlace, toDays, toFilter, toRetry, writePlace } from './question.js'
 import type { OwnRejections } from './rejections.js'
 
 export type RejectionDeps = {
@@ -24,105 +28,81 @@ export type RejectionDeps = {
 /** An organisation's own refused records: to look at, and to have submitted again once their reason is gone. */
 export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void => {
   const { rejections, reads } = deps
-  const ask = createQuestions(deps.catalogue)
 
-  const list = async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = ask.page(request.query as Record<string, unknown>)
-    if ('problems' in asked) return refuse(reply, asked)
-    const { orgId } = callerOf(request)
-    const page = await reads(orgId, () => rejections.list(orgId, asked))
-    if ('error' in page) return sendError(reply, page.error)
-    const last = page.isLast ? undefined : page.rejections.at(-1)
-    return reply.send({ rejections: page.rejections.map(rejectionAnswer), next_cursor: last ? writePlace(last) : null })
-  }
+  const list = on(
+    listRejections,
+    async ({ query: { cursor: after, limit, ...named } }, request) => {
+      const { orgId } = callerOf(request)
+      const asked = { filter: toFilter(named), limit, ...(after && { after }) }
+      const page = await reads(orgId, () => rejections.list(orgId, asked))
+      if ('error' in page) return page
+      const last = page.isLast ? undefined : page.rejections.at(-1)
+      return { rejections: page.rejections.map(rejectionAnswer), next_cursor: last ? writePlace(last) : null }
+    },
+    { reads: { cursor: readPlace } },
+  )
 
-  const summary = async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = ask.summary(request.query as Record<string, unknown>)
-    if ('problems' in asked) return refuse(reply, asked)
+  const summary = on(summariseRejections, async ({ query }, request) => {
     const { orgId } = callerOf(request)
     // One more than is shown tells whether there are more.
-    const groups = await reads(orgId, () => rejections.groups(orgId, asked.filter, mostGroups + 1))
-    if ('error' in groups) return sendError(reply, groups.error)
-    return reply.send({ groups: groups.slice(0, mostGroups).map(groupAnswer), complete: groups.length <= mostGroups })
-  }
+    const groups = await reads(orgId, () => rejections.groups(orgId, toFilter(query), mostGroups + 1))
+    if ('error' in groups) return groups
+    return { groups: groups.slice(0, mostGroups).map(groupAnswer), complete: groups.length <= mostGroups }
+  })
 
-  const quality = async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = ask.days(request.query as Record<string, unknown>, deps.now())
-    if ('problems' in asked) return refuse(reply, asked)
+  const quality = on(readQuality, async ({ query }, request) => {
+    const asked = toDays(query, deps.now())
+    if ('problems' in asked) return { error: badRequest(asked.problems) }
     const { orgId } = callerOf(request)
     const days = await reads(orgId, () => rejections.quality(orgId, asked))
-    return 'error' in days ? sendError(reply, days.error) : reply.send({ ...asked, days: days.map(qualityAnswer) })
-  }
+    return 'error' in days ? days : { ...asked, days: days.map(qualityAnswer) }
+  })
 
-  const retry = async (request: FastifyRequest, reply: FastifyReply) => {
-    // Whoever asks for a dry run as for an upload, in the address, must not get one in earnest.
-    if (Object.keys(request.query as object).length > 0) return sendError(reply, noParameters)
-    const body = bodyOf(request)
-    if ('error' in body) return sendError(reply, body.error)
-    const asked = ask.retry(body.json)
-    if ('problems' in asked) return refuse(reply, asked)
+  const retry = on(retryRejections, async ({ body, sha256 }, request, reply) => {
+    const asked = toRetry(body)
+    if ('problems' in asked) return { error: badRequest(asked.problems) }
+    if (!sha256) throw new Error('a retry was read without its body')
     const { orgId, keyId } = callerOf(request)
-    const answerWith = async (): Promise<FastifyReply> => {
+    const answerNoted = async () => {
       const order = await rejections.findOrder(orgId, request.id)
-      if (!order) return sendError(reply, absent)
-      if (!order.bodySha256.equals(body.sha256)) return sendError(reply, keyConflict)
-      return reply.code(202).header('location', `/v1/rejections/retries/${request.id}`).send(orderAnswer(order))
+      if (!order) return { error: absent }
+      if (!order.bodySha256.equals(sha256)) return { error: keyConflict }
+      reply.code(202).header('location', `/v1/rejections/retries/${request.id}`)
+      return orderAnswer(order)
     }
-    if (request.idempotencyKey !== null && (await rejections.findOrder(orgId, request.id))) return answerWith()
-    if (!asked.dryRun && (await rejections.isBusy(orgId))) return sendError(reply, busy)
+    if (request.idempotencyKey !== null && (await rejections.findOrder(orgId, request.id))) return answerNoted()
+    if (!asked.dryRun && (await rejections.isBusy(orgId))) return { error: busy }
     const plan = await reads(orgId, () => rejections.plan(orgId, asked.filter, asked.limit))
-    if ('error' in plan) return sendError(reply, plan.error)
+    if ('error' in plan) return plan
     const toSend = plan.jobs.reduce((sum, { wanted }) => sum + wanted.length, 0)
     if (asked.dryRun) {
       const { matched } = plan
-      return reply.header('weir-dry-run', 'true').send({
+      reply.header('weir-dry-run', 'true')
+      return {
         request_id: request.id,
-        status: 'done',
+        status: 'done' as const,
         dry_run: true,
         matched,
         submitted: toSend,
         skipped: skippedOf(plan),
-      })
+      }
     }
     const tooMany = toSend > 0 ? deps.rateLimits.takeRecords(request, toSend) : undefined
-    if (tooMany) return sendError(reply, tooMany)
+    if (tooMany) return { error: tooMany }
     request.recordCount = toSend
-    await rejections.place({ orderId: request.id, org: orgId, keyId, bodySha256: body.sha256 }, plan)
-    return answerWith()
-  }
-
-  const lookUp = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { request_id: given } = request.params as { request_id: string }
-    const order = isUuid(given) ? await rejections.findOrder(callerOf(request).orgId, given.toLowerCase()) : undefined
-    return order ? reply.send(orderAnswer(order)) : sendError(reply, absent)
-  }
-
-  const read = { config: { scope: readRejections } }
-  addResource(app, '/v1/rejections', { GET: { ...read, handler: list } })
-  addResource(app, '/v1/rejections/summary', { GET: { ...read, handler: summary } })
-  addResource(app, '/v1/rejections/retry', {
-    POST: {
-      config: { scope: writeRejections, form },
-      bodyLimit: mostBytes,
-      onRequest: takeIdempotencyKey,
-      handler: retry,
-    },
+    await rejections.place({ orderId: request.id, org: orgId, keyId, bodySha256: sha256 }, plan)
+    return answerNoted()
   })
-  addResource(app, '/v1/rejections/retries/:request_id', { GET: { ...read, handler: lookUp } })
-  addResource(app, '/v1/quality', { GET: { ...read, handler: quality } })
+
+  const lookUp = on(lookUpRetry, async ({ parameters: { request_id: given } }, request) => {
+    const order = isUuid(given) ? await rejections.findOrder(callerOf(request).orgId, given.toLowerCase()) : undefined
+    return order ? orderAnswer(order) : { error: absent }
+  })
+
+  addEndpoints(app, deps.catalogue, [list, summary, retry, lookUp, quality])
 }
 
 const mostGroups = 500
-const mostBytes = 16 * 1024
-const form = '{"filter": {"type": "offers", "code": "unknown_reference"}, "dry_run": true}'
-
-const refuse = (reply: FastifyReply, { problems }: Problems): FastifyReply =>
-  sendError(reply, { status: 400, message: problems[0]?.message ?? 'the request is wrong', problems })
-
-const noParameters = requestError(
-  400,
-  `there are no query parameters here; filter, dry_run and limit stand in the body, as in ${form}`,
-)
 
 const absent = requestError(404, 'no retry of yours is known by this id')
 

@@ -1,14 +1,13 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { noParametersHere, readQuery, refuseQuery, takeLimitTo } from '#http/query-string.js'
+import type { FastifyInstance } from 'fastify'
+import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, requestError, sendError } from '#http/request-error.js'
-import { addResource } from '#http/resource.js'
+import { type RequestError, requestError } from '#http/request-error.js'
 import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
-import { dataRead } from '#schemas/derive/scopes.js'
 import { publicTopicsOf } from '#schemas/derive/topic-reference/topic-reference.js'
+import { listTopicEvents, watchTopic } from '#schemas/endpoints/topics.js'
 import type { EventStream, Streams } from '../live/streams.js'
 import type { Followers } from './followers.js'
 import type { Tail, TailMessage } from './tail.js'
@@ -20,7 +19,6 @@ export type TopicEventDeps = {
 }
 
 const shown = 20
-const mostShown = 100
 const showEvery = 250
 const mostAtOnce = 512 * 1024
 
@@ -32,36 +30,26 @@ export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { st
     topics.map((topic) => [topic, deps.decoders.decoder<{ org_id: string }>(schemas.get(topic))]),
   )
 
-  const topicIn = (request: FastifyRequest): { name: string; decode: Decode } | { error: RequestError } => {
-    const { topic } = request.params as { topic: string }
+  const topicIn = ({ topic }: { topic: string }): { name: string; decode: Decode } | { error: RequestError } => {
     const decode = decoders.get(topic)
     return decode ? { name: topic, decode } : { error: noSuchTopic(topic, topics) }
   }
 
-  const list = async (request: FastifyRequest, reply: FastifyReply) => {
-    let limit = shown
-    const problems = readQuery(request, {
-      limit: takeLimitTo(mostShown, (given) => {
-        limit = given
-      }),
-    })
-    if (problems.length > 0) return refuseQuery(reply, problems)
-    const topic = topicIn(request)
-    if ('error' in topic) return sendError(reply, topic.error)
+  const list = on(listTopicEvents, async ({ query: { limit }, parameters }, request) => {
+    const topic = topicIn(parameters)
+    if ('error' in topic) return topic
     const { orgId } = callerOf(request)
     const { tail, leave } = await deps.followers.follow(topic.name)
     try {
-      return await reply.send({ events: await eventsOf(orgId, tail.lastOf(orgId, limit), topic.decode), next: null })
+      return { events: await eventsOf(orgId, tail.lastOf(orgId, limit), topic.decode), next: null }
     } finally {
       leave()
     }
-  }
+  })
 
-  const live = async (request: FastifyRequest, reply: FastifyReply) => {
-    const stranger = noParametersHere(request)
-    if (stranger) return sendError(reply, stranger)
-    const topic = topicIn(request)
-    if ('error' in topic) return sendError(reply, topic.error)
+  const live = on(watchTopic, async ({ parameters }, request, reply) => {
+    const topic = topicIn(parameters)
+    if ('error' in topic) return topic
     const { orgId } = callerOf(request)
     let end: EventStream['end'] = () => {}
     const { tail, leave } = await deps.followers.follow(topic.name, () => end('the topic cannot be read at the moment'))
@@ -74,11 +62,9 @@ export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { st
     })
     if (!hasBegun) leave()
     return answer
-  }
+  })
 
-  const read = { config: { scope: dataRead } }
-  addResource(app, '/v1/topics/:topic/events', { GET: { ...read, handler: list } })
-  addResource(app, '/v1/topics/:topic/events/live', { GET: { ...read, handler: live } })
+  addEndpoints(app, deps.catalogue, [list, live])
 }
 
 type Decode = (message: Buffer) => Promise<{ org_id: string }>

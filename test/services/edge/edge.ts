@@ -9,6 +9,7 @@ import { createReads } from '#query/reads.js'
 import { createQuery, type QueryDeps } from '#query/routes.js'
 import { createTail } from '#query/topics/tail.js'
 import { catalogue as published } from '#schemas/catalogue.js'
+import { openapiOf } from '#schemas/derive/openapi.js'
 import { usualLayout } from '#schemas/derive/topics.js'
 import { type AppDeps, createApp } from '../../../services/edge/app.js'
 import { configSchema } from '../../../services/edge/config.js'
@@ -17,6 +18,7 @@ import { boundsOf, createLoad } from '../../../services/edge/limits/load.js'
 import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
+import { createAnswerCheck } from '../../support/openapi/answers.js'
 import { createFakeOperators } from '../query/fakes/operators.fake.js'
 import { createFakeInteractions } from '../query/fakes/reader.fake.js'
 import { createFakeRejections } from '../query/fakes/rejections.fake.js'
@@ -27,6 +29,16 @@ import { createFakeVerdictStore } from './fakes/verdict-store.fake.js'
 export const silent = pino({ level: 'silent' })
 export const acme: Caller = { orgId: 'acme', keyId: 'k1', scopes: null }
 export const startOfTest = Date.UTC(2026, 0, 1)
+
+let declared: ReturnType<typeof createAnswerCheck> | undefined
+
+/** Every answer in a test is as its endpoint is declared. The ids that tests make up need not be UUIDs. */
+const expectDeclared = (method: string, url: string, { statusCode: status, headers, body: text }: Answered): void => {
+  declared ??= createAnswerCheck(openapiOf(published), { areIdsChecked: false })
+  const fault = declared.checkDeclared(method, url, { status, contentType: String(headers['content-type']), text })
+  if (fault !== undefined) throw new Error(`${method} ${url} is answered otherwise than declared: ${fault}\n${text}`)
+}
+type Answered = { statusCode: number; headers: Record<string, unknown>; body: string }
 
 /** The whole edge with fakes at its rim, and what the fakes saw. */
 export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
@@ -125,6 +137,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
       },
       ...(payload !== undefined && { payload }),
     })
+    if (catalogue === published && method !== 'HEAD') expectDeclared(method, url, answer)
     const isJson = String(answer.headers['content-type']).startsWith('application/json') && answer.body !== ''
     return { status: answer.statusCode, headers: answer.headers, body: isJson ? answer.json() : answer.body }
   }

@@ -1,16 +1,16 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Schema } from '#schemas/derive/openapi/record-schema.js'
 import type { OpenApi } from '#schemas/derive/openapi.js'
+import type { Schema } from '#schemas/endpoints/values.js'
 import type { FuzzedRequest } from './requests.js'
 
 export type FuzzedAnswer = { status: number; contentType: string; retryAfter?: string | undefined; text: string }
 
 /** Tells in what way an answer does not fit the document; undefined where it fits. */
-export const createAnswerCheck = (document: OpenApi) => {
+export const createAnswerCheck = (document: OpenApi, { areIdsChecked = true } = {}) => {
   // `format` says how a text should look; of all formats only that of ids is ours to keep in what we answer.
   const ajv = new Ajv2020({
     strict: false,
-    formats: { uuid: uuidPattern, 'date-time': true, date: true, double: true },
+    formats: { uuid: areIdsChecked ? uuidPattern : true, 'date-time': true, date: true, double: true },
   })
   ajv.addSchema(document, 'document')
   const compiled = new Map<string, ValidateFunction>()
@@ -32,7 +32,34 @@ export const createAnswerCheck = (document: OpenApi) => {
       : `/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}/${method}/responses/${status}`
   }
 
-  return (request: FuzzedRequest, answer: FuzzedAnswer): string | undefined => {
+  const checkBody = (pointer: string, { contentType, text }: FuzzedAnswer): string | undefined => {
+    const content = Object.entries((at(document, pointer) as { content: Schema }).content)[0]
+    const [mediaType = '', described] = content ?? []
+    if (!contentType.startsWith(mediaType)) return `${contentType} instead of ${mediaType}`
+    const { schema } = described as { schema: Schema }
+    const schemaAt = `${pointer}/content/${mediaType.replace('/', '~1')}/schema`
+    const faultOf = (validate: ValidateFunction, json: string) =>
+      validate(JSON.parse(json)) ? undefined : ajv.errorsText(validate.errors)
+    if (mediaType === 'application/json') return faultOf(validatorAt(schemaAt), text)
+    if (mediaType !== 'application/x-ndjson' || !schema.contentSchema) return undefined
+    const ofLine = validatorAt(`${schemaAt}/contentSchema`)
+    return text
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [faultOf(ofLine, line)]))
+      .find(Boolean)
+  }
+
+  /** In what way the answer of a declared operation is not as declared, whatever its status. */
+  const checkDeclared = (method: string, url: string, answer: FuzzedAnswer): string | undefined => {
+    const template = templateOf(document, url)
+    if (template === undefined || !document.paths[template]?.[method.toLowerCase()]) return undefined
+    const pointer = pointerTo(template, method.toLowerCase(), answer.status)
+    return pointer === undefined
+      ? `${answer.status} is not declared for ${method} ${template}`
+      : checkBody(pointer, answer)
+  }
+
+  const check = (request: FuzzedRequest, answer: FuzzedAnswer): string | undefined => {
     const { status, text } = answer
     const template = request.template ?? templateOf(document, request.url)
     // /readyz alone may say 503: it speaks of the other parts, which a busy machine keeps waiting now and then.
@@ -44,13 +71,10 @@ export const createAnswerCheck = (document: OpenApi) => {
     if (pointer === undefined) return `${status} is not documented for ${method} ${template ?? 'an unknown address'}`
     if (request.method === 'HEAD') return text === '' ? undefined : 'a body in an answer to HEAD'
 
-    const content = Object.entries((at(document, pointer) as { content: Schema }).content)[0]
-    const [mediaType = '', described] = content ?? []
-    if (!answer.contentType.startsWith(mediaType)) return `${answer.contentType} instead of ${mediaType}`
-    if (!(described as Schema).schema) return undefined
-    const validate = validatorAt(`${pointer}/content/${mediaType.replace('/', '~1')}/schema`)
-    return validate(JSON.parse(text)) ? undefined : ajv.errorsText(validate.errors)
+    return checkBody(pointer, answer)
   }
+
+  return { check, checkDeclared }
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

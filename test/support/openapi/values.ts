@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { Schema } from '#schemas/derive/openapi/record-schema.js'
+import type { Schema } from '#schemas/endpoints/values.js'
 
 /** The ids that the fuzz uploads first: a generated reference often finds its record. */
 export const knownIds = [

@@ -1,5 +1,5 @@
 import { useSession } from '../../api/session.js'
-import type { KeyShown, OrganisationShown } from '../../api/shapes.js'
+import type { KeyMade, KeyShown, OrganisationShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
 import { Asking, Badge, Card, Code, Confirm, Empty, PageHead, sentence, Table, When } from '../../components/shown.js'
 import type { PageProps } from '../../frame/route.js'
@@ -9,14 +9,13 @@ import type { VNode } from '../../vendor/preact.js'
 import { IssueKey } from './issue.js'
 
 /** A key's text, which is shown this once. */
-type FreshKey = { key_id: string; key: string; org: string }
 
 /** For operators: who may send, and how much. */
 export const KeysPage = (_: PageProps): VNode => {
   const { ask, org } = useSession()
-  const keys = useAnswer<{ keys: KeyShown[] }>(`/v1/operator/keys?org=${encodeURIComponent(org)}`)
-  const organisations = useAnswer<{ organisations: OrganisationShown[] }>('/v1/operator/organisations')
-  const [fresh, setFresh] = useState<FreshKey>()
+  const keys = useAnswer<'/v1/operator/keys'>(`/v1/operator/keys?org=${encodeURIComponent(org)}`)
+  const organisations = useAnswer<'/v1/operator/organisations'>('/v1/operator/organisations')
+  const [fresh, setFresh] = useState<KeyMade>()
   const [problem, setProblem] = useState<string>()
   const limits = organisations.answer?.organisations.find((each) => each.org === org)
 
@@ -32,9 +31,9 @@ export const KeysPage = (_: PageProps): VNode => {
       organisations.reload()
     }
   }
-  const issue = async (wanted: unknown) => setFresh(await act<FreshKey>('keys', 'POST', wanted))
+  const issue = async (wanted: unknown) => setFresh(await act<KeyMade>('keys', 'POST', wanted))
   const rotate = async ({ key_id }: KeyShown) =>
-    setFresh(await act<FreshKey>(`keys/${encodeURIComponent(key_id)}/rotate`, 'POST', { grace_seconds: 86_400 }))
+    setFresh(await act<KeyMade>(`keys/${encodeURIComponent(key_id)}/rotate`, 'POST', { grace_seconds: 86_400 }))
   const revoke = ({ key_id }: KeyShown) => act(`keys/${encodeURIComponent(key_id)}/revoke`, 'POST')
   return html`
     <${PageHead} title="Keys" about=${html`Keys and limits of <strong>${org}</strong>. Another organisation is chosen above.`} />

@@ -1,4 +1,4 @@
-import type { RejectionRetry } from '../../../typescript/src/index.js'
+import type { RejectionFilter, RejectionRetry } from '../../../typescript/src/index.js'
 import { may, useSession } from '../../api/session.js'
 import type { RefusalShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
@@ -32,7 +32,7 @@ export const RefusedGroupPage = ({ query }: PageProps): VNode => {
   ) as Filter
   const [pages, setPages] = useState(1)
   const path = `/v1/rejections?${new URLSearchParams({ ...filter, limit: String(Math.min(1000, 20 * pages)) })}`
-  const asked = useAnswer<{ rejections: RefusalShown[]; next_cursor: string | null }>(path)
+  const asked = useAnswer<'/v1/rejections'>(path)
   const [before, setBefore] = useState<RefusalShown[]>([])
   useEffect(() => {
     if (asked.answer) setBefore(asked.answer.rejections)
@@ -100,7 +100,7 @@ const RetryGroup = ({ filter, onDone }: { filter: Filter; onDone: () => void }):
     setProblem(undefined)
     try {
       // Sent again where no answer came, and taken once all the same.
-      const answer = await weir.rejections.retry(filter, { dryRun, giveUpAfterMs: 60_000 })
+      const answer = await weir.rejections.retry(filter as RejectionFilter, { dryRun, giveUpAfterMs: 60_000 })
       if (dryRun) setPlan(answer)
       else await follow(answer)
     } catch (error) {

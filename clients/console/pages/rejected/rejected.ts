@@ -1,5 +1,4 @@
 import { useSession } from '../../api/session.js'
-import type { RefusalGroupShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
 import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../../components/shown.js'
 import { codeWords, count } from '../../components/words.js'
@@ -14,9 +13,7 @@ export const RejectedPage = ({ query }: PageProps): VNode => {
   const since = query.get('since') ?? '7'
   const from = since === 'all' ? undefined : startOfDay(Number(since))
   const filter = new URLSearchParams({ ...(type && { type }), ...(from && { since: from }) }).toString()
-  const asked = useAnswer<{ groups: RefusalGroupShown[]; complete: boolean }>(
-    `/v1/rejections/summary${filter && `?${filter}`}`,
-  )
+  const asked = useAnswer<'/v1/rejections/summary'>(`/v1/rejections/summary${filter && `?${filter}`}`)
   const groups = asked.answer?.groups
   const choose = (change: Record<string, string>) => goTo(linkTo(['rejected'], { type, since, ...change }))
   return html`

@@ -4,14 +4,16 @@ import { runInNewContext } from 'node:vm'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { bearerOf } from '#http/authenticate.js'
+import { createReadQuery } from '#http/endpoint.js'
 import { isIdempotencyKey } from '#http/ids.js'
 import { notFound } from '#http/resource.js'
 import { keyIdOf } from '#ledger/key-text.js'
-import { createQueryReader, readCursor } from '#query/interactions/list-interactions.js'
+import { interactionReads, readCursor } from '#query/interactions/list-interactions.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { createReader, isFault } from '#schemas/derive/value-reader.js'
+import { listInteractionsOf } from '#schemas/endpoints/interactions.js'
 import { isUuid } from '#schemas/uuid.js'
 import { describeFault } from '../../../../services/edge/body/json-fault.js'
 
@@ -87,7 +89,8 @@ describe('100 kB', () => {
   })
 
   const shops = catalogue.uploads.get('shops')
-  const readQuery = createQueryReader(catalogue.interaction)
+  const { interaction } = catalogue
+  const readQuery = createReadQuery(listInteractionsOf(interaction), {}, interactionReads(interaction))
   const readers: [string, (text: string) => unknown][] = [
     ['the name of a field', (text) => shops && createValidator(shops)({ [text]: text, shop_id: text })],
     ['thousands of names', (text) => shops && createValidator(shops)(Object.fromEntries(namesFrom(text)))],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
-import { uploadExample } from '#schemas/derive/openapi/answers.js'
 import { createValidator, type Validate } from '#schemas/derive/validator.js'
+import { uploadExample } from '#schemas/endpoints/uploads.js'
 import type { Problem } from '#schemas/problem.js'
 import type { BatchResult } from '../../../../services/edge/batches/outcome.js'
 import { type Answer, answerOf, overallStatus } from '../../../../services/edge/requests/answer.js'

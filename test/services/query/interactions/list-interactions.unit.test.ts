@@ -1,10 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createQueryReader, readCursor, writeCursor } from '#query/interactions/list-interactions.js'
+import { createReadQuery } from '#http/endpoint.js'
+import { interactionReads, readCursor, toInteractionQuery, writeCursor } from '#query/interactions/list-interactions.js'
+import { exampleOf } from '#schemas/derive/openapi/record-schema.js'
+import { listInteractionsOf } from '#schemas/endpoints/interactions.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { createEdge, startOfTest } from '../../edge/edge.js'
 
-const read = createQueryReader(interaction)
+const readQuery = createReadQuery(listInteractionsOf(interaction), {}, interactionReads(interaction))
+const read = (given: object) => {
+  const asked = readQuery(given)
+  return 'error' in asked ? asked : { query: toInteractionQuery(asked.value as never) }
+}
 const id = '3f2b8c1e-9d4a-4e7f-8a1b-2c3d4e5f6a7b'
 
 it('reads a query with the readers of the body', () => {
@@ -32,6 +39,8 @@ it('takes back the cursors that it wrote, and no other text', () => {
 
 describe('reading', () => {
   const row = (i: number, over: Record<string, unknown> = {}) => ({
+    ...exampleOf(interaction),
+    recorded_at: new Date(startOfTest).toISOString(),
     org_id: 'acme',
     interaction_id: `00000000-0000-4000-8000-${String((i * 7919) % 100).padStart(12, '0')}`,
     event_timestamp: new Date(startOfTest + Math.floor(i / 4) * 1000).toISOString(),

@@ -1,10 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createQuestions, readPlace, writePlace } from '#query/rejections/question.js'
+import { createReadJson, createReadQuery } from '#http/endpoint.js'
+import type { RequestError } from '#http/request-error.js'
+import { readPlace, toDays, toFilter, toRetry, writePlace } from '#query/rejections/question.js'
 import { catalogue } from '#schemas/catalogue.js'
+import { listRejections, readQuality, retryRejections, summariseRejections } from '#schemas/endpoints/rejections.js'
+import { namesIn } from '#schemas/endpoints/values.js'
 
-const ask = createQuestions(catalogue)
+const names = namesIn(catalogue)
+type ReadAsked = { value: object } | { error: RequestError }
+const then = <Asked>(read: ReadAsked, to: (asked: Asked) => object): object =>
+  'error' in read ? { problems: read.error.problems } : to(read.value as Asked)
+const readPage = createReadQuery(listRejections, names, { cursor: readPlace })
+const readSummary = createReadQuery(summariseRejections, names, {})
+const readDays = createReadQuery(readQuality, names, {})
+const readRetry = createReadJson(retryRejections.body.schema, names)
+/** As the routes ask. */
+const ask = {
+  page: (given: object) =>
+    then<{ limit: number }>(readPage(given), ({ limit, ...filter }) => ({ filter: toFilter(filter), limit })),
+  summary: (given: object) => then<object>(readSummary(given), (filter) => ({ filter: toFilter(filter) })),
+  days: (given: object, now: number) => then<object>(readDays(given), (days) => toDays(days, now)),
+  retry: (json: unknown) => then<Parameters<typeof toRetry>[0]>(readRetry(json), toRetry),
+}
 const messageOf = (read: object): string | undefined =>
   'problems' in read ? (read.problems as { message: string }[])[0]?.message : undefined
 

@@ -1,0 +1,768 @@
+// Derived from schemas/endpoints; to write it anew: npm run publish-schemas
+
+export interface ImportBatch {
+  /** counted over the whole import */
+  batch: number
+  status: 200 | 207 | 400 | 500
+  /** of the part of the import that the batch is of */
+  request_id: string
+  batch_id: string | null
+  from_line: number
+  to_line: number
+  accepted: number
+  /** `index` is counted over the whole import */
+  refused: RecordError[]
+  /** likewise */
+  waiting: RecordWait[]
+}
+
+export interface RecordError {
+  /** place in the request's records */
+  index: number
+  /** where it begins, in the answer to a body that has lines */
+  line?: number
+  /** what was given as its id */
+  id: string | null
+  problems: Problem[]
+}
+
+export interface Problem {
+  /** null where it is the record as a whole */
+  field: string | null
+  /** stable: branch on this */
+  code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
+  /** for people */
+  message: string
+}
+
+export interface RecordWait {
+  /** place in the request's records */
+  index: number
+  /** where it begins, in the answer to a body that has lines */
+  line?: number
+  id: string
+  /** what is missing */
+  for: Reference[]
+  until: string
+}
+
+export interface Reference {
+  /** the field that refers to it */
+  field: string
+  type: string
+  id: string
+}
+
+export interface ImportSummary {
+  summary: {
+    request_id: string
+    type: string
+    /** in the batches above */
+    records: number
+    accepted: number
+    refused: number
+    waiting: number
+    batches: number
+    /** whether all of the body was read and decided */
+    complete: boolean
+    /** what happened and, where it is not complete, how to go on */
+    message: string
+  }
+}
+
+export interface UploadAnswer {
+  request_id: string
+  type: string
+  batches: BatchAnswer[]
+}
+
+export interface BatchAnswer {
+  batch: number
+  status: 200 | 202 | 207 | 400 | 500
+  data: {
+    status: 'success' | 'partial' | 'error' | 'pending'
+    type: string
+    /** a summary */
+    message: string
+    request_id: string
+    /** null where the batch is pending and its id is not known */
+    batch_id: string | null
+    /** null where nothing was refused */
+    error: string | null
+    errors?: RecordError[]
+    /** records that wait for what they refer to */
+    waiting?: RecordWait[]
+    /** records that waited, and what came of them; in a look-up, or where a request is sent again */
+    waited?: RecordWaited[]
+  }
+}
+
+export interface RecordWaited {
+  /** place in the request's records */
+  index: number
+  /** where it begins, in the answer to a body that has lines */
+  line?: number
+  id: string
+  /** `accepted`: what was missing came. `refused`: its time was up; it is among `errors` too. `superseded`: a newer record of the same id took its place. `cancelled`: somebody of your organisation ended it. */
+  state: 'accepted' | 'refused' | 'superseded' | 'cancelled'
+  /** when it ended to wait */
+  at: string
+}
+
+export interface Rejection {
+  /** the same each time that it is listed */
+  rejection_id: string
+  type: string
+  /** what was given as its id */
+  id: string | null
+  /** place in the request's records */
+  index: number
+  request_id: string
+  batch_id: string
+  rejected_at: string
+  /** as it was given; where `truncated`, the text of its beginning */
+  record: unknown
+  /** whether the record was too large to be kept whole; it cannot be retried */
+  truncated: boolean
+  problems: Problem[]
+  /** what has happened since. `retried`: submitted again by a retry, see `retry`. `accepted_since`: a later record of the same id was accepted. `overtaken`: a later record of the same id was refused too, and none accepted. `open`: nothing. */
+  state: 'open' | 'retried' | 'accepted_since' | 'overtaken'
+  retry?: {
+    outcome: 'waiting' | 'accepted' | 'refused'
+    /** the request that it was submitted in */
+    request_id: string | null
+    retried_at: string
+    answered_at: string | null
+    /** of the retry; null where an operator did it */
+    retry_request_id: string | null
+  }
+}
+
+export interface RejectionGroup {
+  type: string
+  code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
+  field: string | null
+  /** records with this problem */
+  count: number
+  first_seen: string
+  last_seen: string
+  /** the newest of them */
+  sample: {
+    rejection_id: string
+    id: string | null
+    /** for people */
+    message: string | null
+    /** as it was given; where `truncated`, the text of its beginning */
+    record: unknown
+    /** whether the record is longer than is shown here */
+    truncated: boolean
+  } | null
+}
+
+export interface RetryPlan {
+  request_id: string
+  status: 'running' | 'done'
+  dry_run: boolean
+  /** rejections that the filter means */
+  matched: number
+  /** of these, how many are submitted again */
+  submitted: number
+  skipped: {
+    /** retried before, or being retried */
+    already_retried: number
+    /** a later record of the same id was accepted */
+    accepted_since: number
+    /** too large to be kept whole, or of no type that can be submitted */
+    not_kept_whole: number
+    /** more than `limit`: ask again for these */
+    over_limit: number
+  }
+}
+
+export interface RetryOrder {
+  request_id: string
+  status: 'running' | 'done'
+  dry_run: boolean
+  /** rejections that the filter means */
+  matched: number
+  /** of these, how many are submitted again */
+  submitted: number
+  skipped: {
+    /** retried before, or being retried */
+    already_retried: number
+    /** a later record of the same id was accepted */
+    accepted_since: number
+    /** too large to be kept whole, or of no type that can be submitted */
+    not_kept_whole: number
+    /** more than `limit`: ask again for these */
+    over_limit: number
+  }
+  /** not decided yet */
+  waiting: number
+  /** accepted now */
+  accepted: number
+  /** refused again, as new rejections */
+  refused: number
+  /** not submitted after all: their ids were accepted meanwhile, or their records are gone */
+  given_up: number
+  /** the first hundred requests that they were submitted in */
+  requests: {
+    request_id: string
+    type: string
+    /** accepted */
+    accepted: number
+    /** refused */
+    refused: number
+  }[]
+}
+
+export interface QualityDay {
+  type: string
+  day: string
+  /** accepted, refused, waiting and undecided */
+  received: number
+  /** each version of a record counts */
+  accepted: number
+  /** refused */
+  refused: number
+  /** came on that day, and still wait for a record that they refer to */
+  waiting: number
+  /** waited, until a newer record of their id came or somebody cancelled it */
+  undecided: number
+  /** the five commonest problems */
+  top_codes: ({
+    code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
+    /** refused records with one */
+    count: number
+  })[]
+  last_accepted_at: string | null
+}
+
+export interface AwaitedRecord {
+  type: string
+  id: string
+  /** how many records wait for it */
+  waiting: number
+  /** since when the first of them */
+  oldest: string
+  /** until when the first of them */
+  first_until: string
+  /** some of them */
+  sample: ({
+    type: string
+    id: string
+    /** the field that refers to the missing record */
+    field: string | null
+    request_id: string
+    /** place in the request's records */
+    index: number
+    until: string
+  })[]
+}
+
+export interface WaitingRecord {
+  type: string
+  id: string
+  request_id: string
+  batch_id: string
+  /** place in the request's records */
+  index: number
+  /** what is missing */
+  for: Reference[]
+  since: string
+  until: string
+}
+
+export interface ListedRequest {
+  request_id: string
+  type: string
+  /** where nothing of it is decided yet */
+  submitted_at?: string
+  /** when its first batch was */
+  decided_at?: string
+  status: 'accepted' | 'partial' | 'refused' | 'pending' | 'waiting'
+  /** in all; while it is pending, of the batches that are decided, where no more is known */
+  records: number
+  /** accepted */
+  accepted: number
+  /** refused */
+  refused: number
+  /** waiting for what they refer to */
+  waiting: number
+}
+
+export interface Overview {
+  parts: {
+    name: string
+    ok: boolean
+    words: string
+  }[]
+  freshness: ({
+    type: string
+    last_accepted_at: string | null
+  })[]
+  last_refusals: Rejection[] | null
+  /** for operators: how long the oldest batch of each type has been undecided */
+  lag?: {
+    type: string
+    seconds: number
+  }[]
+}
+
+export interface LiveHistory {
+  /** how long the time is that each number is about */
+  bucket_seconds: number
+  /** when the first of these times began */
+  from: string
+  accepted: number[]
+  refused: number[]
+  waiting: number[]
+  interactions: number[]
+}
+
+export interface LiveRates {
+  /** when the time began that the numbers are about */
+  at: string
+  accepted: number
+  refused: number
+  waiting: number
+  interactions: number
+}
+
+export interface TopicEvent {
+  partition: number
+  offset: number
+  at: string
+  key: string | null
+  /** as the topic's schema says */
+  value: Record<string, unknown>
+}
+
+export interface Journey {
+  type: string
+  id: string
+  steps: JourneyStep[]
+  refers_to: {
+    field: string
+    type: string
+    id: string
+    exists: boolean
+  }[]
+  referred_by: {
+    type: string
+    /** of them */
+    count: number
+    sample: string[]
+  }[]
+}
+
+export interface JourneyStep {
+  at: string
+  kind: 'received' | 'waited' | 'accepted' | 'refused' | 'published' | 'stored' | 'changed' | 'deleted' | 'superseded' | 'cancelled' | 'expired'
+  words: string
+  request_id?: string
+  batch_id?: string
+  /** the API key that it was sent with; its id, not its secret */
+  key_id?: string
+  problems?: Problem[]
+  topic?: string
+  partition?: number
+  offset?: number
+  version?: number
+  /** as it is in ClickHouse */
+  row?: Record<string, unknown>
+  changes?: {
+    field: string
+    before: unknown
+    after: unknown
+  }[]
+}
+
+export interface Me {
+  /** the organisation */
+  org_id: string
+  key_id: string | null
+  /** null: all of them */
+  scopes: string[] | null
+  is_operator: boolean
+}
+
+export interface TypeReference {
+  type: string
+  /** the field that identifies a record */
+  id: string
+  about: string
+  /** how many records one request may carry */
+  limit: number
+  fields: FieldReference[]
+  references: {
+    field: string
+    to: string
+  }[]
+  /** a record that is taken */
+  example: Record<string, unknown>
+  snippets: {
+    curl: string
+    typescript: string
+    python: string
+    csv: string
+  }
+}
+
+export interface FieldReference {
+  name: string
+  /** what kind of value it holds */
+  kind: string
+  required: boolean
+  about: string
+  max_length?: number
+  choices?: string[]
+  /** the type of the record that must exist */
+  to?: string
+  /** the field that says of which type that record is */
+  by?: string
+  kinds?: Record<string, string>
+  above?: number
+  min?: number
+  max?: number
+}
+
+export interface TopicReference {
+  name: string
+  /** null where it holds records of every type */
+  type: string | null
+  /** what the key of a message is made of */
+  key: string
+  about: string
+  /** how long events are kept */
+  retention: string
+  partitions: number
+  /** Kafka's word for what happens to old events */
+  cleanup: string
+  /** what holds for order and duplicates */
+  promises: string[]
+  /** the Avro schema of the values */
+  schema: Record<string, unknown>
+  snippets: {
+    typescript: string
+    python: string
+    java: string
+  }
+}
+
+export interface OrganisationListed {
+  org: string
+  created_at: string
+  active_keys: number
+  /** null: the default; 0: no limit */
+  requests_per_second: number | null
+  /** null: the default; 0: no limit */
+  records_per_second: number | null
+}
+
+export interface KeyListed {
+  key_id: string
+  org: string
+  /** null: all of them */
+  scopes: string[] | null
+  is_operator: boolean
+  state: 'active' | 'expired' | 'revoked'
+  created_at: string
+  expires_at: string | null
+  revoked_at: string | null
+  last_used_at: string | null
+}
+
+export interface KeyMade {
+  key_id: string
+  /** the text of the key; only its hash is kept */
+  key: string
+  org: string
+  /** null: all of them */
+  scopes: string[] | null
+  expires_at: string | null
+  replaces?: {
+    key_id: string
+    expires_at: string
+  }
+}
+
+export interface Readiness {
+  status: 'ready' | 'not_ready'
+  parts?: Record<string, {
+    ok: boolean
+    problem?: string
+  }>
+}
+
+/** What each endpoint is asked, and what it answers when all is well. Uploads and interactions are in record-types.ts. */
+export interface Endpoints {
+  'GET /v1/requests/{request_id}': {
+    answer: UploadAnswer
+  }
+  'GET /v1/rejections': {
+    query: {
+      /** only records of this type */
+      type?: string | undefined
+      /** only those with such a problem */
+      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+      /** only those with a problem in this field */
+      field?: string | undefined
+      /** refused since then */
+      since?: string | number | Date | undefined
+      /** refused before then */
+      until?: string | number | Date | undefined
+      /** only those of this request, or of this batch */
+      request_id?: string | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+    }
+    answer: {
+      rejections: Rejection[]
+      /** null on the last page */
+      next_cursor: string | null
+    }
+  }
+  'GET /v1/rejections/summary': {
+    query: {
+      /** only records of this type */
+      type?: string | undefined
+      /** only those with such a problem */
+      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+      /** only those with a problem in this field */
+      field?: string | undefined
+      /** refused since then */
+      since?: string | number | Date | undefined
+      /** refused before then */
+      until?: string | number | Date | undefined
+      /** only those of this request, or of this batch */
+      request_id?: string | undefined
+    }
+    answer: {
+      groups: RejectionGroup[]
+      /** false where there are more than 500 groups: the others are not shown */
+      complete: boolean
+    }
+  }
+  'POST /v1/rejections/retry': {
+    body: {
+      /** which rejections are meant: those to which all of this applies; at least one has to be given */
+      filter: {
+        /** only records of this type */
+        type?: string | undefined
+        /** only those with such a problem */
+        code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+        /** only those with a problem in this field */
+        field?: string | undefined
+        /** refused since then */
+        since?: string | number | Date | undefined
+        /** refused before then */
+        until?: string | number | Date | undefined
+        /** only those of this request, or of this batch */
+        request_id?: string | undefined
+      }
+      /** only say what would be submitted */
+      dry_run?: boolean | undefined
+      /** how many at most */
+      limit?: number | undefined
+    }
+    answer: RetryPlan | RetryOrder
+  }
+  'GET /v1/rejections/retries/{request_id}': {
+    answer: RetryOrder
+  }
+  'GET /v1/quality': {
+    query: {
+      /** the first day; by default 29 days before the last */
+      from?: string | undefined
+      /** the last day; by default today. At most 92 days in all */
+      to?: string | undefined
+    }
+    answer: {
+      from: string
+      to: string
+      days: QualityDay[]
+    }
+  }
+  'GET /v1/waiting': {
+    query: {
+      /** only missing records of this type */
+      type?: string | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+    }
+    answer: {
+      missing: AwaitedRecord[]
+      /** how many of your records wait in all; one that waits for two is one */
+      waiting: number
+      /** null on the last page */
+      next_cursor: string | null
+    }
+  }
+  'GET /v1/waiting/records': {
+    query: {
+      /** only records of this type */
+      type?: string | undefined
+      /** only the record with this id */
+      id?: string | undefined
+      /** with `missing_id`: only those that wait for this record */
+      missing_type?: string | undefined
+      /** with `missing_type`: only those that wait for this record */
+      missing_id?: string | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+    }
+    answer: {
+      records: WaitingRecord[]
+      /** null on the last page */
+      next_cursor: string | null
+    }
+  }
+  'POST /v1/waiting/cancel': {
+    body: {
+      /** only records of this type */
+      type?: string | undefined
+      /** only the record with this id */
+      id?: string | undefined
+      /** with `missing_id`: only those that wait for this record */
+      missing_type?: string | undefined
+      /** with `missing_type`: only those that wait for this record */
+      missing_id?: string | undefined
+    }
+    answer: {
+      /** how many waited until now */
+      cancelled: number
+      /** false where there are more: the same request again goes on */
+      complete: boolean
+    }
+  }
+  'GET /v1/requests': {
+    query: {
+      /** only those that are so */
+      status?: 'accepted' | 'partial' | 'refused' | 'pending' | 'waiting' | undefined
+      /** only those of this type */
+      type?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+    }
+    answer: {
+      requests: ListedRequest[]
+      /** null on the last page */
+      next_cursor: string | null
+    }
+  }
+  'GET /v1/overview': {
+    answer: Overview
+  }
+  'GET /v1/live': {
+    answer: string
+  }
+  'GET /v1/topics/{topic}/events': {
+    query: {
+      /** how many at most */
+      limit?: number | undefined
+    }
+    answer: {
+      events: TopicEvent[]
+      next: null
+    }
+  }
+  'GET /v1/topics/{topic}/events/live': {
+    answer: string
+  }
+  'GET /v1/data/{type}/{id}/journey': {
+    answer: Journey
+  }
+  'GET /v1/me': {
+    answer: Me
+  }
+  'GET /v1/types': {
+    answer: {
+      types: TypeReference[]
+    }
+  }
+  'GET /v1/topics': {
+    answer: {
+      topics: TopicReference[]
+    }
+  }
+  'GET /v1/operator/organisations': {
+    answer: {
+      organisations: OrganisationListed[]
+    }
+  }
+  'PUT /v1/operator/organisations/{org}/limits': {
+    body: {
+      /** null: the default; 0: no limit */
+      requests_per_second?: number | null | undefined
+      /** null: the default; 0: no limit */
+      records_per_second?: number | null | undefined
+    }
+    answer: {
+      org: string
+      /** null: the default; 0: no limit */
+      requests_per_second: number | null
+      /** null: the default; 0: no limit */
+      records_per_second: number | null
+    }
+  }
+  'GET /v1/operator/keys': {
+    query: {
+      /** only those of this organisation */
+      org?: string | undefined
+    }
+    answer: {
+      keys: KeyListed[]
+    }
+  }
+  'POST /v1/operator/keys': {
+    body: {
+      org: string
+      /** null: all of them */
+      scopes?: string[] | null | undefined
+      expires_in_seconds?: number | null | undefined
+    }
+    answer: KeyMade
+  }
+  'POST /v1/operator/keys/{key_id}/rotate': {
+    body: {
+      grace_seconds?: number | null | undefined
+      expires_in_seconds?: number | null | undefined
+    }
+    answer: KeyMade
+  }
+  'POST /v1/operator/keys/{key_id}/revoke': {
+    body: Record<string, never>
+    answer: {
+      key_id: string
+      org: string
+      revoked_at: string
+    }
+  }
+  'GET /healthz': {
+    answer: {
+      status: 'ok'
+    }
+  }
+  'GET /readyz': {
+    query: {
+      /** only the parts that uploads need */
+      for?: 'uploads' | undefined
+    }
+    answer: Readiness
+  }
+  'GET /metrics': {
+    answer: string
+  }
+}
+
+/** What an endpoint answers. */
+export type AnswerTo<Name extends keyof Endpoints> = Endpoints[Name]['answer']

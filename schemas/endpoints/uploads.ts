@@ -1,0 +1,260 @@
+import { exampleOf } from '../derive/openapi/record-schema.js'
+import { allData, writeScope } from '../derive/scopes.js'
+import type { RecordType } from '../record.js'
+import { derivedId } from '../uuid.js'
+import { type Content, endpoint, textOf } from './endpoint.js'
+import { error, retryAfter } from './errors.js'
+import {
+  byDefault,
+  closed,
+  count,
+  flag,
+  givenId,
+  index,
+  instant,
+  integer,
+  line,
+  list,
+  meaning,
+  named,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  problems,
+  recordType,
+  reference,
+  type Schema,
+  text,
+  uuid,
+  type ValueOf,
+} from './values.js'
+import { waitQuery } from './waiting.js'
+
+// Batches of records, an address for each type; and what became of them.
+
+const recordError = named('RecordError', object({ index, line, id: givenId, problems }))
+const recordWait = named(
+  'RecordWait',
+  object({ index, line, id: uuid, for: list(reference, 'what is missing'), until: instant }),
+)
+const recordWaited = named(
+  'RecordWaited',
+  object({
+    index,
+    line,
+    id: uuid,
+    state: oneOf(['accepted', 'refused', 'superseded', 'cancelled'], {
+      description:
+        '`accepted`: what was missing came. `refused`: its time was up; it is among `errors` too. `superseded`: a newer record of the same id took its place. `cancelled`: somebody of your organisation ended it.',
+    }),
+    at: meaning(instant, 'when it ended to wait'),
+  }),
+)
+
+const batchStatus: Schema<200 | 202 | 207 | 400 | 500> = { type: 'integer', enum: [200, 202, 207, 400, 500] }
+const batchAnswer = named(
+  'BatchAnswer',
+  object({
+    batch: integer(1),
+    status: batchStatus,
+    data: object({
+      status: oneOf(['success', 'partial', 'error', 'pending']),
+      type: recordType,
+      message: text('a summary'),
+      request_id: uuid,
+      batch_id: nullable(uuid, 'null where the batch is pending and its id is not known'),
+      error: nullable(text(), 'null where nothing was refused'),
+      errors: optional(list(recordError)),
+      waiting: optional(list(recordWait, 'records that wait for what they refer to')),
+      waited: optional(
+        list(
+          recordWaited,
+          'records that waited, and what came of them; in a look-up, or where a request is sent again',
+        ),
+      ),
+    }),
+  }),
+)
+export const uploadAnswer = named(
+  'UploadAnswer',
+  object({ request_id: uuid, type: recordType, batches: list(batchAnswer, undefined, { minItems: 1 }) }),
+)
+
+export type UploadAnswered = ValueOf<typeof uploadAnswer>
+
+const importStatus: Schema<200 | 207 | 400 | 500> = { type: 'integer', enum: [200, 207, 400, 500] }
+export const importBatch = named(
+  'ImportBatch',
+  object({
+    batch: integer(1, 'counted over the whole import'),
+    status: importStatus,
+    request_id: meaning(uuid, 'of the part of the import that the batch is of'),
+    batch_id: nullable(uuid),
+    from_line: integer(1),
+    to_line: integer(1),
+    accepted: count(),
+    refused: list(recordError, '`index` is counted over the whole import'),
+    waiting: list(recordWait, 'likewise'),
+  }),
+)
+export const importSummary = named(
+  'ImportSummary',
+  object({
+    summary: object({
+      request_id: uuid,
+      type: recordType,
+      records: count('in the batches above'),
+      accepted: count(),
+      refused: count(),
+      waiting: count(),
+      batches: count(),
+      complete: flag('whether all of the body was read and decided'),
+      message: text('what happened and, where it is not complete, how to go on'),
+    }),
+  }),
+)
+
+const dryRun = byDefault(
+  flag(
+    'With `true`: all checks and the same answer, but no effect. Nothing is kept, and no Idempotency-Key is used up.',
+  ),
+  false,
+)
+const dryRunHeader = { 'Weir-Dry-Run': text('there where nothing was kept', { const: 'true' }) }
+const asyncHeaders = {
+  Location: text('of the request, while some of it is pending or waits', { format: 'uri-reference' }),
+  'Preference-Applied': text('what was preferred and done', { examples: ['respond-async'] }),
+}
+
+/** POST /v1/data/{type} */
+export const uploadOf = (type: RecordType) => {
+  const answer = <S extends Schema>(
+    status: ExampleStatus,
+    about: string,
+    schema: S,
+    headers: Record<string, Schema>,
+  ) => ({
+    about,
+    schema,
+    headers,
+    example: uploadExample(type, status),
+  })
+  const answerOrError: Schema<UploadAnswered> = { anyOf: [uploadAnswer, error] }
+  return endpoint('POST', `/v1/data/${type.type}`, `upload-${type.type}`, 'uploads', {
+    summary: `Upload ${type.type}`,
+    about: `${type.about}${firstOf(type)}`,
+    scope: writeScope(type.type),
+    orScope: allData,
+    query: { dry_run: dryRun, ...waitQuery },
+    takesKey: true,
+    takesPrefer: true,
+    body: {
+      schema: closed({
+        records: list({ $ref: type.type }, undefined, { minItems: 1, maxItems: type.limit }),
+      }),
+      example: { records: [exampleOf(type)] },
+      lined: linesOf(type),
+    },
+    answers: {
+      200: answer(200, 'Every record was accepted.', uploadAnswer, dryRunHeader),
+      202: answer(202, 'Stored, and not decided yet: `Location` tells what becomes of it.', uploadAnswer, asyncHeaders),
+      207: answer(207, 'Some records were accepted, others were not, or wait: see each batch.', uploadAnswer, {
+        ...dryRunHeader,
+        ...asyncHeaders,
+        ...retryAfter,
+      }),
+      400: answer(400, 'No record was accepted, or the request itself is wrong.', answerOrError, dryRunHeader),
+      500: answer(500, 'The outcome is not known; retrying is safe.', answerOrError, retryAfter),
+    },
+  })
+}
+
+/** POST /v1/imports/{type} */
+export const importOf = (type: RecordType) =>
+  endpoint('POST', `/v1/imports/${type.type}`, `import-${type.type}`, 'uploads', {
+    summary: `Import ${type.type}: a body of any length`,
+    about: `NDJSON or CSV of any length, plain or gzipped, read as it comes: each ${type.limit} records, or 4 MiB, are decided like one upload. The answer is NDJSON and goes out meanwhile: a line for each batch (\`ImportBatch\`), in the order of the body, and at last one with a \`summary\` (\`ImportSummary\`). Whatever ends it early, what was decided is kept, and the summary says \`"complete": false\` and how to go on: with an \`Idempotency-Key\`, by sending the same body again; what was decided is then answered, and not decided again. It waits where an upload would be answered 429, and reads no further while its answer is not read.${firstOf(type)}`,
+    scope: writeScope(type.type),
+    orScope: allData,
+    query: { dry_run: dryRun, ...waitQuery },
+    takesKey: true,
+    body: { isStreamed: true, lined: linesOf(type) },
+    answers: {
+      200: {
+        about: 'A line for each batch, then the summary.',
+        headers: dryRunHeader,
+        content: textOf('application/x-ndjson', { anyOf: [importBatch, importSummary] }, importExample(type)),
+      },
+    },
+  })
+
+const firstOf = (type: RecordType): string => {
+  const targets = Object.values(type.fields).flatMap((field) => (field.kind === 'reference' ? [field.to] : []))
+  const first = [...new Set(targets)].join(' and ')
+  return first ? ` Upload ${first} first, or let these wait for them: \`missing_references=wait\`.` : ''
+}
+
+/** A record on each line. In CSV the columns are its fields, and an empty cell is an absent one. */
+const linesOf = (type: RecordType): Record<string, Content> => {
+  const example = exampleOf(type)
+  const row = Object.values(example).map(cell)
+  return {
+    ...textOf('application/x-ndjson', { $ref: type.type }, `${JSON.stringify(example)}\n`, 'a record on each line'),
+    'text/csv': { schema: text(), example: `${Object.keys(example).join(',')}\n${row.join(',')}\n` },
+  }
+}
+
+const cell = (value: unknown): string => {
+  const text = String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+const requestIdExample = derivedId('example', 'request')
+const batchIdExample = derivedId('example', 'batch')
+const exampleProblem = (type: RecordType) => ({
+  field: type.id,
+  code: 'missing_field',
+  message: `${type.id} is required`,
+})
+
+type ExampleStatus = 200 | 202 | 207 | 400 | 500
+
+/** What an upload of one or two records is answered with this status. */
+export const uploadExample = (type: RecordType, status: ExampleStatus): object => {
+  const problem = exampleProblem(type)
+  const refused = (at: number) => ({ errors: [{ index: at, id: null, problems: [problem] }] })
+  const first = `the first is records[${status === 207 ? 1 : 0}]: ${problem.message}`
+  const unknown = `outcome unknown; retrying is safe; GET /v1/requests/${requestIdExample} tells`
+  const told = {
+    200: { status: 'success', message: '1 record accepted', error: null },
+    202: { status: 'pending', message: 'not decided yet', error: null },
+    207: { status: 'partial', message: '1 of 2 records accepted', error: `1 of 2 records refused; ${first}` },
+    400: { status: 'error', message: '0 of 1 record accepted', error: `1 of 1 record refused; ${first}` },
+    500: { status: 'error', message: 'no verdict came in time', error: unknown },
+  }[status]
+  const request = { type: type.type, request_id: requestIdExample }
+  const errors = status === 207 ? refused(1) : status === 400 ? refused(0) : {}
+  return {
+    ...request,
+    batches: [{ batch: 1, status, data: { ...told, ...request, batch_id: batchIdExample, ...errors } }],
+  }
+}
+
+/** What an import of two records is answered. */
+const importExample = (type: RecordType): string => {
+  const batch = {
+    batch: 1,
+    status: 207,
+    request_id: derivedId('example', 'part'),
+    batch_id: batchIdExample,
+    from_line: 1,
+    to_line: 2,
+    accepted: 1,
+    refused: [{ index: 1, line: 2, id: null, problems: [exampleProblem(type)] }],
+    waiting: [],
+  }
+  const counts = { records: 2, accepted: 1, refused: 1, waiting: 0, batches: 1, complete: true }
+  const summary = { request_id: requestIdExample, type: type.type, ...counts, message: '1 of 2 records accepted' }
+  return `${JSON.stringify(batch)}\n${JSON.stringify({ summary })}\n`
+}
