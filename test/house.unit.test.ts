@@ -69,6 +69,9 @@ it.each([
       'services/operator/config.ts',
       'services/operator/command/ask-servers.ts',
       'services/edge/network/network.ts',
+      // The page of settings is made from the settings that the services declare.
+      ...['edge', 'integrity', 'sink'].map((service) => `services/${service}/config.ts`),
+      ...['lag', 'load', 'rates'].map((limit) => `services/edge/limits/${limit}.ts`),
     ],
   },
   { room: 'clients/typescript', mayImport: [] },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sized } from '../support/sized.js'
+import { isDeep, sized } from '../support/sized.js'
 import { type FailPointName, failPointScenario, failPoints } from './runs/fail-points.js'
 import { shortChaos } from './runs/faults.js'
 import { rebalanceScenario } from './runs/rebalance.js'
@@ -8,7 +8,7 @@ import { createSession, type Session } from './runs/session.js'
 import { type FaultStack, startStack } from './stack/start-stack.js'
 
 // One seed each, on one system; `npm run faults` runs many.
-const within = 240_000
+const within = 600_000
 
 /** A system whose organisations have so many lanes; and a scenario on it, after which all must be well. */
 const createWell = (lanes: number) => {
@@ -60,7 +60,7 @@ describe.each(sized([4], [1, 4]))('with %i lanes', (lanes) => {
 
   // In several lanes: a relay sends to all of them.
   if (lanes > 1)
-    it.each(waitingRows)(
+    it.each(sized(waitingRows.slice(2, 3), waitingRows))(
       'what waited is accepted once when processes die %s',
       (point) => expectAllWell(failPointScenario([point])),
       within,
@@ -73,5 +73,11 @@ describe.each(sized([4], [1, 4]))('with %i lanes', (lanes) => {
     within,
   )
 
-  it('keeps every promise through kills, pauses, restarts and bad connections', () => expectAllWell(shortChaos), within)
+  // test/journeys/kills.e2e.test.ts kills each process in every run.
+  if (isDeep)
+    it(
+      'keeps every promise through kills, pauses, restarts and bad connections',
+      () => expectAllWell(shortChaos),
+      within,
+    )
 })
