@@ -23,6 +23,8 @@ export type Endpoint = {
   query?: Properties
   /** Whether unknown parameters are passed over, as they were before endpoints were declared; all others refuse them. */
   passesOver?: true
+  /** Whether the name of an unknown parameter is left out of the answer: programs put what users typed into these addresses. */
+  hidesUnknown?: true
   /** What to say about parameters that are looked for here and stand elsewhere, by their names. */
   elsewhere?: Readonly<Record<string, string>>
   takesKey?: true

@@ -97,6 +97,7 @@ export const listInteractionsOf = (type: RecordType) => {
     summary: 'Read interactions back',
     about: "Newest first, your own organisation's only, a moment behind.",
     scope: readInteractions,
+    hidesUnknown: true,
     query: {
       ...filterQuery,
       from: optional(meaning(moment, 'only those from this event_timestamp on')),

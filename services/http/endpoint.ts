@@ -93,7 +93,7 @@ const mostBytes = 16 * 1024
 
 /** Reads a query as its endpoint declares it. */
 export const createReadQuery = (endpoint: Endpoint, names: KnownNames, reads: Readonly<Record<string, ReadText>>) => {
-  const { query = {}, elsewhere, isOpen, passesOver, method, body } = endpoint
+  const { query = {}, elsewhere, hidesUnknown, isOpen, passesOver, method, body } = endpoint
   const isAsking = method === 'GET'
   const read = createReadObject(closed(query), {
     names,
@@ -103,6 +103,7 @@ export const createReadQuery = (endpoint: Endpoint, names: KnownNames, reads: Re
     // Probes and scrapers may have parameters of their own.
     isLenient: isOpen === true || passesOver === true,
     ...(elsewhere && { elsewhere }),
+    ...(hidesUnknown && { hidesUnknown }),
     ...(!isAsking && { place: ' here', onceOnly: 'may be given once only' }),
   })
   const instead = body?.insteadOfQuery

@@ -23,6 +23,8 @@ type Source = {
   place?: string
   onceOnly?: string
   elsewhere?: Readonly<Record<string, string>>
+  /** Whether unknown names are not said back. */
+  hidesUnknown?: boolean
   /** Whether unknown names are passed over. */
   isLenient?: boolean
   reads?: Readonly<Record<string, ReadText>>
@@ -156,12 +158,13 @@ const byReader =
 const faultOf = (result: unknown): Fault | undefined =>
   isObject(result) && 'code' in result && 'message' in result ? (result as Fault) : undefined
 
-const unknownName = (name: string, known: readonly string[], { what, place = '', elsewhere = {} }: Source): Problem => {
+const unknownName = (name: string, known: readonly string[], source: Source): Problem => {
+  const { what, place = '', elsewhere = {}, hidesUnknown } = source
   const meant = nearest(name, Object.keys(elsewhere))
   if (meant !== undefined) return wrong(null, 'unknown_field', elsewhere[meant])
   const close = nearest(name, known)
   const hint = close ? `did you mean ${close}?` : `known are ${known.join(', ')}`
-  const message = `there is no ${what} ${JSON.stringify(shorten(name))}`
+  const message = hidesUnknown ? `there is an unknown ${what}` : `there is no ${what} ${JSON.stringify(shorten(name))}`
   return wrong(null, 'unknown_field', known.length > 0 ? `${message}${place}; ${hint}` : `${message} here`)
 }
 
