@@ -15,10 +15,10 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    // Three files at a time, each worker with a whole system of its own for the journeys: journeys wait for processes to come back
-    // half of their time, and two cores are kept busy by three of them. The journeys come first, and integration and unit tests
-    // fill the time in which a worker is busy with the last one.
-    maxWorkers: 3,
+    // Two files at a time, each worker with a whole system of its own for the journeys: three keep two cores no busier, and each
+    // journey takes half as long again. All projects share the workers: the journeys come first, and integration and unit tests fill
+    // the time in which one of them is busy with the last.
+    maxWorkers: 2,
     // A process for each file would load everything anew for each: 160 s in all, of 20 minutes.
     isolate: false,
     reporters: ['default', skipReasons, testCosts],
