@@ -38,6 +38,7 @@ const look = record({
   type: `${stem}-seen`,
   id: 'seen_id',
   about: 'A look.',
+  stream: { topic: `weir.accepted.${stem}-seen`, timesWider: 1, keptDays: 365 },
   assigned: { seen_id: uuid() },
   fields: { name: text(), at: moment() },
 })
