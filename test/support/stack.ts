@@ -14,9 +14,16 @@ export type Stack = { env: Addresses; stop: () => Promise<void> }
 export const startParts = (options: { dataDir?: string } = {}): Promise<Stack> =>
   process.env.WEIR_TEST_STACK === 'docker' ? startContainers() : startEmbedded(options.dataDir)
 
-const startEmbedded = async (given: string | undefined): Promise<Stack> => {
+/**
+ * A ClickHouse beside the given parts, for a test whose types are not Weir's own: some views are made of all types, and a
+ * test that reads them on the shared ClickHouse would find them without its own.
+ */
+export const startOwnClickHouse = ({ KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL }: Addresses): Promise<Stack> =>
+  startEmbedded(undefined, { KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL })
+
+const startEmbedded = async (given: string | undefined, shared: Partial<Addresses> = {}): Promise<Stack> => {
   const dataDir = given ?? (await mkdtemp(join(tmpdir(), 'weir-parts-')))
-  const config = readConfig({ ...(await freePortVariables()), DATA_DIR: dataDir })
+  const config = readConfig({ ...(await freePortVariables()), ...shared, DATA_DIR: dataDir })
   const supervisor = createSupervisor({ dataDir, report: (line) => process.stderr.write(`${line}\n`) })
   const stop = async () => {
     await supervisor.stop()

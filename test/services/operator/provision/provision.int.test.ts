@@ -31,8 +31,9 @@ import { provisionTables } from '../../../../services/operator/provision/tables.
 import { provisionTopics } from '../../../../services/operator/provision/topics.js'
 import { eventually } from '../../../support/eventually.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { startOwnClickHouse } from '../../../support/stack.js'
 
-const parts = inject('parts')
+const { env: parts, stop } = await startOwnClickHouse(inject('parts'))
 const log = pino({ level: 'silent' })
 const kafka = createKafka({ brokers: parts.KAFKA_BROKERS, clientId: 'operator-test', log })
 const registry = createRegistry(parts.SCHEMA_REGISTRY_URL)
@@ -91,6 +92,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await clickhouse.close()
+  await stop()
   await database?.drop()
 })
 

@@ -19,8 +19,9 @@ import { provisionTopics } from '../../../../services/operator/provision/topics.
 import { rebuildAnalytics } from '../../../../services/operator/rebuild/rebuild-analytics.js'
 import { type Table, tablesOf } from '../../../../services/operator/rebuild/tables.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { startOwnClickHouse } from '../../../support/stack.js'
 
-const parts = inject('parts')
+const { env: parts, stop } = await startOwnClickHouse(inject('parts'))
 const log = pino({ level: 'silent' })
 const kafka = createKafka({ brokers: parts.KAFKA_BROKERS, clientId: 'rebuild-test', log })
 const registry = createRegistry(parts.SCHEMA_REGISTRY_URL)
@@ -59,6 +60,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await producer.close()
   await clickhouse.close()
+  await stop()
   await pool.end()
   await database.drop()
 })
