@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { execa } from 'execa'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
@@ -14,6 +13,7 @@ import { superviseProcess } from '../../deploy/embedded/supervision/supervisor.j
 import { eventually } from '../support/eventually.js'
 import { createFreshDatabase } from '../support/fresh-database.js'
 import { type Link, openLink } from '../support/link.js'
+import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { startService } from '../support/system/another-service.js'
 import { analyst, system } from '../support/system/system.js'
@@ -46,8 +46,7 @@ beforeAll(async () => {
     RATE_RECORDS_PER_SECOND: '0',
     RATE_BYTES_PER_SECOND: '0',
   }
-  const weir = (...words: string[]) =>
-    execa(process.execPath, ['dist/services/operator/main.js', ...words], { env: { ...system.env, ...env } })
+  const weir = (...words: string[]) => runWeir(words, { ...system.env, ...env })
   await weir('provision')
   const { key } = JSON.parse((await weir('keys', 'issue', '--org', org, '--json')).stdout)
   for (const name of ['sink', 'integrity'] as const) closing.push((await startService(name, env)).stop)

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
+import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { startEdge } from '../support/system/another-service.js'
 import { untilQuiet } from '../support/system/groups.js'
@@ -192,11 +192,10 @@ it('submits each once: by two callers, by an operator beside them, and by anothe
   expect(second.body.request_id).toBe(first.body.request_id)
   expect((await order(org.uploader, { filter, limit: 1 }, keyed)).status).toBe(409)
   // What was ordered is claimed: an operator's run has nothing to do. The edge that took the orders is killed in the middle.
-  const { stdout } = await execa(
-    process.execPath,
-    ['dist/services/operator/main.js', 'rejected', 'retry', '--org', org.name, '--all', '--json'],
-    { env: { ...system.env, EDGE_URL: other.url } },
-  )
+  const { stdout } = await runWeir(['rejected', 'retry', '--org', org.name, '--all', '--json'], {
+    ...system.env,
+    EDGE_URL: other.url,
+  })
   expect(JSON.parse(stdout)).toMatchObject({ accepted: 0, refused: 0, resumed: 0 })
   kill('edge')
   kill('integrity', 'SIGCONT')

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { execa } from 'execa'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { createKafka } from '#platform/kafka/kafka.js'
@@ -12,6 +11,7 @@ import type { WaitingEvent } from '#schemas/events.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
+import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { analyst, newOrganisation, type Organisation, operate, system } from '../support/system/system.js'
 
@@ -123,11 +123,7 @@ it('makes the table of what waits anew: what still waits, and what no longer doe
 })
 
 it('makes all tables anew when none is named, and shows a table that fits the terminal', async () => {
-  const { stdout, exitCode, stderr } = await execa(
-    process.execPath,
-    ['dist/services/operator/main.js', 'rebuild', 'analytics'],
-    { env: system.env, reject: false },
-  )
+  const { stdout, exitCode, stderr } = await runWeir(['rebuild', 'analytics'], system.env)
   expect(exitCode, stderr).toBe(0)
   const lines = stdout.split('\n')
   expect(lines[0]).toMatch(/^TYPE +EVENTS +SKIPPED +CARRIED +ROWS BEFORE +AFTER +TOOK$/)
@@ -136,10 +132,6 @@ it('makes all tables anew when none is named, and shows a table that fits the te
 })
 
 it('is refused for a type that is not there', async () => {
-  const { stderr, exitCode } = await execa(
-    process.execPath,
-    ['dist/services/operator/main.js', 'rebuild', 'analytics', '--type', 'shop'],
-    { env: system.env, reject: false },
-  )
+  const { stderr, exitCode } = await runWeir(['rebuild', 'analytics', '--type', 'shop'], system.env)
   expect([exitCode, stderr]).toEqual([1, 'weir: there is no type "shop": did you mean shops?'])
 })

@@ -17,8 +17,8 @@ afterAll(() => pool.end())
 
 const shops = (count: number) => Array.from({ length: count }, () => sampleOf(shop, { is_deleted: false }))
 const offerOf = (shopId: unknown) => sampleOf(offer, { shop_id: shopId, is_deleted: false })
-const weir = (...words: string[]) =>
-  execa(process.execPath, ['dist/services/operator/main.js', ...words], { env: system.env, reject: false })
+const startRebuild = () =>
+  execa(process.execPath, ['dist/services/operator/main.js', 'rebuild', 'index'], { env: system.env, reject: false })
 
 /**
  * Uploads shops, then offers that refer to them, until told to stop; what was refused is kept. An answer of 500 or 503 says
@@ -99,7 +99,7 @@ it('leaves nothing in the way when it is killed, and nothing at all when it is i
       expect(rows).toHaveLength(1)
     })
   for (const signal of ['SIGKILL', 'SIGINT'] as const) {
-    const running = weir('rebuild', 'index')
+    const running = startRebuild()
     await begun()
     running.kill(signal)
     const { exitCode, stderr } = await running
@@ -107,7 +107,7 @@ it('leaves nothing in the way when it is killed, and nothing at all when it is i
     const [uploaded] = shops(1)
     expect((await org.uploader.upload('shops', [uploaded])).status).toBe(200)
     expect((await org.uploader.upload('offers', [offerOf(uploaded?.shop_id)])).status).toBe(200)
-    expect((await weir('rebuild', 'index')).exitCode).toBe(0)
+    await operate<Rebuilt>(['rebuild', 'index'])
     const { rows } = await pool.query(`select to_regclass('integrity.entities_rebuilt') as left_behind`)
     expect(rows).toEqual([{ left_behind: null }])
   }

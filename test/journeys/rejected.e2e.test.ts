@@ -8,6 +8,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
+import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { untilQuiet } from '../support/system/groups.js'
 import { kill } from '../support/system/processes.js'
@@ -37,11 +38,17 @@ type Retried = {
 const pool = createPool(system.env.POSTGRES_URL, pino({ level: 'silent' }), 2)
 afterAll(() => pool.end())
 
-const weir = (...words: string[]) =>
-  execa(process.execPath, ['dist/services/operator/main.js', ...words], {
-    env: { ...system.env, EDGE_URL: system.edgeUrl },
-    reject: false,
-  })
+const weir = (...words: string[]) => runWeir(words, { ...system.env, EDGE_URL: system.edgeUrl })
+/** In a process of its own, to be killed or stopped. */
+const startRetry = (org: Organisation, ...words: string[]) =>
+  execa(
+    process.execPath,
+    ['dist/services/operator/main.js', 'rejected', 'retry', '--org', org.name, '--all', ...words],
+    {
+      env: { ...system.env, EDGE_URL: system.edgeUrl },
+      reject: false,
+    },
+  )
 const answerOf = async <T>(...words: string[]): Promise<T & { exitCode: number | undefined }> => {
   const { stdout, stderr, exitCode } = await weir(...words, '--json')
   expect(stdout, stderr).not.toBe('')
@@ -173,7 +180,7 @@ const unanswered = async (org: Organisation) => {
 /** Begins a run that finds so much of an earlier one under way, once Postgres notices that a dead run's connection is gone. */
 const resuming = (org: Organisation, count: number) =>
   eventually(async () => {
-    const next = weir('rejected', 'retry', '--org', org.name, '--all', '--json')
+    const next = startRetry(org, '--json')
     let said = ''
     const hasFound = new Promise((resolve) => {
       next.stderr.on('data', (text) => {
@@ -191,7 +198,7 @@ it('is finished by the edge and told by the next run when it is killed in the mi
   kill('integrity', 'SIGSTOP')
   let finishing: Awaited<ReturnType<typeof resuming>>
   try {
-    const killed = weir('rejected', 'retry', '--org', org.name, '--all')
+    const killed = startRetry(org)
     await eventually(async () => expect(await unanswered(org)).toHaveLength(5))
     const beside = await weir('rejected', 'retry', '--org', org.name, '--all')
     expect([beside.exitCode, beside.stderr]).toEqual([
@@ -241,7 +248,7 @@ it('says how it goes on when it is stopped with Ctrl-C, and the edge finishes wh
   kill('integrity', 'SIGSTOP')
   let finishing: Awaited<ReturnType<typeof resuming>>
   try {
-    const stopped = weir('rejected', 'retry', '--org', org.name, '--all')
+    const stopped = startRetry(org)
     await eventually(async () => expect(await unanswered(org)).toHaveLength(1))
     stopped.kill('SIGINT')
     const { exitCode, stderr } = await stopped
@@ -258,7 +265,7 @@ it('says how it goes on when it is stopped with Ctrl-C, and the edge finishes wh
   const { org: alone } = await withRefusedOffers('stopped-alone', 1)
   kill('integrity', 'SIGSTOP')
   try {
-    const stopped = weir('rejected', 'retry', '--org', alone.name, '--all')
+    const stopped = startRetry(alone)
     await eventually(async () => expect(await unanswered(alone)).toHaveLength(1))
     stopped.kill('SIGINT')
     await stopped
@@ -301,11 +308,10 @@ it('says in one line what is missing, and sends nothing', async () => {
   expect(await said('list', '--type', 'offer')).toEqual([1, expect.stringContaining('did you mean offers?')])
 
   const { org } = await withRefusedOffers('no-edge', 1)
-  const { exitCode, stderr } = await execa(
-    process.execPath,
-    ['dist/services/operator/main.js', 'rejected', 'retry', '--org', org.name],
-    { env: { ...system.env, EDGE_URL: 'http://127.0.0.1:1' }, reject: false },
-  )
+  const { exitCode, stderr } = await runWeir(['rejected', 'retry', '--org', org.name], {
+    ...system.env,
+    EDGE_URL: 'http://127.0.0.1:1',
+  })
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the edge does not answer at http://127.0.0.1:1')])
   expect(await unanswered(org)).toEqual([])
   expect(await retry(org, '--dry-run')).toMatchObject({ would_send: 1, dry_run: true })

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { execa } from 'execa'
 import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -17,6 +16,7 @@ import { configSchema } from '../../services/operator/config.js'
 import { verify as verifyParts } from '../../services/operator/verify/verify.js'
 import { batchOf, refusalOf } from '../support/batch.js'
 import { eventually } from '../support/eventually.js'
+import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { untilQuiet } from '../support/system/groups.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
@@ -45,8 +45,7 @@ type Report = {
   mended: { events: number; rejections: number; lost: string[] } | null
 }
 
-const weir = (...words: string[]) =>
-  execa(process.execPath, ['dist/services/operator/main.js', 'verify', ...words], { env: system.env, reject: false })
+const weir = (...words: string[]) => runWeir(['verify', ...words], system.env)
 
 const verify = async (...words: string[]): Promise<Report & { exitCode: number | undefined }> => {
   const ours = ['--org', org.name, '--since', began, '--type', 'tags', '--json', ...words]

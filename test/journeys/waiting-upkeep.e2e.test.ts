@@ -1,4 +1,3 @@
-import { execa } from 'execa'
 import { pino } from 'pino'
 import { afterAll, expect, it } from 'vitest'
 import { findWaitsOfBatches } from '#ledger/waiting/look-up.js'
@@ -7,6 +6,7 @@ import type { SubmittedBatch } from '#schemas/events.js'
 import { branch } from '#schemas/records/branch.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
+import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { kill, pidOf } from '../support/system/processes.js'
 import { submitWaiting } from '../support/system/submit-waiting.js'
@@ -87,11 +87,10 @@ it('sees and cancels what waits, and finds log, topics and tables in agreement w
 
   // What waited in vain is a rejection like any other.
   expect((await uploader.upload('shops', [shopOf(never?.shop_id)])).status).toBe(200)
-  const { stdout, stderr } = await execa(
-    process.execPath,
-    ['dist/services/operator/main.js', 'rejected', 'retry', '--org', org, '--yes', '--json'],
-    { env: { ...system.env, EDGE_URL: system.edgeUrl }, reject: false },
-  )
+  const { stdout, stderr } = await runWeir(['rejected', 'retry', '--org', org, '--yes', '--json'], {
+    ...system.env,
+    EDGE_URL: system.edgeUrl,
+  })
   expect(JSON.parse(stdout), stderr).toMatchObject({ accepted: 1, refused: 0 })
   await eventually(async () => expect(await shownOf(org)).toHaveLength(4), 60_000)
 })

@@ -7,8 +7,22 @@ export const javaCommand = (home: string | undefined): string => {
   return inHome && existsSync(inHome) ? inHome : 'java'
 }
 
+export type JavaPart = 'kafka' | 'registry'
+
 /** Where the set-up put the jars of the Java parts. */
-export const jarsDir = (part: 'kafka' | 'registry'): string => join(packageRoot, '.parts', part)
+export const jarsDir = (part: JavaPart): string => join(packageRoot, '.parts', part)
+
+/** The part's classes as Java maps them at a start (class-archives.ts). */
+export const archiveOf = (part: JavaPart): string => join(jarsDir(part), 'classes.jsa')
+
+/**
+ * Lets Java take its classes from the archive. One that was made by another Java or from other jars is passed over, without the
+ * warnings of it. Java takes a colon in the name for the end of it.
+ */
+export const archiveOptions = (part: JavaPart): string[] =>
+  existsSync(archiveOf(part)) && !archiveOf(part).includes(':')
+    ? [`-XX:SharedArchiveFile=${archiveOf(part)}`, '-Xlog:disable', '-Xlog:all=error:stderr']
+    : []
 
 /**
  * The environment of every Java process. Java opens files by the machine's locale: under LC_ALL=C it finds no folder whose name

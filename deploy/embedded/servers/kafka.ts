@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { packageRoot } from '#platform/process/package-root.js'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
-import { jarsDir, javaCommand, javaEnvironment, javaOptions, javaProperties } from './java.js'
+import { archiveOptions, jarsDir, javaCommand, javaEnvironment, javaOptions, javaProperties } from './java.js'
 import { freePorts } from './ports.js'
 
 /** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
@@ -25,6 +25,7 @@ export const kafkaPart = (options: {
   const java = javaCommand(process.env.JAVA_HOME)
   const classes = [
     ...javaOptions,
+    ...archiveOptions('kafka'),
     // As a URL, in which blanks and letters beyond ASCII are escaped; a comma would begin the name of a second file.
     `-Dlog4j2.configurationFile=${pathToFileURL(join(packageRoot, 'deploy/embedded/servers/log4j2.properties')).href.replaceAll(',', '%2C')}`,
     '-cp',

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
-import { jarsDir, javaCommand, javaEnvironment, javaOptions } from './java.js'
+import { archiveOptions, jarsDir, javaCommand, javaEnvironment, javaOptions } from './java.js'
 import { answersHttp } from './ports.js'
 
 /** Apicurio Registry, which speaks Confluent's API under /apis/ccompat/v7. Its data is in <dataDir>/registry. */
@@ -19,6 +19,7 @@ export const registryPart = async (options: { dataDir: string; port: number }): 
       '-XX:+UseSerialGC',
       '-XX:TieredStopAtLevel=1',
       ...javaOptions,
+      ...archiveOptions('registry'),
       '-Dquarkus.http.host=127.0.0.1',
       `-Dquarkus.http.port=${options.port}`,
       '-jar',

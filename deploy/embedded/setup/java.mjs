@@ -195,7 +195,7 @@ function mavenVersion() {
   return /Apache Maven (\d+(\.\d+)*)/.exec(stdout ?? '')?.[1] ?? ''
 }
 
-function findJava() {
+export function findJava() {
   const home = process.env.JAVA_HOME ? [join(process.env.JAVA_HOME, 'bin')] : []
   return findIn(home, 'java') ?? findIn(path(), 'java')
 }

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { claimFile } from '../supervision/claim-file.mjs'
 import { build } from './build.mjs'
 import { chromium } from './chromium.mjs'
+import { classArchives } from './class-archives.mjs'
 import { findToolProblems, jars, java, maven } from './java.mjs'
 import { packages } from './packages.mjs'
 import { createProgress } from './progress.mjs'
@@ -30,7 +31,13 @@ export async function setUp({
   const leaveSignals = endOnSignal(output)
   try {
     refuseOtherNode()
-    const steps = [packages, ...(isJavaNeeded ? [java, maven, jars] : []), ...(withBrowser ? [chromium] : []), build]
+    const steps = [
+      packages,
+      ...(isJavaNeeded ? [java, maven, jars] : []),
+      ...(withBrowser ? [chromium] : []),
+      build,
+      ...(isJavaNeeded ? [classArchives] : []),
+    ]
     const needed = steps.filter((step) => step.isNeeded())
     if (needed.length === 0) return
     refuseUnwritable([partsDir, ...needed.flatMap(({ writes = [] }) => writes)])

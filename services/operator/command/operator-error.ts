@@ -1,5 +1,11 @@
 /** What an operator can put right: one line that says what is wrong and what to do next. */
-export class OperatorError extends Error {}
+export class OperatorError extends Error {
+  readonly exitCode: number
+  constructor(message: string, exitCode = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
 
 /** Lets work clean up after the first Ctrl-C, which aborts the signal with this message; the second one ends it at once. */
 export const interruptible = async <T>(message: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {

@@ -18,6 +18,8 @@ export type Session = {
   print: (text: string) => void
   /** Everything that is said beside the result. */
   note: (text: string) => void
+  /** The exit code of a command that has done its work: 0 unless this says otherwise. */
+  endWith: (exitCode: number) => void
   /** Columns of the terminal. */
   width: number
 }

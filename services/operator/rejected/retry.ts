@@ -63,7 +63,7 @@ const run = async (options: Options, session: Session): Promise<void> => {
     } catch (error) {
       if (!signal.aborted) throw error
       session.note(`\nweir: ${stopped}`)
-      process.exitCode = 130
+      session.endWith(130)
     }
   })
 }
@@ -119,7 +119,7 @@ const report = (prospect: Prospect, sent: Sent, options: Options, session: Sessi
     )
     for (const step of nextSteps(prospect, sent, options)) session.note(step)
   }
-  if (sent.refused > 0) process.exitCode = 2
+  if (sent.refused > 0) session.endWith(2)
 }
 
 /** What was not sent: found out when it was planned, or by the edge. */

@@ -47,12 +47,9 @@ Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 i
       try {
         const findings = await run(options, session)
         session.print(options.json ? toJson(findings) : toText(findings, session.width))
-        process.exitCode = isClean(findings) ? 0 : 1
+        if (!isClean(findings)) session.endWith(1)
       } catch (error) {
-        session.note(`weir: it cannot be told: ${reasonOf(error)}`)
-        session.log.debug({ err: error }, 'verify failed')
-        // A client that still tries to reach a part would keep the process alive.
-        process.exit(2)
+        throw new OperatorError(`it cannot be told: ${reasonOf(error)}`, 2)
       }
     })
 }

@@ -1,7 +1,6 @@
-import { execa } from 'execa'
 import pg from 'pg'
-import { mainOf } from '../../../deploy/embedded/launcher/services.js'
 import { eventually } from '../../support/eventually.js'
+import { runWeir } from '../../support/run-weir.js'
 import { membersOf, untilQuiet } from '../../support/system/groups.js'
 import { createUploader, type UploadAnswer } from '../../support/system/uploader.js'
 import { createTopicReader } from '../observe/topics.js'
@@ -18,8 +17,7 @@ export const createSession = (stack: FaultStack, say: (line: string) => void) =>
   const keys = new Map<string, string>()
 
   const issueKey = async (org: string): Promise<Organisation> => {
-    const args = [mainOf('operator'), 'keys', 'issue', '--org', org, '--json']
-    const { stdout } = await execa(process.execPath, args, { env: stack.addresses })
+    const { stdout } = await runWeir(['keys', 'issue', '--org', org, '--json'], stack.addresses)
     const apiKey = (JSON.parse(stdout) as { key: string }).key
     keys.set(org, apiKey)
     return { org, apiKey }
@@ -54,8 +52,7 @@ export const createSession = (stack: FaultStack, say: (line: string) => void) =>
     },
     /** What `weir verify` finds in all that was submitted since then; throws where something differs. */
     verify: async (since: Date): Promise<void> => {
-      const args = [mainOf('operator'), 'verify', '--since', since.toISOString()]
-      const { exitCode, stdout, stderr } = await execa(process.execPath, args, { env: stack.addresses, reject: false })
+      const { exitCode, stdout, stderr } = await runWeir(['verify', '--since', since.toISOString()], stack.addresses)
       if (exitCode !== 0) throw new Error(`weir verify ends with ${exitCode}: ${stdout}${stderr}`)
     },
     untilQuiet: (): Promise<void> => untilQuiet(brokers, quietWithin),

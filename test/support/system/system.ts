@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
-import { execa } from 'execa'
 import { pino } from 'pino'
 import { inject } from 'vitest'
 import { createKeyText, hashKey } from '#ledger/key-text.js'
@@ -10,6 +9,7 @@ import { createOrg } from '#ledger/organisations.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { createPool, inTransaction } from '#platform/postgres/postgres.js'
 import { noteSystem } from '../processor-time.js'
+import { runWeir } from '../run-weir.js'
 import { createUploader, type Uploader } from './uploader.js'
 import type { WholeSystem } from './whole-system.js'
 
@@ -45,9 +45,8 @@ export const newOrganisation = async (stem: string, scopes?: string): Promise<Or
 
 /** Runs one of the operator's commands, and reads what it answers to machines. */
 export const operate = async <T>(words: string[]): Promise<T> => {
-  const { stdout } = await execa(process.execPath, ['dist/services/operator/main.js', ...words, '--json'], {
-    env: system.env,
-  })
+  const { stdout, stderr, exitCode } = await runWeir([...words, '--json'], system.env)
+  if (exitCode !== 0) throw new Error(`weir ${words.join(' ')} ended with ${exitCode}: ${stdout}${stderr}`)
   return JSON.parse(stdout) as T
 }
 

@@ -1,4 +1,3 @@
-import { execa } from 'execa'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { migrate } from '#ledger/migrate.js'
@@ -9,17 +8,14 @@ import { catalogue } from '#schemas/catalogue.js'
 import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
 import { provisionTables } from '../../../../services/operator/provision/tables.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { runWeir } from '../../../support/run-weir.js'
 
 const { POSTGRES_URL, CLICKHOUSE_URL } = inject('parts')
 let database: Awaited<ReturnType<typeof createFreshDatabase>>
 let clickhouse: ClickHouse
 let hasUsers: boolean
 
-const weir = (...words: string[]) =>
-  execa(process.execPath, ['dist/services/operator/main.js', 'analysts', ...words], {
-    env: { POSTGRES_URL: database.url, CLICKHOUSE_URL },
-    reject: false,
-  })
+const weir = (...words: string[]) => runWeir(['analysts', ...words], { POSTGRES_URL: database.url, CLICKHOUSE_URL })
 
 beforeAll(async () => {
   database = await createFreshDatabase(POSTGRES_URL)

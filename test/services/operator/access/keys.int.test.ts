@@ -7,6 +7,7 @@ import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { runWeir } from '../../../support/run-weir.js'
 
 type Issued = { key_id: string; key: string; org: string; scopes: string[]; expires_at: string | null }
 type Listed = Omit<Issued, 'key'> & {
@@ -20,11 +21,7 @@ type Rotated = Issued & { replaces: { key_id: string; expires_at: string } }
 let database: Awaited<ReturnType<typeof createFreshDatabase>>
 let pool: Pool
 
-const weir = (...words: string[]) =>
-  execa(process.execPath, ['dist/services/operator/main.js', ...words], {
-    env: { POSTGRES_URL: database.url },
-    reject: false,
-  })
+const weir = (...words: string[]) => runWeir(words, { POSTGRES_URL: database.url })
 
 const answerOf = async <T>(...words: string[]): Promise<T> => {
   const { stdout, stderr, exitCode } = await weir(...words, '--json')

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { execa } from 'execa'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openMigratedDatabase } from '../../../support/migrated-database.js'
+import { runWeir } from '../../../support/run-weir.js'
 import { insertWait } from '../../../support/waits.js'
 
 const { url, pool } = await openMigratedDatabase()
-const weir = (...words: string[]) =>
-  execa(process.execPath, ['dist/services/operator/main.js', 'waiting', ...words], {
-    env: { POSTGRES_URL: url },
-    reject: false,
-  })
+const weir = (...words: string[]) => runWeir(['waiting', ...words], { POSTGRES_URL: url })
 const answerOf = async (...words: string[]) => JSON.parse((await weir(...words, '--json')).stdout)
 
 const [shop, tag] = [randomUUID(), randomUUID()]

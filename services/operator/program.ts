@@ -1,0 +1,86 @@
+import { Command, CommanderError } from 'commander'
+import { reasonOf } from '#platform/health/health.js'
+import { addAnalysts } from './access/analysts.js'
+import { addKeysList, addKeysRevoke } from './access/keys.js'
+import { addKeysIssue, addKeysRotate } from './access/new-keys.js'
+import { addOrgs } from './access/orgs.js'
+import { OperatorError } from './command/operator-error.js'
+import { examples, type Session, toPasted } from './command/session.js'
+import { addAcceptLoss } from './loss/accept-loss.js'
+import { addProvision } from './provision/provision.js'
+import { addPrune } from './prune/prune.js'
+import { addRebuildAnalytics } from './rebuild/rebuild-analytics.js'
+import { addRebuildIndex } from './rebuild/rebuild-index.js'
+import { addRejectedList } from './rejected/list.js'
+import { addRejectedRetry } from './rejected/retry.js'
+import { addRejectedShow } from './rejected/show.js'
+import { addVerify } from './verify/command.js'
+import { addWaitingCancel } from './waiting/cancel.js'
+import { addWaitingList } from './waiting/list.js'
+import { addWaitingShow } from './waiting/show.js'
+
+/** Runs one command; says what went wrong, and returns the exit code where the command failed. */
+export const runCommand = async (words: readonly string[], session: Session): Promise<number | undefined> => {
+  try {
+    await createProgram(session).parseAsync(words, { from: 'user' })
+  } catch (error) {
+    // It has said what is wrong with the words, or has shown the help.
+    if (error instanceof CommanderError) return error.exitCode
+    session.note(`weir: ${reasonOf(error)}`)
+    session.log.debug({ err: error }, 'command failed')
+    return error instanceof OperatorError ? error.exitCode : 1
+  }
+  return undefined
+}
+
+const createProgram = (session: Session): Command => {
+  const program = new Command('weir')
+    // It throws what it would end the process with.
+    .exitOverride()
+    .description('Operate Weir: its keys, its organisations, their analysts and the parts it runs on.')
+    .configureHelp({ helpWidth: session.width, showGlobalOptions: false })
+    .configureOutput({
+      writeOut: (text) => session.print(toPasted(text, session.config.CALLED_AS).replace(/\n$/, '')),
+      writeErr: (text) => session.note(text.replace(/\n$/, '')),
+      outputError: (text, write) => write(text.replace(/^error:/, 'weir:')),
+    })
+    .showHelpAfterError('See how it is used: "weir --help", or --help behind a command.')
+    .addHelpText(
+      'after',
+      '\nFor uploaders: weir upload, weir check and weir sample, each with --help (docs/for-uploaders.md).',
+    )
+    .addHelpText('after', examples('keys issue --org acme', 'keys list', 'keys issue --help'))
+
+  const keys = program.command('keys').description('issue, list, rotate and revoke API keys')
+  addKeysIssue(keys, session)
+  addKeysList(keys, session)
+  addKeysRotate(keys, session)
+  addKeysRevoke(keys, session)
+
+  addOrgs(program, session)
+  addAnalysts(program, session)
+
+  const rejected = program.command('rejected').description('look at refused records, and submit them again')
+  addRejectedList(rejected, session)
+  addRejectedShow(rejected, session)
+  addRejectedRetry(rejected, session)
+
+  const waiting = program
+    .command('waiting')
+    .description('look at records that wait for what they refer to, and cancel them')
+  addWaitingList(waiting, session)
+  addWaitingShow(waiting, session)
+  addWaitingCancel(waiting, session)
+
+  addPrune(program, session)
+  const rebuild = program
+    .command('rebuild')
+    .description('make the entity index or the ClickHouse tables anew from the log')
+  addRebuildIndex(rebuild, session)
+  addRebuildAnalytics(rebuild, session)
+
+  addProvision(program, session)
+  addVerify(program, session)
+  addAcceptLoss(program, session)
+  return program
+}
