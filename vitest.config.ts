@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { skipReasons } from './test/support/skip-reasons.js'
 import { testCosts } from './test/support/test-costs.js'
 
@@ -11,6 +12,17 @@ const project = (name: string, extra: Record<string, unknown> = {}) => ({
 
 const journeys = { globalSetup: ['test/support/system/systems.ts'], testTimeout: 600_000, hookTimeout: 600_000 }
 
+// These read a system's whole log again and again, or stop and start all of it: first, while hardly anything is in it.
+const first = ['rebuild-index', 'rebuild-analytics', 'restart', 'verify', 'faults']
+const isFirst = ({ moduleId }: TestSpecification) => first.some((name) => moduleId.endsWith(`/${name}.e2e.test.ts`))
+
+class LightFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isFirst), ...sorted.filter((file) => !isFirst(file))]
+  }
+}
+
 export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
@@ -19,6 +31,7 @@ export default defineConfig({
     // journey takes half as long again. All projects share the workers: the journeys come first, and integration and unit tests fill
     // the time in which one of them is busy with the last.
     maxWorkers: 2,
+    sequence: { sequencer: LightFirst },
     // A process for each file would load everything anew for each: 160 s in all, of 20 minutes.
     isolate: false,
     reporters: ['default', skipReasons, testCosts],

@@ -9,6 +9,7 @@ import { type FaultStack, startStack } from './stack/start-stack.js'
 
 // One seed each, on one system; `npm run faults` runs many.
 const within = 600_000
+const organisations = sized(2, 3)
 
 /** A system whose organisations have so many lanes; and a scenario on it, after which all must be well. */
 const createWell = (lanes: number) => {
@@ -23,7 +24,7 @@ const createWell = (lanes: number) => {
 
   return async (scenario: Scenario) => {
     said.length = 0
-    const { findings, records } = await runScenario(session, scenario, 1)
+    const { findings, records } = await runScenario(session, scenario, 1, organisations)
     expect(findings, said.join('\n')).toEqual([])
     expect(records).toBeGreaterThan(0)
   }
@@ -66,12 +67,14 @@ describe.each(sized([4], [1, 4]))('with %i lanes', (lanes) => {
       within,
     )
 
-  // Where the sleeper holds most: a decision that is made and not committed. `npm run faults` has the other places.
-  it(
-    'no verdict differs when an integrity instance falls asleep before-postgres-commit and wakes after others took over',
-    () => expectAllWell(rebalanceScenario('before-postgres-commit')),
-    within,
-  )
+  // Where the sleeper holds most: a decision that is made and not committed. `npm run faults` has the other places; the fence
+  // that keeps the sleeper out is in test/services/ledger in every run.
+  if (isDeep)
+    it(
+      'no verdict differs when an integrity instance falls asleep before-postgres-commit and wakes after others took over',
+      () => expectAllWell(rebalanceScenario('before-postgres-commit')),
+      within,
+    )
 
   // test/journeys/kills.e2e.test.ts kills each process in every run.
   if (isDeep)

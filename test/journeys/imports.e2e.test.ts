@@ -155,7 +155,7 @@ const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 // With IMPORT_RECORDS=2000000, to look at a long one.
-const many = Number(process.env.IMPORT_RECORDS ?? sized(40_000, 200_000))
+const many = Number(process.env.IMPORT_RECORDS ?? sized(20_000, 200_000))
 
 it(
   `takes ${many} records in one body, in memory that does not grow with it`,

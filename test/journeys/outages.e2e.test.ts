@@ -25,6 +25,7 @@ const uploader = createUploader(edgeUrl, system.demoKey)
 const integrityUrl = `http://127.0.0.1:${env.INTEGRITY_PORT}`
 const sinkUrl = `http://127.0.0.1:${env.SINK_PORT}`
 const services = ['edge', 'integrity', 'sink']
+const sessionTimeout = Number(process.env.KAFKA_SESSION_TIMEOUT_MS ?? 10_000)
 const pids = () => services.map((name) => pidIn(system.dataDir, name))
 
 const timesLogged = (service: string, text: string) =>
@@ -165,7 +166,7 @@ describe('while ClickHouse is away', () => {
   it.each([
     ['refuses', links.clickhouse.cut, links.clickhouse.mend, 2_000],
     // Longer than a consumer may be silent.
-    ['hangs', links.clickhouse.freeze, links.clickhouse.thaw, 12_000],
+    ['hangs', links.clickhouse.freeze, links.clickhouse.thaw, 2_000 + sessionTimeout],
   ])('and %s, uploads and interactions go on, and the sink catches up', async (_, leave, comeBack, forLong) => {
     const before = { pids: pids(), members: await members() }
     const item = newShop()

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { createKafka } from '#platform/kafka/kafka.js'
@@ -13,6 +14,7 @@ import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
 import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
+import { sized } from '../support/sized.js'
 import { analyst, newOrganisation, type Organisation, operate, system } from '../support/system/system.js'
 
 type Rebuilt = { type: string; events: number; rows_before: number; rows_after: number }
@@ -22,11 +24,14 @@ const idsOf = async (org: Organisation): Promise<string[]> => {
   return (await analyst.query<{ id: string }>(query, { org: org.name })).map(({ id }) => id).sort()
 }
 
-/** Does one thing over and over until told to stop. */
+/** Does one thing over and over until told to stop, without keeping a core busy. */
 const keepDoing = (work: () => Promise<void>) => {
   let isStopped = false
   const done = (async () => {
-    while (!isStopped) await work()
+    while (!isStopped) {
+      await work()
+      await wait(sized(50, 0))
+    }
   })()
   return () => {
     isStopped = true

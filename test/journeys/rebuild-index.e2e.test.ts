@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { execa } from 'execa'
 import { pino } from 'pino'
 import { afterAll, expect, it } from 'vitest'
@@ -7,6 +8,7 @@ import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
+import { sized } from '../support/sized.js'
 import { kill, pidOf } from '../support/system/processes.js'
 import { newOrganisation, type Organisation, operate, system } from '../support/system/system.js'
 
@@ -40,6 +42,8 @@ const keepReferring = (org: Organisation) => {
       const offers = uploaded.map(({ shop_id }) => offerOf(shop_id))
       if (!isThere || !(await isAccepted('offers', offers))) continue
       rounds++
+      // Always something under way, without keeping a core busy.
+      await wait(sized(50, 0))
     }
   })()
   return {

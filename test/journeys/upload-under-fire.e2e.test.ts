@@ -19,7 +19,7 @@ import { isDeep, sized } from '../support/sized.js'
 import { killServicesUntil } from '../support/system/processes.js'
 import { analyst, newOrganisation, system } from '../support/system/system.js'
 
-const rows = Number(process.env.UPLOAD_ROWS ?? sized(20_000, 100_000))
+const rows = Number(process.env.UPLOAD_ROWS ?? sized(8_000, 100_000))
 // A customer comes with about seven rows of other types.
 const customers = Math.ceil(rows / 100)
 const pauseMs = 2_000

@@ -15,7 +15,7 @@ import { untilQuiet } from '../support/system/groups.js'
 import { killServicesUntil } from '../support/system/processes.js'
 import { analyst, newOrganisation, operate, system } from '../support/system/system.js'
 
-const total = Number(process.env.WAITING_RECORDS ?? sized(1_500, 10_000))
+const total = Number(process.env.WAITING_RECORDS ?? sized(800, 10_000))
 const seed = 14
 const doomedFor = sized(5, 20)
 const patience = 900_000

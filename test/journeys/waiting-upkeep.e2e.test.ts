@@ -57,7 +57,7 @@ it('sees and cancels what waits, and finds log, topics and tables in agreement w
   const listed = await operate<{ missing: number; waiting: number }>(['waiting', 'list', '--org', org])
   expect(listed).toMatchObject({ missing: 4, waiting: 4 })
 
-  const late = await submitWaiting(system.env, org, branch, [never ?? {}], 15_000)
+  const late = await submitWaiting(system.env, org, branch, [never ?? {}], 8_000)
   const cancel = ['waiting', 'cancel', '--missing', `shops/${unwanted?.shop_id}`, '--org', org, '--yes']
   expect(await operate(cancel)).toEqual({ cancelled: 1 })
   const newer = await submitWaiting(system.env, org, branch, [{ ...changed, name: 'newer' }])

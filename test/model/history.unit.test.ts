@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { sized } from '../support/sized.js'
 import { type Command, history } from './history.js'
 import { brokenRules, type Rules } from './rules.js'
 import { runHistory } from './system.js'
 
 // More of them: MODEL_RUNS=100000 MODEL_SEED=7 npx vitest run --project unit test/model
-const runs = Number(process.env.MODEL_RUNS ?? 1500)
+const runs = Number(process.env.MODEL_RUNS ?? sized(700, 1500))
 const seed = Number(process.env.MODEL_SEED ?? 5)
 
 const check = (

@@ -31,16 +31,26 @@ export type Result = {
   seconds: number
 }
 
-const organisations = 3
+const usualOrganisations = 3
 const stepsAfterwards = 3
 const stepsWithin = 120_000
 const answeredWithin = 180_000
 
 /** Clients, faults, healing, quiet, and then every check. */
-export const runScenario = async (session: Session, scenario: Scenario, seed: number): Promise<Result> => {
+export const runScenario = async (
+  session: Session,
+  scenario: Scenario,
+  seed: number,
+  organisations = usualOrganisations,
+): Promise<Result> => {
   const began = Date.now()
   const random = createRandom(`${seed}/${scenario.name}`)
-  const { findings, lateEvents, ledger } = await live(session, scenario, seed, random)
+  const { findings, lateEvents, ledger } = await live(
+    session,
+    scenario,
+    organisationNames(`${scenario.name}-${seed}`, organisations),
+    random,
+  )
   return {
     scenario: scenario.name,
     seed,
@@ -52,11 +62,11 @@ export const runScenario = async (session: Session, scenario: Scenario, seed: nu
   }
 }
 
-const live = async (session: Session, scenario: Scenario, seed: number, random: Random) => {
+const live = async (session: Session, scenario: Scenario, names: string[], random: Random) => {
   const { stack } = session
   const began = new Date()
   await stack.untilReady()
-  const orgs = await session.newOrganisations(organisationNames(`${scenario.name}-${seed}`, organisations))
+  const orgs = await session.newOrganisations(names)
   await scenario.prepare?.({ session, random: random.fork('prepare') })
   const workload = startWorkload({
     organisations: orgs,

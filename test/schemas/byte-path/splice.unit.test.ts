@@ -13,6 +13,7 @@ import type { RecordType } from '#schemas/record.js'
 import { anyBatch, anyVerdictOn } from '../../support/any-batch.js'
 import { batchOf, refusalOf, submittedMessage } from '../../support/batch.js'
 import { sampleOf } from '../../support/sample.js'
+import { sized } from '../../support/sized.js'
 
 const acceptedId = 300
 const batchAndVerdict = (type: RecordType) =>
@@ -61,7 +62,7 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
         const message = submittedMessage(type, batch)
         expect(subject.eventsOf(message, verdict)).toEqual(reference.eventsOf(message, verdict))
       }),
-      { numRuns: 50, endOnFailure: true },
+      { numRuns: sized(20, 50), endOnFailure: true },
     )
   })
 
@@ -77,7 +78,7 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
           expect(Object.keys(record)).toContain(type.id)
         }
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: sized(10, 20), endOnFailure: true },
     )
   })
 
@@ -101,7 +102,7 @@ describe.each([...catalogue.all.values()])('$type', (type) => {
         if (events === undefined || events === 'CutOff') return
         expect(events).toEqual(outcomeOf(() => reference.eventsOf(message, verdict)))
       }),
-      { numRuns: 100, endOnFailure: true },
+      { numRuns: sized(40, 100), endOnFailure: true },
     )
   })
 })

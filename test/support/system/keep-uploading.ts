@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { sampleOf } from '../sample.js'
+import { sized } from '../sized.js'
 import type { Uploader } from './uploader.js'
 
 /** Uploads shops until told to stop; `acknowledged` are their ids. */
@@ -27,6 +28,9 @@ export const keepInteracting = (shopId: string, ...uploaders: Uploader[]) =>
 type Key = { 'idempotency-key': string }
 type Sent = { status: number; body: unknown; ids: string[] }
 type Failure = { status: number | 'cut off'; body: unknown }
+
+/** Enough that there is always something under way, without keeping a core busy. */
+const pauseMs = sized(30, 0)
 
 /** What a client may be told while something is broken. */
 const passing = ['cut off', 207, 500, 503]
@@ -59,7 +63,10 @@ const keepSending = (uploaders: Uploader[], next: (key: Key) => (uploader: Uploa
     }
   }
   const done = (async () => {
-    while (!isStopped) await sendOne()
+    while (!isStopped) {
+      await sendOne()
+      await wait(pauseMs)
+    }
   })()
 
   return {

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { kafkaPart } from '../../../../deploy/embedded/servers/kafka.js'
 
@@ -48,4 +49,13 @@ it('moves a log that was kept under a misread name to its place, but not that of
   await prepare?.(undisturbed)
   expect(readFileSync(join(place, 'meta.properties'), 'utf8')).not.toBe(formatted)
   expect(readdirSync(misread)).toEqual(['log'])
+})
+
+it('takes its classes from the archive that the set-up made', async () => {
+  const { command, args } = kafkaPart({ dataDir: above, port: 19_092 })
+  const options = args.slice(0, args.indexOf('kafka.Kafka')).filter((word) => !word.startsWith('-agentlib:'))
+  expect(options).toContainEqual(expect.stringMatching(/^-XX:SharedArchiveFile=.*classes\.jsa$/))
+  // With this Java ends where it cannot use the archive; otherwise it would do without.
+  const { stdout } = await execa(command, ['-Xshare:on', ...options, 'kafka.tools.StorageTool', 'random-uuid'])
+  expect(stdout).toMatch(/^[\w-]{22}$/)
 })

@@ -15,6 +15,7 @@ import { createOpenNdjson } from '../../../../services/edge/body/ndjson.js'
 import { anyRecordText, maybeSpoilt } from '../../../support/any-json.js'
 import { anyPieces, csvOf, csvRow, ndjsonOf, readInPieces } from '../../../support/lined.js'
 import { badValuesOf, sampleOf } from '../../../support/sample.js'
+import { sized } from '../../../support/sized.js'
 
 const allKinds = record({
   type: 'everything',
@@ -66,7 +67,7 @@ describe.each([...catalogue.uploads.values(), allKinds])('$type', (type) => {
           seen['refusal' in entry ? (json ? 'refused' : 'unreadable') : 'accepted']++
         })
       }),
-      { numRuns: 150 },
+      { numRuns: sized(50, 150) },
     )
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(5)
   })
@@ -102,7 +103,7 @@ describe.each([...catalogue.uploads.values(), allKinds])('$type', (type) => {
           })
         },
       ),
-      { numRuns: 150 },
+      { numRuns: sized(50, 150) },
     )
     expect(seen.accepted).toBeGreaterThan(20)
   })
@@ -147,7 +148,7 @@ describe.each([...catalogue.uploads.values(), allKinds])('$type', (type) => {
           expect(published(inPieces.entries)).toEqual(published(atOnce.entries))
         }
       }),
-      { numRuns: 60 },
+      { numRuns: sized(20, 60) },
     )
   })
 })

@@ -16,6 +16,7 @@ import { createReader, isFault } from '#schemas/derive/value-reader.js'
 import { listInteractionsOf } from '#schemas/endpoints/interactions.js'
 import { isUuid } from '#schemas/uuid.js'
 import { describeFault } from '../../../../services/edge/body/json-fault.js'
+import { sized } from '../../../support/sized.js'
 
 const length = 100_000
 // Work that grows with the length takes about a millisecond for a text; with its square, ten seconds and more. The
@@ -45,7 +46,7 @@ const patternsIn = (file: string): string[] => {
 const attacksOn = (pattern: string): string[] => {
   const own = [...new Set([...pattern.replaceAll(/\\[a-z]|[\^$*+?()[\]{}|]/g, ''), '0', 'a', ' ', '\\', '\0'])].slice(
     0,
-    14,
+    sized(8, 14),
   )
   const units = [...own, ...own.flatMap((a) => own.map((b) => a + b)), ...fitting]
   return units.map((unit) => unit.repeat(Math.ceil(length / unit.length))).flatMap((text) => [text, `${text}\n!`])

@@ -18,6 +18,7 @@ import { readNetwork } from '../../../../services/edge/network/network.js'
 import { eventually } from '../../../support/eventually.js'
 import { anyPieces, csvOf, ndjsonOf } from '../../../support/lined.js'
 import { sampleOf } from '../../../support/sample.js'
+import { sized } from '../../../support/sized.js'
 import { createEdge } from '../edge.js'
 import { verdictOn } from '../fakes/submit.fake.js'
 
@@ -239,7 +240,7 @@ describe('where an import is cut', () => {
         expect(await chunksOf(body, sizes)).toEqual(atOnce)
         expect(atOnce.flatMap(([, , chosen]) => chosen)).toHaveLength(lines.filter((one) => one.trim() !== '').length)
       }),
-      { numRuns: 300 },
+      { numRuns: sized(80, 300) },
     )
   })
 })

@@ -11,6 +11,7 @@ import { readRecords } from '../../../../services/edge/uploads/envelope.js'
 import { createReadEntries } from '../../../../services/edge/uploads/straight.js'
 import { anyBodyText, maybeSpoilt } from '../../../support/any-json.js'
 import { sampleOf } from '../../../support/sample.js'
+import { sized } from '../../../support/sized.js'
 
 const types = [shop, transaction, ...[...catalogue.uploads.values()].filter(({ type }) => /courses|favour/.test(type))]
 const how = { gzipped: false, limit: 1_000_000 }
@@ -46,7 +47,7 @@ describe.each(types)('$type', (type) => {
         if (body.entries.some((entry) => 'refusal' in entry)) seen.withRefusals++
         expect(published(body.entries)).toEqual(typeof slowly === 'string' ? slowly : published(slowly))
       }),
-      { numRuns: 500 },
+      { numRuns: sized(200, 500) },
     )
     expect(Math.min(seen.straight, seen.withRefusals, seen.slow)).toBeGreaterThan(20)
   })
