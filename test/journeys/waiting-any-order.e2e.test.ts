@@ -145,7 +145,7 @@ it(`accepts each of ${total} records in random order once, whatever is killed`, 
   const old = (item: Item): Item => ({ ...item, record: { ...item.record, updated: '2026-01-01T00:00:00Z' } })
 
   let isOver = false
-  const kills = killServicesUntil(() => isOver, sized(5_000, 10_000))
+  const kills = killServicesUntil(() => isOver, sized(2_000, 10_000))
   try {
     const before = first.map((item) => (isRevised.has(item) ? old(item) : item))
     const { waited } = await sendAll(weir, toUploads(before, '24h'))

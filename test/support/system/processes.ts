@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 import { eventually } from '../eventually.js'
 import { pidIn, statOf } from '../process-tree.js'
+import { isDeep } from '../sized.js'
 import { system } from './system.js'
 
 /** The process of a part or service of the shared system, as its launcher noted it. */
@@ -22,10 +23,13 @@ export const kill = (name: string, signal: NodeJS.Signals = 'SIGKILL'): number =
   return pid
 }
 
-/** Kills the edge, integrity and Kafka in turn, each once at the least, with a pause after each that is back, in milliseconds. */
+/**
+ * Kills the edge, integrity and Kafka in turn, with a pause after each that is back, in milliseconds: each once, and in the deep
+ * tests again and again until it is over.
+ */
 export const killServicesUntil = async (isOver: () => boolean, pause = 2_000): Promise<void> => {
   const names = ['edge', 'integrity', 'kafka'] as const
-  for (let turn = 0; turn < names.length || !isOver(); turn++) {
+  for (let turn = 0; turn < names.length || (isDeep && !isOver()); turn++) {
     const name = names[turn % names.length] ?? 'edge'
     const killed = kill(name)
     await eventually(() => expect(pidOf(name)).not.toBe(killed), 60_000)
