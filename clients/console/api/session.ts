@@ -37,26 +37,14 @@ export const signIn = async (key: string): Promise<{ me: Myself; types: TypeShow
   return { me, types }
 }
 
-export const createSession = (
-  { key, me, types }: Pick<ConsoleSession, 'key' | 'me' | 'types'>,
-  { connection, org, setOrg, signOut }: Pick<ConsoleSession, 'connection' | 'org' | 'setOrg' | 'signOut'>,
-): ConsoleSession => {
+export const createSession = (given: Omit<ConsoleSession, 'ask' | 'weir'>): ConsoleSession => {
+  const { key, me, org, connection, signOut } = given
   const ask = createAsk({ key, onLost: connection.lost, onKeyEnded: signOut })
   const isElsewhere = me.is_operator && org !== me.org_id
   // An operator's own questions have no organisation; all others are about the one that is looked at.
   const askOf: Ask = (path, options) =>
     ask(isElsewhere && !path.startsWith('/v1/operator/') ? withOrg(path, org) : path, options)
-  return {
-    key,
-    me,
-    types,
-    ask: askOf,
-    weir: createWeir({ url: location.origin, key, fetch: fetchOf(signOut) }),
-    connection,
-    org,
-    setOrg,
-    signOut,
-  }
+  return { ...given, ask: askOf, weir: createWeir({ url: location.origin, key, fetch: fetchOf(signOut) }) }
 }
 
 /** A stream's address, for the organisation that is looked at. */
@@ -71,16 +59,9 @@ const fetchOf =
   (signOut: ConsoleSession['signOut']): typeof fetch =>
   async (input, init) => {
     const response = await fetch(input, init)
-    if (response.status === 401)
-      signOut(
-        messageOf(
-          401,
-          await response
-            .clone()
-            .json()
-            .catch(() => undefined),
-        ),
-      )
+    if (response.status !== 401) return response
+    const copy = response.clone()
+    signOut(messageOf(401, await copy.json().catch(() => undefined)))
     return response
   }
 

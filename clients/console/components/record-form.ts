@@ -64,17 +64,9 @@ const isOfKind = (field: FieldShown, value: unknown): boolean =>
 
 const asText = (value: unknown): string => (value === undefined || value === null ? '' : inline(value))
 
-const Field = ({
-  field,
-  value,
-  problem,
-  onValue,
-}: {
-  field: FieldShown
-  value: string
-  problem: string | undefined
-  onValue: (value: string) => void
-}): VNode => {
+type FieldProps = { field: FieldShown; value: string; problem: string | undefined; onValue: (value: string) => void }
+
+const Field = ({ field, value, problem, onValue }: FieldProps): VNode => {
   // Several forms may be open at once.
   const id = useId()
   const common = {

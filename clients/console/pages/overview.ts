@@ -38,7 +38,7 @@ export const OverviewPage = (_: PageProps): VNode => {
       ${sums.map(([name, sum]) => html`<div key=${name}><dt><span class=${`dot ${name}`}></span>${name}</dt><dd class=${name}>${count(sum)}</dd></div>`)}
     </dl>
     ${isEmpty && html`<${Empty} title="Nothing was sent yet." command="npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample && npm run -s weir -- upload .data/sample"><p>Drop a file on <a href=${linkTo(['upload'])}>Upload</a>, or send sample files, some rows of them wrong:</p><//>`}
-    <${Card} wide><${Chart} title="Decided" unit="records a second" at=${rates.at.slice(0, -1)} lines=${lines} height=${260} /><//>
+    <${Card}><${Chart} title="Decided" unit="records a second" at=${rates.at.slice(0, -1)} lines=${lines} height=${260} /><//>
     <${Asking} ...${asked} has=${overview !== undefined} />
     ${
       overview &&

@@ -32,9 +32,9 @@ export const QualityPage = ({ query }: PageProps): VNode => {
       found &&
       found.length > 0 &&
       html`
-      <${Card} wide><${Chart} title=${type || 'All types'} unit="records a day" kind="bars" at=${days.map((each) => Date.parse(`${each}T00:00:00Z`) / 1000)} lines=${linesOf(found, days)} height=${280} /><//>
-      <${Card} title="By type" wide><${ByType} found=${found} /><//>
-      <${Card} title="Commonest problems" wide><${TopCodes} found=${found} type=${type} /><//>`
+      <${Card}><${Chart} title=${type || 'All types'} unit="records a day" kind="bars" at=${days.map((each) => Date.parse(`${each}T00:00:00Z`) / 1000)} lines=${linesOf(found, days)} height=${280} /><//>
+      <${Card} title="By type"><${ByType} found=${found} /><//>
+      <${Card} title="Commonest problems"><${TopCodes} found=${found} type=${type} /><//>`
     }`
 }
 

@@ -26,15 +26,9 @@ export const RequestPage = ({ rest }: PageProps): VNode => {
     ${request?.batches.map((batch) => html`<${Batch} key=${batch.batch} batch=${batch} type=${request.type} byIndex=${byIndex} />`)}`
 }
 
-const Batch = ({
-  batch,
-  type,
-  byIndex,
-}: {
-  batch: BatchShown
-  type: string
-  byIndex: Map<number, RefusalShown>
-}): VNode => {
+type BatchProps = { batch: BatchShown; type: string; byIndex: Map<number, RefusalShown> }
+
+const Batch = ({ batch, type, byIndex }: BatchProps): VNode => {
   const { data } = batch
   const state = stateOf(batch)
   return html`

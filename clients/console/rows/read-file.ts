@@ -5,7 +5,7 @@ import { createCsvReader } from './csv.js'
 /** A record of a file. `given` is what stood there: the cells of a CSV row, or the record itself. */
 export type FileRow = { line: number; record: unknown; given: unknown; fault?: string }
 
-export type FileFormat = 'CSV' | 'NDJSON' | 'JSON'
+type FileFormat = 'CSV' | 'NDJSON' | 'JSON'
 
 /** What a file can be asked for. `blocks` reads it from the start, and `done` says how many bytes of it were read. */
 export type OpenFile = {
@@ -65,16 +65,11 @@ async function* csv(
 ): AsyncGenerator<FileRow, void, undefined> {
   let isFirst = true
   for await (const { line, cells, fault } of csvRows(file, onRead)) {
+    const misfit = `this row has ${cells.length} cells, and there are ${columns.length} columns`
+    const problem = fault ?? (cells.length === columns.length ? undefined : misfit)
     if (isFirst) isFirst = false
-    else if (fault) yield { line, record: undefined, given: cells, fault }
-    else if (cells.length !== columns.length) {
-      yield {
-        line,
-        record: undefined,
-        given: cells,
-        fault: `this row has ${cells.length} cells, and there are ${columns.length} columns`,
-      }
-    } else yield { line, record: toRecord(type, columns, cells), given: cells }
+    else if (problem) yield { line, record: undefined, given: cells, fault: problem }
+    else yield { line, record: toRecord(type, columns, cells), given: cells }
   }
 }
 

@@ -1,14 +1,13 @@
 import { useSession } from '../../api/session.js'
 import type { KeyMade, KeyShown, OrganisationShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
-import { Asking, Badge, Card, Code, Confirm, Empty, PageHead, sentence, Table, When } from '../../components/shown.js'
+import { Asking, Badge, Card, Code, Confirm, Empty, PageHead, Table, When } from '../../components/shown.js'
+import { sentence } from '../../components/words.js'
 import type { PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { IssueKey } from './issue.js'
-
-/** A key's text, which is shown this once. */
 
 /** For operators: who may send, and how much. */
 export const KeysPage = (_: PageProps): VNode => {
@@ -80,13 +79,9 @@ export const KeysPage = (_: PageProps): VNode => {
     </div>`
 }
 
-const Limits = ({
-  limits,
-  onSet,
-}: {
-  limits: OrganisationShown
-  onSet: (limits: unknown) => Promise<unknown>
-}): VNode => {
+type LimitsProps = { limits: OrganisationShown; onSet: (limits: unknown) => Promise<unknown> }
+
+const Limits = ({ limits, onSet }: LimitsProps): VNode => {
   const [requests, setRequests] = useState(asText(limits.requests_per_second))
   const [records, setRecords] = useState(asText(limits.records_per_second))
   const submit = (event: Event) => {

@@ -2,19 +2,8 @@ import type { RejectionFilter, RejectionRetry } from '../../../typescript/src/in
 import { may, useSession } from '../../api/session.js'
 import type { RefusalShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
-import {
-  Asking,
-  Badge,
-  Card,
-  Confirm,
-  Empty,
-  Json,
-  PageHead,
-  Problems,
-  sentence,
-  When,
-} from '../../components/shown.js'
-import { codeWords, records } from '../../components/words.js'
+import { Asking, Badge, Card, Confirm, Empty, Json, PageHead, Problems, When } from '../../components/shown.js'
+import { codeWords, records, sentence } from '../../components/words.js'
 import { linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import { useEffect, useState } from '../../vendor/hooks.js'
