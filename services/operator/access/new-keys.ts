@@ -52,22 +52,13 @@ const issue = async (options: IssueOptions, session: Session): Promise<void> => 
 
   if (isNewOrg) session.note(`created the organisation ${org}`)
   if (options.json) {
-    session.print(
-      JSON.stringify({
-        key_id: keyId,
-        key,
-        org,
-        scopes: writeScopes(scopes, session.catalogue),
-        expires_at,
-        ...(isOperator && { is_operator: true }),
-      }),
-    )
+    const made = { key_id: keyId, key, org, scopes: writeScopes(scopes, session.catalogue), expires_at }
+    session.print(JSON.stringify({ ...made, ...(isOperator && { is_operator: true }) }))
     return
   }
   session.print(key)
-  session.note(
-    `${isOperator ? 'operator key' : 'key'} ${keyId} for ${org}: ${scopes?.join(', ') ?? 'all scopes'}; expires ${expires_at?.toISOString() ?? 'never'}`,
-  )
+  const what = `${isOperator ? 'operator key' : 'key'} ${keyId} for ${org}`
+  session.note(`${what}: ${scopes?.join(', ') ?? 'all scopes'}; expires ${expires_at?.toISOString() ?? 'never'}`)
   session.note('Keep it now: only its hash is stored, and it will not be shown again.')
 }
 

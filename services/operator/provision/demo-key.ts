@@ -6,7 +6,7 @@ import { createOrg } from '#ledger/organisations.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { OperatorError } from '../command/operator-error.js'
 
-export type DemoKeyOptions = { key: string | undefined; file: string | undefined }
+type DemoKeyOptions = { key: string | undefined; file: string | undefined }
 export type DemoKeyProvisioned = { keyId: string; from: 'environment' | 'file' | 'new' }
 
 const org = 'demo'

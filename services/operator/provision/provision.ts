@@ -1,13 +1,10 @@
 import type { Command } from 'commander'
 import { keepLayout } from '#ledger/layout/layout.js'
-import type { Log } from '#platform/health/log.js'
 import { readAccess } from '#platform/process/access.js'
-import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import { readCount, readDuration } from '../command/arguments.js'
 import { withParts } from '../command/servers.js'
 import { examples, type Session } from '../command/session.js'
-import type { OperatorConfig } from '../config.js'
 import { type DemoKeyProvisioned, provisionDemoKey } from './demo-key.js'
 import { chooseLayout, findOrChooseLayout, nothingKnown } from './layout.js'
 import { compareSubjects, provisionSubjects } from './subjects.js'
@@ -36,27 +33,16 @@ Environment:
     )
     .action(({ wait, demoKeyFile, newPartitions }: Options) => {
       const { config, catalogue, log, note } = session
-      const ms = wait === undefined ? undefined : readDuration(wait)
-      const partitions =
-        newPartitions === undefined
-          ? undefined
-          : readCount(newPartitions, '--new-partitions takes a number from 1 on, such as 24', 1)
+      const problem = '--new-partitions takes a number from 1 on, such as 24'
       return provision({
-        config,
-        catalogue,
-        log,
-        report: note,
-        wait: ms,
-        demoKeyFile,
-        newPartitions: partitions,
+        ...{ config, catalogue, log, report: note, demoKeyFile },
+        wait: wait === undefined ? undefined : readDuration(wait),
+        newPartitions: newPartitions === undefined ? undefined : readCount(newPartitions, problem, 1),
       })
     })
 }
 
-export type ProvisionOptions = {
-  config: OperatorConfig
-  catalogue: Catalogue
-  log: Log
+type ProvisionOptions = Pick<Session, 'config' | 'catalogue' | 'log'> & {
   /** One short line for each step. */
   report: (line: string) => void
   /** Milliseconds that parts may take that are only just starting. */
@@ -141,14 +127,6 @@ const adviceOf = ({ analysts, outdated }: Pick<TablesProvisioned, 'analysts' | '
 }
 
 const toSentence = ({ keyId, from }: DemoKeyProvisioned): string => {
-  switch (from) {
-    case 'environment':
-      return `demo: key ${keyId} of WEIR_DEMO_KEY`
-    case 'file':
-      return `demo: key ${keyId} of the key file`
-    case 'new':
-      return `demo: new key ${keyId}`
-    default:
-      return from satisfies never
-  }
+  if (from === 'new') return `demo: new key ${keyId}`
+  return `demo: key ${keyId} of ${from === 'file' ? 'the key file' : 'WEIR_DEMO_KEY'}`
 }

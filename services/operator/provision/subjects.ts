@@ -7,8 +7,6 @@ import { subjectOf } from '#schemas/derive/names.js'
 import { OperatorError } from '../command/operator-error.js'
 import { persist } from '../command/until.js'
 
-export type SubjectsProvisioned = { subjects: number }
-
 // The registry itself works on one at a time; a few requests under way hide the time they take to travel.
 const atOnce = 4
 
@@ -17,11 +15,8 @@ const atOnce = 4
 // during an upgrade an old integrity reads what a new edge writes, and would set aside what it cannot read.
 const compatibility: Compatibility = 'FULL_TRANSITIVE'
 
-/**
- * Registers every topic's schema. One that is there already is left alone; one that would break readers, old or new, is
- * refused. A subject that was made with a weaker rule gets this one.
- */
-export const provisionSubjects = async (registry: Registry, catalogue: Catalogue): Promise<SubjectsProvisioned> => {
+/** Registers every topic's schema, unless it is there, and refuses one that would break readers, old or new. */
+export const provisionSubjects = async (registry: Registry, catalogue: Catalogue): Promise<{ subjects: number }> => {
   const subjects = subjectsOf(catalogue)
   await forEach(subjects, ({ subject, schema }) => register(registry, subject, schema))
   return { subjects: subjects.length }

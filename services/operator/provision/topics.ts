@@ -6,8 +6,6 @@ import { inSyncOf, type Layout, type Topic, topicsOf, usualLayout } from '#schem
 import { OperatorError } from '../command/operator-error.js'
 import { persist, until } from '../command/until.js'
 
-export type TopicsProvisioned = { topics: number; created: number; altered: number }
-
 type Admin = Parameters<Parameters<Kafka['withAdmin']>[0]>[0]
 
 const leadersWithin = 30_000
@@ -19,7 +17,7 @@ export const provisionTopics = (
   catalogue: Catalogue,
   replication: number,
   layout: Layout = usualLayout,
-): Promise<TopicsProvisioned> =>
+): Promise<{ topics: number; created: number; altered: number }> =>
   kafka.withAdmin(async (admin) => {
     const declared = topicsOf(catalogue, layout)
     const there = new Set(await admin.listTopics())

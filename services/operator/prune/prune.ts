@@ -68,10 +68,8 @@ const run = async (options: Options, session: Session): Promise<void> => {
       ...(await createRetention({ pool, committed }).count(before)),
     }
     if (options.dryRun) return found
-    const progress = createProgress(
-      'pruning',
-      Object.values(found).reduce((sum, count) => sum + count, 0),
-    )
+    const total = Object.values(found).reduce((sum, count) => sum + count, 0)
+    const progress = createProgress('pruning', total)
     const onStep = (_: string, count: number): void => progress.advance(count)
     // The same code as in the services, which prune by the hour.
     const gone: Pruned = {
@@ -89,10 +87,8 @@ const readCutoffs = (options: Options, { config, catalogue }: Session, now: numb
   const isAll = options.verdicts === undefined && options.rejections === undefined && options.history === undefined
   const verdicts = options.verdicts ?? (isAll ? `${config.VERDICT_RETENTION_HOURS}h` : undefined)
   const days = options.rejections ?? (isAll ? `${config.REJECTION_RETENTION_DAYS}d` : undefined)
-  const rejections =
-    days === undefined
-      ? undefined
-      : rejectionsBefore(now, { REJECTION_RETENTION_DAYS: readAge('--rejections', days) / day })
+  const age = days === undefined ? undefined : readAge('--rejections', days)
+  const rejections = age === undefined ? undefined : rejectionsBefore(now, { REJECTION_RETENTION_DAYS: age / day })
   const lastUsed = verdicts === undefined ? undefined : new Date(now - readAge('--verdicts', verdicts))
   const configured = isAll ? config.HISTORY_DAYS : undefined
   const historyDays = options.history === undefined ? configured : readAge('--history', options.history) / day
@@ -114,13 +110,9 @@ const readAge = (option: string, given: string): number => {
 
 const report = (pruned: Pruned, options: Options, session: Session): void => {
   const { verdicts, waits, keyed_interactions, keyed_requests, rejections, waiting_rows, retries, versions } = pruned
-  if (options.json) {
-    session.print(JSON.stringify({ ...pruned, dry_run: Boolean(options.dryRun) }))
-    return
-  }
-  session.print(
+  const text =
     `${options.dryRun ? 'would prune' : 'pruned'} ${verdicts} verdicts, ${waits} ended waits, ${keyed_interactions} keyed interactions, ` +
-      `${keyed_requests} of their request ids, ${rejections} rejections, ${waiting_rows} rows of waits, ${retries} retries, ` +
-      `${versions} replaced versions`,
-  )
+    `${keyed_requests} of their request ids, ${rejections} rejections, ${waiting_rows} rows of waits, ${retries} retries, ` +
+    `${versions} replaced versions`
+  session.print(options.json ? JSON.stringify({ ...pruned, dry_run: Boolean(options.dryRun) }) : text)
 }

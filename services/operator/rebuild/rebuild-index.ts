@@ -52,12 +52,7 @@ const run = async (options: Options, session: Session): Promise<void> => {
  * the topics once it is published; what is decided from then on is copied into it by a trigger, in the same transaction.
  */
 const rebuildIndex = async (
-  deps: Pick<Parts, 'pool' | 'kafka' | 'registry'> & {
-    catalogue: Catalogue
-    log: Log
-    isDryRun: boolean
-    signal: AbortSignal
-  },
+  deps: Omit<Parts, 'clickhouse'> & { catalogue: Catalogue; log: Log; isDryRun: boolean; signal: AbortSignal },
 ): Promise<IndexRebuilt> => {
   const { catalogue, pool, kafka, signal } = deps
   // Loaded only here, with the Avro library: every other command starts sooner.

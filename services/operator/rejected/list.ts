@@ -89,14 +89,5 @@ const shorten = (text: string, most: number): string => (text.length > most ? `$
 
 const retriedInWords = (retry: Retry | undefined): string => {
   if (!retry) return 'no'
-  switch (retry.outcome) {
-    case 'accepted':
-      return 'accepted'
-    case 'refused':
-      return 'refused again'
-    case null:
-      return 'unfinished'
-    default:
-      return retry.outcome satisfies never
-  }
+  return retry.outcome === 'refused' ? 'refused again' : (retry.outcome ?? 'unfinished')
 }

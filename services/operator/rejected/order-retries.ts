@@ -9,10 +9,7 @@ import { OperatorError } from '../command/operator-error.js'
 import { until } from '../command/until.js'
 import { recordsIn } from './prospect.js'
 
-/**
- * How many records were accepted and refused. `givenUp`: the edge did not send them, because their ids were accepted since they were
- * ordered. `gone`: claimed by another run by now.
- */
+/** `givenUp`: not sent, because their ids were accepted since they were ordered. `gone`: claimed by another run by now. */
 export type Sent = { accepted: number; refused: number; givenUp: number; gone: number }
 
 export type OrderDeps = {
@@ -25,10 +22,7 @@ export type OrderDeps = {
   patience?: number
 }
 
-/**
- * Orders all of these requests, which the edges send, and watches until they are done. Orders outlive the run: what was ordered when it
- * is killed, the edges finish.
- */
+/** Orders these requests, which the edges send, and watches until they are done. What was ordered outlives a killed run. */
 export const orderRetries = async (
   deps: OrderDeps,
   { jobs, unfinished }: { jobs: readonly Job[]; unfinished: readonly Unanswered[] },

@@ -11,13 +11,7 @@ import { addFilterOptions, type FilterOptions, readFilter } from './filter.js'
 import { orderRetries, type Sent } from './order-retries.js'
 import { type Prospect, prospectOf } from './prospect.js'
 
-type Options = FilterOptions & {
-  all?: boolean
-  evenSuperseded?: boolean
-  dryRun?: boolean
-  json?: boolean
-  yes?: boolean
-}
+type Options = FilterOptions & Partial<Record<'all' | 'evenSuperseded' | 'dryRun' | 'json' | 'yes', boolean>>
 
 export const addRejectedRetry = (rejected: Command, session: Session): void => {
   addFilterOptions(rejected.command('retry'))
@@ -155,25 +149,23 @@ const toProspectText = (prospect: Prospect): string => {
 /** What an operator may want to do now. */
 const nextSteps = (prospect: Prospect, sent: Sent, { evenSuperseded }: Options): string[] => {
   const { superseded, cannot_be_retried } = leftOut(prospect, sent)
-  return [
-    ...(sent.refused > 0
-      ? ['Refused again: "weir rejected list --since 10m" says why; they are new rejections, which can be retried.']
-      : []),
-    ...(superseded > 0
-      ? [
-          evenSuperseded
-            ? overwrittenNext
-            : 'Superseded: a later record of the same id was accepted; --even-superseded overwrites it.',
-        ]
-      : []),
-    ...(cannot_be_retried > 0
-      ? ['Cannot be retried: too large to be kept whole, unreadable, or gone; their uploader has to send them again.']
-      : []),
-    ...(prospect.records === 0
-      ? [`Nothing was sent: ${prospect.alreadyRetried} were retried before. "weir rejected list" shows what there is.`]
-      : []),
+  const steps: [boolean, string][] = [
+    [sent.refused > 0, refusedNext],
+    [superseded > 0, evenSuperseded ? overwrittenNext : supersededNext],
+    [cannot_be_retried > 0, cannotNext],
+    [
+      prospect.records === 0,
+      `Nothing was sent: ${prospect.alreadyRetried} were retried before. "weir rejected list" shows what there is.`,
+    ],
   ]
+  return steps.flatMap(([isDue, step]) => (isDue ? [step] : []))
 }
+
+const refusedNext =
+  'Refused again: "weir rejected list --since 10m" says why; they are new rejections, which can be retried.'
+const supersededNext = 'Superseded: a later record of the same id was accepted; --even-superseded overwrites it.'
+const cannotNext =
+  'Cannot be retried: too large to be kept whole, unreadable, or gone; their uploader has to send them again.'
 
 const overwrittenNext =
   'Superseded in spite of --even-superseded: gone by now, or left out by an edge of an older version, after whose upgrade this can be run again.'

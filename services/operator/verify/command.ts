@@ -7,15 +7,9 @@ import { examples, type Session } from '../command/session.js'
 import { type Findings, isClean, toJson, toText } from './report.js'
 import type { Range } from './subject.js'
 
-type Options = {
-  since: string
-  until?: string
-  org?: string
-  type: string[]
-  mend?: boolean
-  examples: number
-  json?: boolean
-}
+type Options = { since: string; until?: string; org?: string; type: string[]; examples: number } & Partial<
+  Record<'mend' | 'json', boolean>
+>
 
 export const addVerify = (program: Command, session: Session): void => {
   program
@@ -78,13 +72,9 @@ const run = async (options: Options, session: Session): Promise<Findings> => {
 }
 
 export const readRange = (given: { since: string; until?: string }, now: number): Range => {
+  const form = 'write how long ago (24h, 7d), or a date or date-time (2026-01-31T12:00:00Z)'
   const read = (option: string, moment: string): number =>
-    readMoment(
-      moment,
-      now,
-      `${option} "${moment}" is not a moment: ` +
-        'write how long ago (24h, 7d), or a date or date-time (2026-01-31T12:00:00Z)',
-    )
+    readMoment(moment, now, `${option} "${moment}" is not a moment: ${form}`)
   const since = read('--since', given.since)
   const until = given.until === undefined ? undefined : read('--until', given.until)
   if (until !== undefined && until <= since)

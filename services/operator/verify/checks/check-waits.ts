@@ -13,10 +13,7 @@ export type WaitingBatch = { one: CheckedType; partition: number; batchId: strin
 // Their rows are held together.
 const batchesAtOnce = 200
 
-/**
- * Compares integrity.waiting with the log, from the records that began to wait on: each of them waits, or has ended in a way that
- * the log knows of.
- */
+/** Compares integrity.waiting with the log: what began to wait still waits, or has ended in a way that the log knows of. */
 export const checkWaits = async (subject: Subject, batches: readonly WaitingBatch[]): Promise<void> => {
   for (let from = 0; from < batches.length; from += batchesAtOnce) {
     const some = batches.slice(from, from + batchesAtOnce)
