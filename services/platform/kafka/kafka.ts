@@ -70,7 +70,7 @@ export type ConsumeOptions = {
   looksBack?: boolean
   /** Where it rejects, the partition waits a moment and is fetched again from there; the others go on. */
   onFetch: (fetch: Fetch) => Promise<void>
-  /** Called when a fetch read on up to `next` without a message for anybody. */
+  /** Called when a fetch read on up to `next` and found no message. */
   onNothing?: (read: { topic: string; partition: number; next: number }) => void
   /** Called with all partitions that this consumer has, each time that they are assigned anew. */
   onAssigned?: (assigned: { topic: string; partition: number }[]) => void
@@ -155,17 +155,9 @@ const toSasl = (login: KafkaLogin): SASLOptions => {
     return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: await token() }) }
   }
   const { mechanism, username, password } = login
-  switch (mechanism) {
-    case 'PLAIN':
-      return { mechanism: 'plain', username, password }
-    case 'SCRAM-SHA-256':
-      return { mechanism: 'scram-sha-256', username, password }
-    case 'SCRAM-SHA-512':
-      return { mechanism: 'scram-sha-512', username, password }
-    default:
-      return mechanism satisfies never
-  }
+  return { mechanism: saslNames[mechanism], username, password }
 }
+const saslNames = { PLAIN: 'plain', 'SCRAM-SHA-256': 'scram-sha-256', 'SCRAM-SHA-512': 'scram-sha-512' } as const
 
 const consume = async (
   client: Client,
@@ -195,7 +187,7 @@ const consume = async (
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8 },
     partitionAssigners: [
       (config) => {
-        // Nobody else may work on a partition before the work that is under way here has ended.
+        // No other consumer may work on a partition before the work that is under way here has ended.
         const beforeGroupChange = () => whileBeating(heartbeat, ended).catch(() => {})
         // A partition whose work ends aside is part of the fetch after the one that is under way.
         const longestWait = () => (work.hasAside() ? waitBesideOthers : gatherMs)

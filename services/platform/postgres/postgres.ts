@@ -91,10 +91,7 @@ export const orRefused = (error: unknown): unknown => {
   return error
 }
 
-/**
- * One transaction: committed when the work resolves, rolled back when it throws. With `queryTimeout`, its statements may take this long,
- * whatever holds for the rest of the pool.
- */
+/** One transaction: committed when the work resolves, rolled back when it throws. `queryTimeout` holds for its statements. */
 export const inTransaction = async <T>(
   pool: Pool,
   work: (connection: Connection) => Promise<T>,

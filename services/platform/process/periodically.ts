@@ -38,10 +38,7 @@ export const periodically = (options: {
 const rowsPerStep = 1000
 const pauseBetween = 100
 
-/**
- * Repeats a step, which does `most` rows or fewer, with pauses in between, until one finds fewer to do. Resolves to the
- * sum.
- */
+/** Repeats a step, which does `most` rows or fewer, until one finds fewer to do. Resolves to the sum. */
 export const inSteps = async (
   step: (most: number) => Promise<number>,
   options: { most?: number; pauseMs?: number; signal?: AbortSignal | undefined; onStep?: (count: number) => void } = {},
