@@ -45,10 +45,7 @@ export type RecordInteraction = {
 }
 
 export type Interactions = {
-  /**
-   * Records one interaction. It is one interaction however often it has to be sent, and however often this is called with the
-   * same idempotencyKey.
-   */
+  /** Records one interaction: one, however often it is sent, or this is called with the same idempotencyKey. */
   record: RecordInteraction
   /** Your organisation's interactions, newest first. What was recorded a moment ago may not be there yet. */
   list: (filter?: InteractionFilter, options?: ListOptions) => AsyncGenerator<RecordedInteraction, void, undefined>

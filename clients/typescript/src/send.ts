@@ -54,13 +54,8 @@ export const createSendTexts =
       options,
     )
     const { request_id: requestId, batches } = json as UploadAnswer
-    if (!Array.isArray(batches))
-      throw new WeirError(
-        'server',
-        'the answer has no batches',
-        'check that the url given to createWeir is that of Weir',
-        { status },
-      )
+    const remedy = 'check that the url given to createWeir is that of Weir'
+    if (!Array.isArray(batches)) throw new WeirError('server', 'the answer has no batches', remedy, { status })
     const refused = batches.flatMap(({ data }) => data.errors ?? []).map(toRefused)
     const waiting = batches.flatMap(({ data }) => data.waiting ?? [])
     // Where the same request was sent before: those that a newer record replaced while they waited, or that were cancelled.

@@ -32,10 +32,7 @@ export type UploadWaiting<Item> = WaitingForOthers & { record: Item; requestId: 
 /** How many records were accepted and refused, and how many wait, in how many requests. */
 export type UploadSummary = { accepted: number; refused: number; waiting: number; requests: number }
 
-/**
- * Sends any number of records: cut into requests, a few at a time, read only as fast as they are answered. Two records with one
- * id are never under way at once, so the later one wins.
- */
+/** Sends any number of records in requests, a few at a time, but never two with a record of one id: the later record wins. */
 export const uploadAll = async <Item>(
   deps: { type: SendableType; sendTexts: SendTexts },
   records: Iterable<Item> | AsyncIterable<Item>,

@@ -3,10 +3,7 @@ import { afterQuote, cellAt, createRow, neverClosed, quoteWithin, readRow, tooLo
 import type { Bytes } from './bytes.js'
 import { countLines, type FilePlace, type FileRows, longestRecord, type Row, UsageError } from './row.js'
 
-/**
- * The rows of a CSV file (RFC 4180, lines ended by LF or CRLF), the first of which names the columns. From a later place on,
- * the names are still read from the start.
- */
+/** The rows of a CSV file (RFC 4180, LF or CRLF). Its first line, which names the columns, is read wherever `from` is. */
 export const readCsv = async (bytes: Bytes, from?: FilePlace): Promise<FileRows> => {
   const all = rowsOf(bytes.from(0), { offset: 0, line: 1 })
   const first = await all.next()

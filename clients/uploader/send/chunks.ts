@@ -15,10 +15,7 @@ const sentAlone: ChunkSize = { records: 500, bytes: 1024 * 1024 }
 export const chunkSizeOf = (type: RecordType): ChunkSize =>
   comesAlone(type) ? sentAlone : { ...usual, records: Math.min(usual.records, type.limit) }
 
-/**
- * Cuts rows into chunks. The cuts depend on the rows alone, and not on how they came: a file that is read again from the start
- * of any chunk is cut at the same places.
- */
+/** Cuts rows into chunks, by the rows alone: a file that is read again from the start of any chunk is cut at the same places. */
 export async function* toChunks({ blocks }: FileRows, size: ChunkSize, start: number): AsyncGenerator<Chunk> {
   let from = start
   let rows: Row[] = []

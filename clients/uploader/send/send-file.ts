@@ -12,7 +12,7 @@ import type { RecordsAnswer, RefusedAt, SendRecords } from './send-records.js'
 /** What became of a chunk. */
 export type ChunkAnswer = { chunk: Chunk; sent: number; refused: RefusedRow[]; waiting: number }
 
-export type FileSending = {
+type FileSending = {
   type: RecordType
   rows: FileRows
   size: ChunkSize

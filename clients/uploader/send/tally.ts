@@ -1,3 +1,4 @@
+import type { Answered } from '../state/journal.js'
 import type { ChunkAnswer } from './send-file.js'
 
 /** What became of a file's records, over all runs; `sent` and `skipped` are those of this one. */
@@ -34,17 +35,8 @@ export const createReport = (file: string, type: string): FileReport => ({
   state: 'stopped',
 })
 
-/**
- * What was answered for some records. `codes` counts records, each under its first code. A journal that was begun before records could
- * wait does not say how many do.
- */
-export type ChunkTally = {
-  records: number
-  accepted: number
-  refused: number
-  waiting?: number
-  codes: Readonly<Record<string, number>>
-}
+/** `codes` counts records, each under its first code. A journal from before records could wait has no `waiting`. */
+type ChunkTally = Pick<Answered, 'records' | 'accepted' | 'refused' | 'waiting' | 'codes'>
 
 export const tallyOf = ({ chunk, refused, waiting }: ChunkAnswer): ChunkTally => {
   const codes: Record<string, number> = {}

@@ -10,17 +10,10 @@ import { writeAll } from './journal.js'
 export type RefusedRow = { row: Row; problems: readonly { code: string; field: string | null; message: string }[] }
 
 /** How much of the file of refused records is known to be on the disk, and the SHA-256 of that much. */
-export type Vouched = { bytes: number; sha256: string }
-
-export type RefusedFile = {
-  path: string
-  /** Resolves when these rows are on the disk. */
-  add: (rows: readonly RefusedRow[]) => Promise<Vouched>
-  close: () => Promise<void>
-}
+type Vouched = { bytes: number; sha256: string }
 
 /** Parquet has no writer here: its refused records become NDJSON. */
-export const refusedFormat = (format: Format): Format => (format === 'parquet' ? 'ndjson' : format)
+const refusedFormat = (format: Format): Format => (format === 'parquet' ? 'ndjson' : format)
 
 export const refusedFileOf = (file: string, format: Format): string =>
   `${file === '-' ? 'stdin' : file}.refused.${refusedFormat(format)}`
@@ -35,7 +28,7 @@ export const openRefusedFile = async (
   path: string,
   how: { format: Format; columns: readonly string[] | undefined },
   vouched: Vouched,
-): Promise<RefusedFile> => {
+) => {
   const format = refusedFormat(how.format)
   // Those of the file that were not added by an earlier upload, each with its place in a row.
   const columns = (how.columns ?? []).flatMap((name, at) => (isRemark(name) ? [] : { name, at }))
@@ -57,8 +50,8 @@ export const openRefusedFile = async (
   }
 
   return {
-    path,
-    add: async (rows) => {
+    /** Resolves when these rows are on the disk. */
+    add: async (rows: readonly RefusedRow[]): Promise<Vouched> => {
       if (rows.length > 0) {
         handle ??= await open(path, 'w+')
         const text = Buffer.from(
@@ -71,7 +64,7 @@ export const openRefusedFile = async (
       }
       return { bytes, sha256: hash.copy().digest('hex') }
     },
-    close: async () => handle?.close(),
+    close: async (): Promise<void> => handle?.close(),
   }
 }
 

@@ -19,13 +19,8 @@ export const createIdGate = (): IdGate => {
   return {
     enter: (given) => {
       // The service reads ids in either case.
-      const ids = new Set<string>()
-      for (const id of given) ids.add(id.toLowerCase())
-      const earlier = new Set<Promise<void>>()
-      for (const id of ids) {
-        const last = lastOf.get(id)
-        if (last) earlier.add(last)
-      }
+      const ids = new Set(Array.from(given, (id) => id.toLowerCase()))
+      const earlier = new Set(Array.from(ids, (id) => lastOf.get(id)))
       const ready = Promise.all(earlier).then(() => undefined)
       let leave = () => {}
       const left = new Promise<void>((resolve) => {
