@@ -1,10 +1,7 @@
 /** One server-sent event; `data` is its JSON. */
 export type LiveEvent = { name: string; data: unknown }
 
-/**
- * Reads a stream of server-sent events until `signal` ends it, and opens it anew whenever it breaks off. EventSource is not used:
- * it can send no key except in the address.
- */
+/** Follows server-sent events until `signal` ends it. Not by EventSource, which can send a key only in the address. */
 export const followLive = (
   path: string,
   { key, signal, onEvent, onState }: LiveOptions & { onState: (state: LiveState) => void },

@@ -18,10 +18,7 @@ export const emptyRates = (now: number): LiveRates => {
   return { bucketSeconds, at, ...pick(() => at.map(() => 0)) }
 }
 
-/**
- * The rates after an event: `history` is all of the last 15 minutes, `rates` one bucket, which replaces what was known of it
- * before, and `tick` the present time.
- */
+/** The rates after an event: `history` is the last 15 minutes, `rates` replaces one bucket, `tick` is the present time. */
 export const ratesWith = (before: LiveRates, { name, data }: LiveEvent): LiveRates => {
   if (name === 'history') {
     const history = data as LiveHistory
