@@ -1,19 +1,7 @@
 import { resolve } from 'node:path'
 
-export type EngineConfig = Readonly<{
-  host: string
-  port: number
-  path: string
-  /** The password of the user `default`, who only reads. */
-  password: string
-  /** The password of the user `weir`, who also writes. */
-  weirPassword: string
-  threads: number
-  logLevel: string
-}>
-
 /** Reads the environment of the ClickHouse process; throws one error that names every problem. */
-export const readConfig = (env: NodeJS.ProcessEnv): EngineConfig => {
+export const readConfig = (env: NodeJS.ProcessEnv) => {
   const problems: string[] = []
   const port = Number(env.CLICKHOUSE_PORT ?? 8123)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) problems.push('CLICKHOUSE_PORT must be a port number')
@@ -29,6 +17,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): EngineConfig => {
     host: env.CLICKHOUSE_HOST ?? '127.0.0.1',
     port,
     path: resolve(env.CLICKHOUSE_PATH ?? ''),
+    /** Of the user `default`, who only reads, and of the user `weir`, who also writes. */
     password: env.CLICKHOUSE_PASSWORD ?? '',
     weirPassword: env.CLICKHOUSE_WEIR_PASSWORD ?? '',
     threads,

@@ -31,12 +31,10 @@ export const checkReading = async (
 export const readsOnly = () =>
   refusal(164, 'READONLY', 'default: Cannot execute query in readonly mode: this user only reads')
 
-const denied = (name: string) =>
-  refusal(
-    497,
-    'ACCESS_DENIED',
-    `default: Not enough privileges: this user reads tables and views, and cannot use ${name}()`,
-  )
+const denied = (name: string) => {
+  const problem = `default: Not enough privileges: this user reads tables and views, and cannot use ${name}()`
+  return refusal(497, 'ACCESS_DENIED', problem)
+}
 
 const FIRST_WORDS = new Set('SELECT WITH FROM ( SHOW DESCRIBE DESC EXPLAIN EXISTS CHECK USE SET'.split(' '))
 

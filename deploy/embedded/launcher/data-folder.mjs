@@ -43,11 +43,7 @@ export const readAddresses = (dataDir) => {
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-/**
- * @param {string} dataDir
- * @param {{ pid: number }} holder
- * @param {string} root the clone
- */
+/** @type {(dataDir: string, holder: { pid: number }, clone: string) => string} */
 export const inUseLine = (dataDir, holder, root) => {
   const edge = readAddresses(dataDir)?.EDGE_URL
   const reach = edge ? `at ${edge} (its documentation: ${edge}/docs)` : 'and is still starting'
@@ -58,10 +54,7 @@ export const inUseLine = (dataDir, holder, root) => {
   )
 }
 
-/**
- * @param {string} dataDir
- * @param {string} refusal
- */
+/** @type {(dataDir: string, refusal: string) => string} */
 export const unusableLine = (dataDir, refusal) =>
   `The data folder ${dataDir} cannot be used: ${refusal}. See to that, or set DATA_DIR to another folder.`
 

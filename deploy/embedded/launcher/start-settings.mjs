@@ -50,12 +50,7 @@ export const readStartSettings = (env, root) => {
   return { dataDir, edgeHost: env.EDGE_HOST?.trim() || '127.0.0.1', ports, ownPorts, problems }
 }
 
-/**
- * @param {string} name
- * @param {string | undefined} text
- * @param {number} fallback
- * @param {string[]} problems
- */
+/** @type {(name: string, text: string | undefined, fallback: number, problems: string[]) => number} */
 const readPort = (name, text, fallback, problems) => {
   if (!text?.trim()) return fallback
   const port = Number(text)

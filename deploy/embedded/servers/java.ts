@@ -10,11 +10,11 @@ export const javaCommand = (home: string | undefined): string => {
 /** Where the set-up put the jars of the Java parts. */
 export const jarsDir = (part: 'kafka' | 'registry'): string => join(packageRoot, '.parts', part)
 
-/**
- * The environment of every Java process. Java opens files by the machine's locale: under LC_ALL=C it finds no folder whose name
- * has a letter beyond ASCII, while Node writes all names as UTF-8.
- */
+/** Java opens files by the machine's locale: under LC_ALL=C it finds no folder whose name has a letter beyond ASCII. */
 export const javaEnvironment = { LC_ALL: 'C.UTF-8' } as const
+
+/** The light compiler and garbage collector make the start of these seldom busy parts a quarter shorter. */
+export const lightJava = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'] as const
 
 /**
  * The options of every Java process. From Java 24 on, Java warns of what Kafka and the registry do with memory, at every start;
@@ -22,10 +22,7 @@ export const javaEnvironment = { LC_ALL: 'C.UTF-8' } as const
  */
 export const javaOptions = ['-Dsun.misc.unsafe.memory.access=allow', '-XX:+ExitOnOutOfMemoryError'] as const
 
-/**
- * The text of a .properties file. Java reads such a file as Latin-1, takes a backslash for an escape, and drops blanks before a
- * value.
- */
+/** The text of a .properties file, which Java reads as Latin-1 with escapes, dropping blanks before a value. */
 export const javaProperties = (properties: Readonly<Record<string, string | number | boolean>>): string =>
   Object.entries(properties)
     .map(([name, value]) => `${name}=${escaped(String(value))}\n`)

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-export type PostgresUser = {
+type PostgresUser = {
   /** The command to put before Postgres's own; empty when Postgres can run as the current user. */
   readonly runAs: string[]
   /** Makes the user the owner of the data folder and of all that is in it. */

@@ -68,10 +68,7 @@ let hasSignal = false
 /** Whether a signal has come, and all that is left to do is to end. */
 export const isStopping = () => hasSignal
 
-/**
- * From now on a signal says "stopping …" at once, ends the running tool with all that it has started, and then this process.
- * Returns how to leave signals to others again.
- */
+/** From now on a signal ends the running tool with all that it has started, then this process. Returns how to undo that. */
 export function endOnSignal(output = process.stderr) {
   const handlers = Object.entries(EXIT_CODES).map(([signal, code]) => {
     const handler = () => {

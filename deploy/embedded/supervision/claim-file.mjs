@@ -38,21 +38,15 @@ export const claimFile = (file) => {
   }
 }
 
-/**
- * The living process that holds `file`. Nothing is claimed.
- * @param {string} file
- * @returns {Holder | undefined}
- */
+// The living process that holds a file. Nothing is claimed.
+/** @type {(file: string) => Holder | undefined} */
 export const livingHolderOf = (file) => {
   const holder = holderOf(readIfThere(file) ?? '')
   return holder !== undefined && isAlive(holder) ? holder : undefined
 }
 
-/**
- * Undefined for a file that names no process: one that a power failure left empty, after which its process is gone as well.
- * @param {string} text
- * @returns {Holder | undefined}
- */
+// Undefined for a file that names no process: one that a power failure left empty, after which its process is gone as well.
+/** @type {(text: string) => Holder | undefined} */
 const holderOf = (text) => {
   try {
     const claim = JSON.parse(text)
@@ -63,11 +57,8 @@ const holderOf = (text) => {
   }
 }
 
-/**
- * False when the file `to` is there already.
- * @param {string} from
- * @param {string} to
- */
+// False when the file `to` is there already.
+/** @type {(from: string, to: string) => boolean} */
 const link = (from, to) => {
   try {
     linkSync(from, to)

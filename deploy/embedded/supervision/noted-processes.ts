@@ -74,10 +74,7 @@ const endWithParent = (signal: NodeJS.Signals): string[] => {
 
 type NotedProcess = { name: string; pid: number; identity: string; stopSignal: NodeJS.Signals }
 
-/**
- * Notes a running process in the data folder, so that the next launcher finds it should this one be killed. Returns how to
- * remove the note.
- */
+/** Notes a running process, for the next launcher should this one be killed. Returns how to remove the note. */
 export const noteProcess = (dataDir: string, name: string, pid: number, stopSignal: NodeJS.Signals): (() => void) => {
   const file = join(dataDir, 'run', `${name}.pid`)
   const identity = identityOf(pid)
