@@ -1,5 +1,5 @@
+import type { LiveRates as LiveBucket, LiveHistory } from '../../typescript/src/endpoints.js'
 import type { LiveEvent } from './live.js'
-import type { LiveBucket, LiveHistory } from './shapes.js'
 
 const kinds = ['accepted', 'refused', 'waiting', 'interactions'] as const
 

@@ -1,5 +1,5 @@
+import type { AwaitedRecord } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
-import type { MissingShown } from '../api/shapes.js'
 import { html } from '../components/html.js'
 import { Asking, Card, Confirm, Empty, PageHead, Table, When } from '../components/shown.js'
 import { count, records, sentence } from '../components/words.js'
@@ -19,7 +19,7 @@ export const WaitingPage = (_: PageProps): VNode => {
   const missing = asked.answer && [...asked.answer.missing].sort((a, b) => b.waiting - a.waiting)
   const mayCancel = may(me, 'waiting:write') && org === me.org_id
 
-  const cancel = async ({ type, id }: MissingShown) => {
+  const cancel = async ({ type, id }: AwaitedRecord) => {
     try {
       const sum = await weir.waiting.cancel({ missing_type: type, missing_id: id }, { giveUpAfterMs: 60_000 })
       setOutcome(`${records(sum)} no longer ${sum === 1 ? 'waits' : 'wait'}`)

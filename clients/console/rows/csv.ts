@@ -1,10 +1,7 @@
 /** A record of a CSV file: its cells and the line it begins in, or why it cannot be read. */
 type CsvFileRow = { line: number; cells: string[]; fault?: string }
 
-/**
- * Reads CSV as RFC 4180 has it, in pieces of any size. A row that breaks its rules is given as such, and the next line begins anew,
- * so that one stray quote does not swallow the rest of the file.
- */
+/** Reads CSV (RFC 4180) in pieces of any size. After a row that breaks the rules the next line begins anew. */
 export const createCsvReader = () => {
   let state: 'start' | 'plain' | 'quoted' | 'closed' | 'broken' = 'start'
   let line = 1

@@ -1,4 +1,4 @@
-import type { TypeShown } from '../api/shapes.js'
+import type { TypeReference } from '../../typescript/src/endpoints.js'
 import { parseExactly, toRecord } from './cells.js'
 import { createCsvReader } from './csv.js'
 
@@ -18,7 +18,7 @@ export type OpenFile = {
 export class FileProblem extends Error {}
 
 /** Opens a file as records of a type. A large one is read piece by piece, never as a whole, unless it is one JSON array. */
-export const openFile = async (file: File, type: TypeShown): Promise<OpenFile> => {
+export const openFile = async (file: File, type: TypeReference): Promise<OpenFile> => {
   if (file.size === 0) throw new FileProblem(`${file.name} is empty`)
   const format = formatOf(file.name, await file.slice(0, 1024).text())
   if (format !== 'CSV')
@@ -59,7 +59,7 @@ const isWholeLine = (start: string): boolean => {
 
 async function* csv(
   file: File,
-  type: TypeShown,
+  type: TypeReference,
   columns: string[],
   onRead?: (bytes: number) => void,
 ): AsyncGenerator<FileRow, void, undefined> {

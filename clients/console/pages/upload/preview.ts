@@ -1,6 +1,6 @@
+import type { FieldReference, TypeReference } from '../../../typescript/src/endpoints.js'
 import type { RecordProblem } from '../../../typescript/src/index.js'
 import { useSession } from '../../api/session.js'
-import type { FieldShown, TypeShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
 import { kindWords } from '../../components/kinds.js'
 import { Card, Problems, Table } from '../../components/shown.js'
@@ -19,7 +19,7 @@ const mostTried = 1000
 
 type Tried = { rows: FileRow[]; isAll: boolean; refused: Map<number, readonly RecordProblem[]>; isDone: boolean }
 
-type PreviewProps = { type: TypeShown; opened: OpenFile; isPatient: boolean; onSend: () => void }
+type PreviewProps = { type: TypeReference; opened: OpenFile; isPatient: boolean; onSend: () => void }
 
 /** The first rows of a file, each value beside what the catalogue says of its field, and what would be refused. */
 export const UploadPreview = ({ type, opened, isPatient, onSend }: PreviewProps): VNode => {
@@ -101,7 +101,7 @@ const columnsOf = (rows: readonly FileRow[]): string[] => [
   ...new Set(rows.flatMap(({ record }) => (typeof record === 'object' && record !== null ? Object.keys(record) : []))),
 ]
 
-const ColumnHead = ({ name, field }: { name: string; field: FieldShown | undefined }): VNode => html`
+const ColumnHead = ({ name, field }: { name: string; field: FieldReference | undefined }): VNode => html`
   <th scope="col" title=${field?.about ?? ''}>${name}${field?.required && html`<span class="refused" title="required">*</span>`}
     <span class=${field ? 'kind' : 'kind refused'}>${field ? kindWords(field) : 'not known'}</span></th>`
 

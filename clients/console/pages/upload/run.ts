@@ -1,5 +1,5 @@
+import type { TypeReference } from '../../../typescript/src/endpoints.js'
 import { useSession } from '../../api/session.js'
-import type { TypeShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
 import { Card, Problems } from '../../components/shown.js'
 import { count, records, sentence } from '../../components/words.js'
@@ -15,7 +15,7 @@ const mostKept = 20_000
 
 type Tally = { bytes: number; accepted: number; refused: number; waiting: number }
 
-type RunProps = { file: File; type: TypeShown; opened: OpenFile; isPatient: boolean }
+type RunProps = { file: File; type: TypeReference; opened: OpenFile; isPatient: boolean }
 
 /** Sends a file through the SDK, and shows how far it is. */
 export const UploadRun = ({ file, type, opened, isPatient }: RunProps): VNode => {

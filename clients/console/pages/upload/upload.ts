@@ -1,5 +1,5 @@
-import { may, useSession } from '../../api/session.js'
-import { comesAlone, type TypeShown } from '../../api/shapes.js'
+import type { TypeReference } from '../../../typescript/src/endpoints.js'
+import { comesAlone, may, useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { Card, Choose, PageHead } from '../../components/shown.js'
 import { bytes, sentence } from '../../components/words.js'
@@ -48,7 +48,7 @@ export const UploadPage = ({ query }: PageProps): VNode => {
 }
 
 /** `shops.csv`, `2026-01-31_shop-tags.ndjson`: the longest name of a type that stands in the file's. */
-const guessType = (fileName: string, types: readonly Pick<TypeShown, 'type'>[]): string | undefined => {
+const guessType = (fileName: string, types: readonly Pick<TypeReference, 'type'>[]): string | undefined => {
   const plain = fileName.toLowerCase().replaceAll('_', '-')
   const found = types.filter(({ type }) => plain.includes(type)).sort((a, b) => b.type.length - a.type.length)
   return found[0]?.type
@@ -77,7 +77,7 @@ const DropZone = ({ file, onFile, isBusy }: DropProps): VNode => {
     </div>`
 }
 
-type OpenedProps = { file: File; type: TypeShown; isSending: boolean; isPatient: boolean; onSend: () => void }
+type OpenedProps = { file: File; type: TypeReference; isSending: boolean; isPatient: boolean; onSend: () => void }
 
 const Opened = ({ file, type, isSending, isPatient, onSend }: OpenedProps): VNode => {
   const [opened, setOpened] = useState<OpenFile>()
