@@ -107,10 +107,7 @@ const findAnalysts = (clickhouse: ClickHouse): Promise<Analyst[]> =>
     { prefix: analystPrefix },
   )
 
-/**
- * Lets the analysts there are read tables that were not there when they were made: a view of theirs that reads from such a
- * table would refuse them. Says how many there are, or undefined where this user may not look.
- */
+/** Lets analysts read tables that are new, or views of theirs would fail. Undefined where this user may not look. */
 export const updateAnalysts = async (clickhouse: ClickHouse, catalogue: Catalogue): Promise<number | undefined> => {
   if (!(await hasUsers(clickhouse))) return 0
   const analysts = await findAnalysts(clickhouse).catch((error: { type?: string }) => {

@@ -11,7 +11,7 @@ import { derivedId } from '#schemas/uuid.js'
 import { alone } from '../command/alone.js'
 import { OperatorError } from '../command/operator-error.js'
 import type { Parts } from '../command/servers.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import type { Loss, LossDeps } from './find-losses.js'
 
 type Options = { yes?: boolean; json?: boolean }
@@ -22,17 +22,15 @@ export const addAcceptLoss = (program: Command, session: Session): void => {
     .description('say what Kafka or Postgres has lost for good, and with --yes let integrity go on without it')
     .option('--yes', 'accept it; without this nothing is changed')
     .option('--json', 'one line of JSON: accepted, losses[]')
-    .addHelpText('after', examples('accept-loss', 'accept-loss --yes'))
-    .addHelpText(
-      'after',
-      `
+    .addHelpText('after', examplesAnd(about, 'accept-loss', 'accept-loss --yes'))
+    .action((options: Options) => run(options, session))
+}
+
+const about = `
 For partitions at which integrity stands still because the submitted log and
 Postgres no longer fit together. Restore what was lost from a copy if you can:
 this command is for when there is none. "When a part forgets" in
-docs/operations.md says what is lost, and what comes before --yes.`,
-    )
-    .action((options: Options) => run(options, session))
-}
+docs/operations.md says what is lost, and what comes before --yes.`
 
 const run = async ({ yes = false, json = false }: Options, session: Session): Promise<void> => {
   const { catalogue } = session
@@ -46,7 +44,7 @@ const run = async ({ yes = false, json = false }: Options, session: Session): Pr
     }),
   )
   if (json) session.print(JSON.stringify({ accepted: yes, losses }))
-  else session.print(losses.length === 0 ? 'Nothing is lost: log and Postgres fit together.' : toText(losses))
+  else session.print(losses.map(describe).join('\n\n') || 'Nothing is lost: log and Postgres fit together.')
   if (losses.length > 0 && !json)
     session.note(
       yes ? 'Accepted: integrity goes on.' : 'Nothing was changed. To go on without it: "weir accept-loss --yes"',
@@ -54,8 +52,6 @@ const run = async ({ yes = false, json = false }: Options, session: Session): Pr
 }
 
 const mostNamed = 20
-
-const toText = (losses: readonly Loss[]): string => losses.map(describe).join('\n\n')
 
 const describe = (loss: Loss): string => {
   const offsets = `${placeOf(loss)}: offsets ${loss.from} to ${loss.until - 1}`

@@ -67,7 +67,7 @@ const readSecret = async (file: string): Promise<string | undefined> => {
   }
 }
 
-// Written beside it and renamed: only a new file gets the mode, and nobody can read half a key.
+// Written beside it and renamed: only a new file gets the mode, and half a key is never read.
 const writeSecret = async (file: string, key: string): Promise<void> => {
   await mkdir(dirname(file), { recursive: true })
   const draft = `${file}.${process.pid}`

@@ -23,9 +23,8 @@ export const provisionSubjects = async (registry: Registry, catalogue: Catalogue
 }
 
 /**
- * Compares every topic's schema with the newest one in the registry, before anything is changed anywhere. Throws, naming the
- * fields, where a schema is new and would lose, change or demand a field. Resolves to the topics of which the registry has a
- * newer schema and this one as an earlier one: this Weir is older than the one that was provisioned last.
+ * Compares schemas with the newest in the registry, before anything is changed. Throws, naming the fields, where one would
+ * break readers. Resolves to the topics with a newer schema there: this Weir is older than the one provisioned last.
  */
 export const compareSubjects = async (
   registry: Pick<Registry, 'findLatest' | 'isRegistered'>,

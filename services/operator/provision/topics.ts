@@ -24,7 +24,7 @@ export const provisionTopics = (
     const missing = declared.filter(({ name }) => !there.has(name))
     const present = declared.filter(({ name }) => there.has(name))
     // Before anything is made: a refusal leaves all as it was.
-    refuseOtherCounts(present, await partitionsOf(admin, present))
+    if (present.length > 0) refuseOtherCounts(present, countPartitions((await metadataOf(admin, present)).topics))
     await create(admin, missing, replication)
     const found = await waitForLeaders(admin, declared)
     refuseOtherCounts(declared, countPartitions(found))
@@ -68,9 +68,6 @@ const refuseOtherCounts = (declared: readonly Topic[], found: ReadonlyMap<string
 }
 
 type Metadata = Awaited<ReturnType<Admin['fetchTopicMetadata']>>['topics']
-
-const partitionsOf = async (admin: Admin, topics: readonly Topic[]): Promise<Map<string, number>> =>
-  countPartitions(topics.length === 0 ? [] : (await metadataOf(admin, topics)).topics)
 
 const metadataOf = (admin: Admin, topics: readonly Topic[]) =>
   knownSoon(() => admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) }))

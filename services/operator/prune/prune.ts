@@ -16,7 +16,7 @@ import type { ExpiredRows } from '#tables/destination.js'
 import { readDuration } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
 import { createProgress } from '../command/progress.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 
 type Options = { verdicts?: string; rejections?: string; history?: string; dryRun?: boolean; json?: boolean }
 type Pruned = PrunedCounts & ExpiredRows
@@ -47,16 +47,17 @@ export const addPrune = (program: Command, session: Session): void => {
       '--json',
       'one line: verdicts, waits, keyed_interactions, keyed_requests, rejections, waiting_rows, retries, versions, dry_run',
     )
-    .addHelpText('after', examples('prune --dry-run', 'prune', 'prune --rejections 30d', 'prune --verdicts 24h --json'))
     .addHelpText(
       'after',
-      `
-With one of the three options only that is pruned, with none of them all. A verdict stays until it was published, and one on
-interactions for no longer than a day; one with a record that still waits, until that has ended. Once it is pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404. A replaced version leaves the type's history (weir.shops_history), the
-current one never does.`,
+      examplesAnd(about, 'prune --dry-run', 'prune', 'prune --rejections 30d', 'prune --verdicts 24h --json'),
     )
     .action((options: Options) => run(options, session))
 }
+
+const about = `
+With one of the three options only that is pruned, with none of them all. A verdict stays until it was published, and one on
+interactions for no longer than a day; one with a record that still waits, until that has ended. Once it is pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404. A replaced version leaves the type's history (weir.shops_history), the
+current one never does.`
 
 const run = async (options: Options, session: Session): Promise<void> => {
   const { rejections, history, ...before } = readCutoffs(options, session, Date.now())

@@ -26,10 +26,8 @@ export type TableRebuilt = {
 type Deps = Omit<Parts, 'pool'> & { table: Table; log: Log; stillAlone: StillAlone; signal: AbortSignal }
 
 /**
- * A new table from its topic, exchanged with the old one while the sink writes; with it the table of the newest versions, which
- * the new log feeds from the start. Nothing is lost between the two: all that was on the topic right after the exchange is read from
- * it, and what came later the sink could only write into the new one. The copier, a view, is there for the analysts: with it the new
- * table does not lag behind the old one at the exchange.
+ * A new table, exchanged with the old one while the sink writes. All that was on the topic right after the exchange is read
+ * from it; what came later the sink wrote into the new one. The copier, a view, keeps the new table from lagging behind.
  */
 export const rebuildTable = async (deps: Deps): Promise<TableRebuilt> => {
   const { table, clickhouse } = deps
@@ -102,9 +100,8 @@ const catchUp = async (deps: Deps, until: readonly Stretch[]): Promise<Filled> =
 const quietWithin = 10_000
 
 /**
- * Waits until no insert into a table runs. ClickHouse shows the rows of an insert in the table itself a moment before it
- * shows them in the table that a view copies them to: an exchange of the two in that moment would take the rows away again.
- * Under a load that knows no pause this gives up, because the rows are read from the topic in any case.
+ * Waits until no insert into a table runs: ClickHouse shows rows in a table a moment before they are in the table that a view
+ * copies them to, and an exchange would take them away. It gives up under a load without pause.
  */
 const quietMoment = (clickhouse: ClickHouse, table: string): Promise<boolean> => {
   const inserts = `select 1 from system.processes where query_kind = 'Insert' and position(query, {table:String}) > 0`

@@ -63,10 +63,7 @@ export const orderRetries = async (
 // As many as an uploader may order at once: an edge looks through all that waits of an organisation for each request.
 const mostOrdered = 10_000
 
-/**
- * The requests in the waves in which they are ordered: all that is referred to is decided before what refers to it, and of one
- * organisation no more wait at once than `mostOf` its type, or a single request.
- */
+/** What is referred to is decided first; of one organisation no more than `mostOf` its type wait at once, or one request. */
 export const wavesOf = function* (jobs: readonly Job[], mostOf: (type: string) => number): Generator<Job[]> {
   for (let left = jobs; left[0]; ) {
     const { type } = left[0]

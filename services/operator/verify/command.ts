@@ -3,7 +3,7 @@ import { reasonOf } from '#platform/health/health.js'
 import { readCount, readMoment, readName, readOrg } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
 import { createProgress } from '../command/progress.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import { type Findings, isClean, toJson, toText } from './report.js'
 import type { Range } from './subject.js'
 
@@ -27,16 +27,7 @@ export const addVerify = (program: Command, session: Session): void => {
     .option('--mend', 'publish again what is missing on a topic, and the newest event where an old one came after it')
     .option('--examples <n>', 'how many differences of each kind are shown', readExamples, 5)
     .option('--json', 'one line of JSON: is_clean, types with their counts, differences, mended')
-    .addHelpText(
-      'after',
-      examples('verify', 'verify --since 7d --type shops --type offers', 'verify --org acme --mend'),
-    )
-    .addHelpText(
-      'after',
-      `
-It reads and compares while the services run; what waits or is on its way is counted, and is no difference.
-Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 it could not be told.`,
-    )
+    .addHelpText('after', examplesAnd(about, ...calls))
     .action(async (options: Options) => {
       try {
         const findings = await run(options, session)
@@ -50,6 +41,11 @@ Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 i
       }
     })
 }
+
+const calls = ['verify', 'verify --since 7d --type shops --type offers', 'verify --org acme --mend']
+const about = `
+It reads and compares while the services run; what waits or is on its way is counted, and is no difference.
+Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 it could not be told.`
 
 const run = async (options: Options, session: Session): Promise<Findings> => {
   const { catalogue } = session

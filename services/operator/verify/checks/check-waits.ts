@@ -39,13 +39,9 @@ const checkState = ({ differences }: Subject, { one, partition, end }: WaitingBa
   const { counts, type, expectations } = one
   switch (row.state) {
     case 'waiting':
-      counts.waitingForReferences++
-      return
     case 'superseded':
-      counts.superseded++
-      return
     case 'cancelled':
-      counts.cancelled++
+      counts[countOf[row.state]]++
       return
     // What was refused is compared from the other side: its batch in the log leads to its row.
     case 'refused':
@@ -70,10 +66,9 @@ const checkState = ({ differences }: Subject, { one, partition, end }: WaitingBa
   }
 }
 
-/**
- * The same from the other side: batches in which records that waited were decided anew. `verdicts` were read before the rows are:
- * both are written in one transaction, so what a verdict says is in its row by now.
- */
+const countOf = { waiting: 'waitingForReferences', superseded: 'superseded', cancelled: 'cancelled' } as const
+
+/** The same from the other side. `verdicts` were read before the rows, and both are written in one transaction. */
 export const checkDecidedAnew = async (
   subject: Subject,
   { type, counts }: CheckedType,
