@@ -26,10 +26,7 @@ export type Registry = {
   register: (subject: string, schema: unknown, compatibility: Compatibility) => Promise<number>
   /** An encoder for a schema that was registered. */
   encoder: <T>(subject: string, schema: unknown) => Promise<(value: T) => Buffer>
-  /**
-   * A decoder into the form of `schema`, whichever schema the event was written with. Fields that `schema` does not have are
-   * left out; where that would lose something, ask for the `whole` event, and a message that has more fails as NewerSchema.
-   */
+  /** Leaves out fields that `schema` does not have; of a `whole` event, one that has more fails as NewerSchema. */
   decoder: <T>(schema: unknown, options?: { whole?: boolean }) => (message: Buffer) => Promise<T>
   /** The schema that a message was written with, as JSON text. */
   writerSchema: (id: number) => Promise<string>

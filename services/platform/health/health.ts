@@ -15,11 +15,8 @@ export const checkWithinForPeers = 2_000
 export const createReadiness =
   (checks: Record<string, Check>, bound = checkWithin): (() => Promise<Readiness>) =>
   async () => {
-    const states = await Promise.all(
-      Object.entries(checks).map(
-        async ([name, check]): Promise<[string, PartState]> => [name, await stateOf(check, bound)],
-      ),
-    )
+    const ask = async ([name, check]: [string, Check]) => [name, await stateOf(check, bound)] as const
+    const states = await Promise.all(Object.entries(checks).map(ask))
     return {
       status: states.every(([, state]) => state.ok) ? 'ready' : 'not_ready',
       parts: Object.fromEntries(states),
@@ -43,13 +40,12 @@ export const shareForASecond = <T>(
     const begunAt = now()
     until = Number.POSITIVE_INFINITY
     answer = ask()
+    const share = (ms: number): void => {
+      until = begunAt + ms
+    }
     answer.then(
-      (given) => {
-        until = begunAt + (isBrief(given) ? shareUnreadyFor : shareFor)
-      },
-      () => {
-        until = begunAt + shareFor
-      },
+      (given) => share(isBrief(given) ? shareUnreadyFor : shareFor),
+      () => share(shareFor),
     )
     return answer
   }

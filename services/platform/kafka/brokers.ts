@@ -14,10 +14,7 @@ type GroupBroker = Broker & Record<'joinGroup' | 'leaveGroup', (request: unknown
 export const adjustBrokers = (
   cluster: Cluster,
   deps: {
-    /**
-     * The most that one fetch unpacks; the record batch that exceeds it is the last one, and the rest is fetched again. Kafka
-     * bounds a fetch by compressed bytes only: 512 KiB of texts that repeat themselves were 83 MiB, of small records 578 000.
-     */
+    /** The most that a fetch unpacks: Kafka bounds it by compressed bytes only, and 512 KiB of repeated texts were 83 MiB. */
     bytesPerFetch: number
     /** How many milliseconds Kafka may hold the next fetch back at the most. */
     longestWait: () => number

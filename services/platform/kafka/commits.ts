@@ -9,10 +9,7 @@ export type Commits = ReturnType<typeof createCommits>
 
 const tryAgainAfter = 1_000
 
-/**
- * Commits offsets beside the work. Kafka takes some milliseconds to store them, and needs them only for the next owner of a
- * partition, who does again what was not committed. One commit is under way at a time; what is done meanwhile goes with the next.
- */
+/** Commits offsets beside the work, one commit at a time: the next owner of a partition does again what is not committed. */
 export const createCommits = (deps: { commit: (all: Done[]) => Promise<void>; log: Log }) => {
   let due = new Map<string, Done>()
   let membership = 0

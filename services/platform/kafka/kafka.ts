@@ -26,8 +26,7 @@ import { type PartitionReader, withPartitionReader } from './wire/read-partition
 import type { Received } from './wire/record-batch.js'
 import { createOpenSocket, type OpenSocket, orRefused } from './wire/socket.js'
 
-// Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our
-// trials.
+// Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a loss or a repetition that kafkajs made in trials.
 
 export type { PartitionReader } from './wire/read-partition.js'
 export type { Received } from './wire/record-batch.js'
@@ -131,7 +130,7 @@ export const createKafka = (
       throw orRefused(error, sasl !== undefined)
     })
   return {
-    // Each wire is a client of its own, with connections that nobody shares: they can be cut off.
+    // Each wire is a client of its own, with connections that no other shares: they can be cut off.
     createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched, deps.log))),
     consume: (options) => explained(consume(client, deps.log, deps.sessionTimeout ?? usualSessionTimeout, options)),
     withPartitionReader: (place, work) => explained(withPartitionReader(clientWith, open, place, work)),
@@ -292,10 +291,7 @@ const whileBeating = async (heartbeat: () => Promise<void>, work: () => Promise<
   if (lost) throw lost
 }
 
-/**
- * While its group's coordinator moves, kafkajs can forget its own name and go on: it fetches, but its heartbeats go to nobody, and
- * Kafka takes no offset from it. With this error it joins its group anew.
- */
+/** While its coordinator moves, kafkajs can forget its own name: it fetches, but commits nothing. This makes it join anew. */
 const rejoinIfForgotten = async (beat: () => Promise<void>, pulse: Pulse): Promise<void> => {
   if (pulse.isHeld()) return
   await beat()

@@ -7,9 +7,8 @@ type Seekable = {
 }
 
 /**
- * Has the first fetch of each partition since it was assigned begin one message earlier. What was handled last can then be
- * compared with what is known of it: a log that was cut and has grown again holds another message there. The committed offset
- * is not moved. Where the log no longer has that message, Kafka gives the fetch from the log's first message on.
+ * Has the first fetch of each partition begin one message earlier, to be compared with what was handled last: a log that was
+ * cut and has grown again holds another message there. The committed offset is not moved.
  */
 export const createLookBack = (consumer: Seekable) => {
   /** Where each partition's first fetch began, by `topic/partition`. */

@@ -2,16 +2,14 @@ import { reasonOf } from '../health/health.js'
 import type { Log } from '../health/log.js'
 import { placeOf, type TopicPartition } from './partitions.js'
 
-// kafkajs fetches again only when every partition of the last fetch is done. Work that takes longer than this does not hold up
-// the others any more.
+// kafkajs fetches again only when every partition of the last fetch is done: work that takes longer goes on aside.
 const asideAfter = 500
 const firstPause = 250
 const longestPause = 5_000
 
 /**
- * Keeps the partitions of one consumer apart: one that fails or hangs holds up no other, and the consumer stays in its group.
- * A partition whose work failed is paused, and fetched anew after a while from where it stopped; until then nothing of it is
- * kept in memory.
+ * Keeps the partitions of one consumer apart: one that fails or hangs holds up no other. It is paused, and fetched anew after
+ * a while from where it stopped; until then nothing of it is kept in memory.
  */
 export const createPartitionWork = (deps: {
   /** Leaves a partition out of the fetches from now on. */

@@ -100,8 +100,7 @@ export const createProducer = async (open: () => Promise<Wire>, now = () => perf
     mayGoOn: () => void,
   ): Promise<void> => {
     const failed = (cause: unknown): Error =>
-      // Wrapped: an error that kafkajs holds for final would end a consumer's process. As an error of ours the send is tried
-      // again until an operator has mended the topic.
+      // Wrapped: what kafkajs holds for final would end a consumer's process; this is tried again until the topic is mended.
       new Error(`Kafka did not take ${piece.length} messages for ${topic}/${partition}`, { cause })
     let last: unknown = new Error('its time was over before it began')
     for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
