@@ -103,8 +103,7 @@ const noAnswer = (
   { idempotencyKey }: CallRequest,
   cause: unknown,
 ): { error: WeirError; retryAfterMs: number | undefined } => {
-  // Node's fetch says only "fetch failed"; what happened is in its cause. Where a name has several addresses, each has an error
-  // of its own, and the one around them has a code and no text.
+  // Node's fetch says only "fetch failed"; its cause says more. Where a name has several addresses, it has a code and no text.
   const { message, code } = ((cause as { cause?: unknown }).cause ?? cause) as { message?: string; code?: unknown }
   const reason = message || (typeof code === 'string' ? code : String(cause))
   const isUntrusted = typeof code === 'string' && /CERT|SIGNATURE|^ERR_TLS/.test(code)
@@ -154,10 +153,8 @@ const fetchWithin = async <T>(
   // Not AbortSignal.any: on Node 20 it keeps memory for as long as the caller's signal lives.
   const ending = new AbortController()
   const stop = () => ending.abort(signal?.reason)
-  const timer = setTimeout(
-    () => ending.abort(new Error(`none within ${Math.round(ms / 1000)} s`)),
-    Math.min(ms, longestTimer),
-  )
+  const end = () => ending.abort(new Error(`none within ${Math.round(ms / 1000)} s`))
+  const timer = setTimeout(end, Math.min(ms, longestTimer))
   signal?.addEventListener('abort', stop)
   try {
     return await work(ending.signal)
@@ -174,13 +171,11 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
       clearTimeout(timer)
       reject(signal?.reason)
     }
-    const timer = setTimeout(
-      () => {
-        signal?.removeEventListener('abort', stop)
-        resolve()
-      },
-      Math.min(ms, longestTimer),
-    )
+    const end = () => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }
+    const timer = setTimeout(end, Math.min(ms, longestTimer))
     signal?.addEventListener('abort', stop, { once: true })
   })
 

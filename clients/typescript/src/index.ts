@@ -88,12 +88,8 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
 const readUrl = (given: string): string => {
   const refuse = (message: string) =>
     new WeirError('usage', message, "give createWeir the url of Weir, like { url: 'https://weir.example.com', key }")
-  let url: URL
-  try {
-    url = new URL(given)
-  } catch {
-    throw refuse(`${JSON.stringify(given)} is not a url`)
-  }
+  if (!URL.canParse(given)) throw refuse(`${JSON.stringify(given)} is not a url`)
+  const url = new URL(given)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse(`the url begins with ${url.protocol}`)
   if (url.username || url.password || url.search || url.hash)
     throw refuse('the url must have no user, query or fragment')

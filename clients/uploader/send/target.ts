@@ -7,10 +7,7 @@ export type Target = { url: string; key: string; keyId: string }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/**
- * The server and the key that were named, or those of the system that runs in this folder. A key is never an argument: arguments
- * are seen by everybody on the machine, and kept in the shell's history.
- */
+/** As named, or of the system that runs here. A key is never an argument, which everybody on the machine could see. */
 export const findTarget = (given: { url?: string; keyFile?: string }, env: Environment): Target => {
   const url = given.url ?? (env.WEIR_URL || undefined)
   const local = env.WEIR_LOCAL_URL || undefined

@@ -20,10 +20,7 @@ export const refusedFileOf = (file: string, format: Format): string =>
 
 export const nothingVouched: Vouched = { bytes: 0, sha256: createHash('sha256').digest('hex') }
 
-/**
- * The file of refused records, ready for more behind what the journal vouches for: rows behind that are of a chunk that is
- * going to be sent again. The file is made when the first record is refused.
- */
+/** Ready for more behind what the journal vouches for: rows behind that are of a chunk that is sent again. */
 export const openRefusedFile = async (
   path: string,
   how: { format: Format; columns: readonly string[] | undefined },
@@ -68,7 +65,7 @@ export const openRefusedFile = async (
   }
 }
 
-/** Makes room for the refused records of an upload that begins anew. Without `restart` nobody asked for that: the old ones stay. */
+/** Makes room for the refused records of an upload that begins anew. Without `restart` the old ones stay. */
 export const setAsideRefused = async (path: string, { restart }: { restart: boolean }): Promise<string | undefined> => {
   if (restart) await rm(path, { force: true })
   const isThere = await stat(path).then(

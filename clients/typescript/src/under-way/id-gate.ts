@@ -8,10 +8,7 @@ export type IdTurn = {
   leave: () => void
 }
 
-/**
- * The service decides records with one id in the order in which they arrive. Of two requests under way at once nobody knows
- * which arrives first, so the newer value could be replaced by the older one.
- */
+/** Of two requests under way at once it is not known which arrives first: an older value could replace the newer one. */
 export const createIdGate = (): IdGate => {
   // For each id that is under way: when the last request that carries it is over.
   const lastOf = new Map<string, Promise<void>>()
