@@ -71,10 +71,7 @@ const UNPACKERS = new Map<string, () => Transform>([
 
 export type Spool = Awaited<ReturnType<typeof openSpool>>
 
-/**
- * A folder of files from which the engine reads the data of requests. The chdb binding passes statements as UTF-8 text, which
- * would break binary data; and a body of any size must not stand in memory.
- */
+/** Files from which the engine reads the data of requests: as text it would break, and it may be too large for memory. */
 export const openSpool = async (folder: string) => {
   // Files that an earlier process left belong to requests that have ended with it.
   await rm(folder, { recursive: true, force: true })

@@ -14,10 +14,7 @@ export type StatementResult = { bytes: Uint8Array; rows: number; size: number; s
 /** The database and the settings that a statement runs with. They hold for one request alone. */
 type Surroundings = { settings: ReadonlyMap<string, string> } & Partial<Pick<QueryRequest, 'database' | 'readonly'>>
 
-/**
- * The ClickHouse engine on one data folder. Settings stay with a connection, so each statement gets a connection of its own,
- * which takes 2 ms. The root connection keeps the engine loaded between statements, and cancels them.
- */
+/** Settings stay with a connection, so each statement gets its own, in 2 ms; the root one keeps the engine loaded. */
 export const openEngine = (path: string, threads: number, onRefusedWrite: () => void) => {
   // The first connection configures the engine for all.
   const root = new Session(path, { connectionArgs: [`--config-file=${access}`] })

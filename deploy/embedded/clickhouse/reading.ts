@@ -3,10 +3,8 @@ import { ClickHouseError, refusal } from './errors.js'
 import { isWord, literal, type Token, tokensOf } from './statement-split.js'
 
 /**
- * Refuses what an analyst's statement must not do and the engine itself would allow: its `readonly` stops writing, and the grants
- * in access.xml stop most reading outside of the database, but neither stops the function file() nor INTO OUTFILE.
- * The statement is looked at as the engine writes it down again (formatQuery): one statement, without comments, with every name
- * spelled out, so that nothing can hide from this look that the engine would see.
+ * Refuses what the engine would allow an analyst: `readonly` and the grants in access.xml stop neither file() nor INTO
+ * OUTFILE. The statement is looked at as the engine writes it down again (formatQuery), so that nothing can hide.
  */
 export const checkReading = async (
   engine: Engine,

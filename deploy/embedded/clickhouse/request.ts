@@ -88,9 +88,8 @@ type Credentials = { user: string; password: string }
 const fromHeaders = (headers: IncomingHttpHeaders): Credentials | undefined => {
   const user = header(headers, 'x-clickhouse-user')
   const password = header(headers, 'x-clickhouse-key')
-  return user === undefined && password === undefined
-    ? undefined
-    : { user: user || 'default', password: password ?? '' }
+  if (user === undefined && password === undefined) return undefined
+  return { user: user || 'default', password: password ?? '' }
 }
 
 const fromAuthorization = (authorization: string | undefined): Credentials | undefined => {

@@ -7,12 +7,8 @@ import { resolve } from 'node:path'
 /** @typedef {{ launcher: number, dataDir: string | undefined }} OtherWeir a Weir that runs, and where its data is */
 /** @typedef {{ variable: string, port: number, problem: string, holder?: string | undefined, weir?: OtherWeir | undefined }} BusyPort */
 
-/**
- * Says which ports this start needs and cannot have, who has them, and what to do: a line for each other Weir with all of its
- * ports, and a line for each port of any other program.
- * @param {{ edgeHost: string, ports: Readonly<Record<string, number>>, ownPorts: readonly string[] }} config
- * @returns {Promise<string[]>}
- */
+// Which ports this start needs and cannot have, who has them, and what to do: a line for each other Weir, or other program's port.
+/** @type {(config: { edgeHost: string, ports: Readonly<Record<string, number>>, ownPorts: readonly string[] }) => Promise<string[]>} */
 export const findBusyPorts = async ({ edgeHost, ports, ownPorts }) => {
   const tried = await Promise.all(
     ownPorts.map((variable) =>

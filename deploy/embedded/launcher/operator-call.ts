@@ -32,10 +32,7 @@ export const uploaderOptions = optionsOf(
   'dry-run json restart skip-unknown',
 )
 
-/**
- * Without the two dashes, npm takes the options for its own and hands on the other words: `npm run weir prune --dry-run` would
- * prune. What npm took stands in its environment. Returns a line that says what to write instead.
- */
+/** Without `--` npm takes the options for its own: `npm run weir prune --dry-run` would prune. Says what to write. */
 export const takenByNpm = (
   env: Environment,
   words: readonly string[],

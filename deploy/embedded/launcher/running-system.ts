@@ -50,10 +50,7 @@ type OperatorSystem = {
   elsewhere: string | undefined
 }
 
-/**
- * Each address is the one that the environment names, else that of the system that runs in DATA_DIR. Where none runs there,
- * it is nowhere, and not a default port: another folder's system may listen on that.
- */
+/** As the environment names it, else of the system in DATA_DIR; else nowhere: another system may have the default port. */
 export const operatorSystem = (env: Readonly<Record<string, string | undefined>>): OperatorSystem => {
   const config = readConfig(env)
   const given = { ...config.addresses, EDGE_URL: env.EDGE_URL || edgeUrl(config) }

@@ -28,10 +28,7 @@ export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
       answersHttp(`${name === 'edge' ? edgeUrl(config) : `http://127.0.0.1:${config.ports[port]}`}/readyz`),
   }))
 
-/**
- * Makes what the services need: topics, subjects, tables, migrations, and the organisation demo, whose key is written to
- * <dataDir>/demo-key. What exists already stays as it is. `env` are further variables. `done` resolves to what it leaves to the operator to do.
- */
+/** Makes topics, subjects, tables and the organisation demo; `done` resolves to what is left to the operator. */
 export const provision = (
   config: LauncherConfig,
   env: Record<string, string> = {},

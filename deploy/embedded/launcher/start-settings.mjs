@@ -26,8 +26,7 @@ const portsAndAddresses = [
 ]
 
 /**
- * What a start takes of this machine: its data folder and its ports. `ownPorts` are those that it listens on: the services', and
- * those of the parts that it starts. `problems` says what is wrong with the variables.
+ * What a start takes of this machine. `ownPorts` are those that it listens on: the services', and those of the parts that it starts.
  * @param {Readonly<Record<string, string | undefined>>} env
  * @param {string} root the clone
  */

@@ -16,10 +16,7 @@ export const javaEnvironment = { LC_ALL: 'C.UTF-8' } as const
 /** The light compiler and garbage collector make the start of these seldom busy parts a quarter shorter. */
 export const lightJava = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'] as const
 
-/**
- * The options of every Java process. From Java 24 on, Java warns of what Kafka and the registry do with memory, at every start;
- * it reads this property, which older ones ignore, where it would refuse an option that it does not know.
- */
+/** Java 24 warns at every start of what these parts do with memory, without this property, which older ones ignore. */
 export const javaOptions = ['-Dsun.misc.unsafe.memory.access=allow', '-XX:+ExitOnOutOfMemoryError'] as const
 
 /** The text of a .properties file, which Java reads as Latin-1 with escapes, dropping blanks before a value. */

@@ -72,13 +72,8 @@ export const kafkaPart = (options: {
  * in the log with an offset that is there already; and a Kafka that is started again deletes such a log. So Java's debugger
  * agent, which costs nothing until that error is thrown, ends Kafka in the middle of the first such write.
  */
-const endAtDiskFault = `-agentlib:jdwp=${[
-  'transport=dt_socket',
-  'address=127.0.0.1:0',
-  'server=y',
-  'onthrow=java.lang.InternalError',
-  'launch=end-kafka.sh',
-].join(',')}`
+const endAtDiskFault =
+  '-agentlib:jdwp=transport=dt_socket,address=127.0.0.1:0,server=y,onthrow=java.lang.InternalError,launch=end-kafka.sh'
 
 /** Made once and kept: a formatting that was interrupted is repeated with the same id. */
 const clusterId = async (home: string): Promise<string> => {
@@ -102,10 +97,7 @@ const fetchMisplaced = async (logDir: string, id: string): Promise<void> => {
 /** A second listener on `port`, for clients behind a proxy, whom Kafka sends back to the proxy's `advertisedPort`. */
 export type Behind = { port: number; advertisedPort: number }
 
-/**
- * Another such listener, as clusters of one's own have them: over TLS, for users with a password or a token, each of whom may do
- * only what an access rule allows. For tests: those who come by the part's own port are let in as before, and may do anything.
- */
+/** For tests: over TLS, with logins and access rules. Those who come by the part's own port may do anything, as before. */
 type Guarded = Behind & {
   /** File with the private key and the certificate (PEM). */
   pem: string
@@ -201,10 +193,7 @@ export const kafkaProperties = (options: {
 
 const WITHIN_MS = 2_000
 
-/**
- * Whether a broker answers on this port and has finished starting. Asked in Kafka's own protocol, in 30 bytes, because a client
- * library logs errors when it is used this early, and then waits longer than the start takes.
- */
+/** Asked in Kafka's own protocol: a client library logs errors this early, and waits longer than the start takes. */
 const answersKafka = (port: number, host = '127.0.0.1'): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ port, host })

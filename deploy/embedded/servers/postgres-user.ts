@@ -44,8 +44,7 @@ const setpriv = (uid: number, gid: number, power?: string): string[] => {
     `--reuid=${uid}`,
     `--regid=${gid}`,
     '--clear-groups',
-    // Postgres looks for its own binary with access(2), which ignores the extra power of any user but root unless this is
-    // set.
+    // Without this, access(2), by which Postgres looks for its own binary, ignores the extra power of any user but root.
     ...(power ? ['--securebits=+no_setuid_fixup'] : []),
     `--inh-caps=${powers}`,
     `--ambient-caps=${powers}`,

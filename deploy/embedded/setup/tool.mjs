@@ -13,10 +13,7 @@ export class SetUpFailure extends Error {
 
 const TAIL_LINES = 15
 
-/**
- * Runs one tool to its end. Its whole output goes to .parts/logs/<name>.log, each line also to `onLine`;
- * when it fails, the last lines and `nextStep` are what the user sees. A tool that must not be killed halfway says so.
- */
+/** Its output goes to .parts/logs/<name>.log, each line also to `onLine`; if it fails, the last lines and `nextStep` are shown. */
 export async function runTool({
   name,
   command,

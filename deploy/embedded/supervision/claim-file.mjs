@@ -5,15 +5,12 @@ import { hasCode, identityOf, isAlive, readIfThere } from './process-identity.mj
 
 /** @typedef {{ pid: number, identity: string }} Holder the process that a claim names */
 
-/**
- * Claims `file` for this process. While a living process holds the file, or is just taking it over, that process is returned
- * instead. The claim of a process that is gone is stale, and is taken over.
- * @param {string} file
- * @returns {{ holder?: undefined, release: () => void } | { holder: Holder }}
- */
+// Claims `file` for this process. While a living process holds the file, or is just taking it over, that process is returned
+// instead. The claim of a process that is gone is stale, and is taken over.
+/** @type {(file: string) => { holder?: undefined, release: () => void } | { holder: Holder }} */
 export const claimFile = (file) => {
   const mine = JSON.stringify({ pid: process.pid, identity: identityOf(process.pid) })
-  // Written aside and linked when whole: nobody ever reads half a claim, and of two links only one succeeds.
+  // Written aside and linked when whole: half a claim is never read, and of two links only one succeeds.
   const draft = `${file}.${process.pid}`
   try {
     writeFileSync(draft, mine)
