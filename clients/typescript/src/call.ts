@@ -95,8 +95,7 @@ const judge = (
 }
 
 /** A 400 with batches is an upload of which every record was refused; one without is no upload at all. */
-const hasBatches = (json: unknown): boolean =>
-  typeof json === 'object' && json !== null && Array.isArray((json as { batches?: unknown }).batches)
+const hasBatches = (json: unknown): boolean => Array.isArray((json as { batches?: unknown } | undefined)?.batches)
 
 const noAnswer = (
   url: string,

@@ -58,11 +58,7 @@ export class WeirError extends Error {
 
 /** The error for an answer that is none of the good ones. */
 export const errorOfAnswer = (status: number, json: unknown, idempotencyKey: string | undefined): WeirError => {
-  const said = (typeof json === 'object' && json !== null ? json : {}) as {
-    message?: unknown
-    request_id?: unknown
-    problems?: RecordProblem[]
-  }
+  const said = (json ?? {}) as { message?: unknown; request_id?: unknown; problems?: RecordProblem[] }
   const message = typeof said.message === 'string' ? said.message : `the answer was ${status} without a message`
   const requestId = typeof said.request_id === 'string' ? said.request_id : undefined
   const problems = Array.isArray(said.problems) ? said.problems : []
