@@ -1,5 +1,4 @@
-// Writes the derived files into schemas/published/, into the clients and into docs/. With --check it writes nothing and fails where one is
-// stale.
+// Writes the derived files of schemas/published/, the clients and docs/. With --check it only fails where one is stale.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'

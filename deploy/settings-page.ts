@@ -18,7 +18,7 @@ import { configSchema as sink } from '../services/sink/config.js'
 import { readConfig } from './embedded/launcher/config.js'
 
 /** One row of the page. `fallback` is the default; without one it is empty. */
-export type Setting = { name: string; readers: string[]; fallback: string; meaning: string }
+type Setting = { name: string; readers: string[]; fallback: string; meaning: string }
 
 /** The variables that no service reads, and what a part reads otherwise than the services: name, readers, default, meaning. */
 const elsewhere = rowsOf(`

@@ -1,7 +1,7 @@
 import { createConnection } from './api/connection.js'
 import { type ConsoleSession, createSession, SessionContext, signIn } from './api/session.js'
-import type { Myself, TypeShown } from './api/shapes.js'
 import { html } from './components/html.js'
+import { sentence } from './components/words.js'
 import { Frame } from './frame/frame.js'
 import { SignIn } from './frame/sign-in.js'
 import { useCallback, useEffect, useMemo, useState } from './vendor/hooks.js'
@@ -11,7 +11,7 @@ import { render } from './vendor/preact.js'
 const keyName = 'weir.key'
 const orgName = 'weir.org'
 
-type SignedIn = { key: string; me: Myself; types: TypeShown[] }
+type SignedIn = Pick<ConsoleSession, 'key' | 'me' | 'types'>
 
 const Console = () => {
   const [signedIn, setSignedIn] = useState<SignedIn>()
@@ -30,7 +30,11 @@ const Console = () => {
     } catch (error) {
       const status = (error as { status?: number }).status
       if (status === 401) sessionStorage.removeItem(keyName)
-      setMessage(status === 401 ? 'This key is not valid: it may be mistyped, expired or revoked.' : sentence(error))
+      setMessage(
+        status === 401
+          ? 'This key is not valid: it may be mistyped, expired or revoked.'
+          : sentence((error as Error).message),
+      )
     }
     setTrying(false)
   }, [])
@@ -51,8 +55,8 @@ const Console = () => {
   }, [])
 
   const connection = useMemo(() => createConnection(isAlive), [])
-  const session = useMemo<ConsoleSession | undefined>(
-    () => signedIn && createSession(signedIn, { connection, org, setOrg, signOut }),
+  const session = useMemo(
+    () => signedIn && createSession({ ...signedIn, connection, org, setOrg, signOut }),
     [signedIn, org],
   )
   if (!session) {
@@ -69,11 +73,6 @@ const isAlive = async (): Promise<boolean> => {
   } catch {
     return false
   }
-}
-
-const sentence = (error: unknown): string => {
-  const text = error instanceof Error ? error.message : String(error)
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 const place = document.getElementById('console')

@@ -1,9 +1,6 @@
 import { spawn } from 'node:child_process'
 
-/**
- * For every process that uses kafkajs. Newer Nodes than 22 warn of a timer that kafkajs sets in the past, once in each process,
- * and let it fire at once, as all do.
- */
+/** For processes that use kafkajs: Nodes after 22 warn of a timer that it sets in the past, and let it fire at once, as all do. */
 export const withoutTimerWarning = '--disable-warning=TimeoutNegativeWarning'
 
 /** Runs Node with `args` in the foreground, then does what comes `afterwards`, and ends this process with the same exit code. */

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// `npm run weir -- …`, or `weir …` after `npm link`: the operator's commands, and the uploader's. Standard output is the command's
-// own; scripts read it.
+// `npm run weir -- …`, or `weir …` after `npm link`: all commands. Standard output is theirs alone, since scripts read it.
 import { fileURLToPath } from 'node:url'
 import { runNode, withoutTimerWarning } from './run-node.mjs'
 import { runUploader, uploaderCommands } from './run-uploader.mjs'

@@ -5,7 +5,7 @@ import { logVariables, partVariables } from '#platform/process/part-variables.js
 
 const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, HISTORY_DAYS } = retentionVariables
 
-/** Stands for the address of a part that nobody named, and that `npm run weir` did not find in its data folder. */
+/** Stands for the address of a part that no variable names, and that `npm run weir` did not find in its data folder. */
 export const nowhere = 'nowhere'
 
 export const configSchema = {

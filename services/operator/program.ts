@@ -52,25 +52,18 @@ const createProgram = (session: Session): Command => {
     .addHelpText('after', examples('keys issue --org acme', 'keys list', 'keys issue --help'))
 
   const keys = program.command('keys').description('issue, list, rotate and revoke API keys')
-  addKeysIssue(keys, session)
-  addKeysList(keys, session)
-  addKeysRotate(keys, session)
-  addKeysRevoke(keys, session)
+  for (const add of [addKeysIssue, addKeysList, addKeysRotate, addKeysRevoke]) add(keys, session)
 
   addOrgs(program, session)
   addAnalysts(program, session)
 
   const rejected = program.command('rejected').description('look at refused records, and submit them again')
-  addRejectedList(rejected, session)
-  addRejectedShow(rejected, session)
-  addRejectedRetry(rejected, session)
+  for (const add of [addRejectedList, addRejectedShow, addRejectedRetry]) add(rejected, session)
 
   const waiting = program
     .command('waiting')
     .description('look at records that wait for what they refer to, and cancel them')
-  addWaitingList(waiting, session)
-  addWaitingShow(waiting, session)
-  addWaitingCancel(waiting, session)
+  for (const add of [addWaitingList, addWaitingShow, addWaitingCancel]) add(waiting, session)
 
   addPrune(program, session)
   const rebuild = program
@@ -79,8 +72,6 @@ const createProgram = (session: Session): Command => {
   addRebuildIndex(rebuild, session)
   addRebuildAnalytics(rebuild, session)
 
-  addProvision(program, session)
-  addVerify(program, session)
-  addAcceptLoss(program, session)
+  for (const add of [addProvision, addVerify, addAcceptLoss]) add(program, session)
   return program
 }

@@ -54,13 +54,8 @@ export const createClickHouse = (url: string, options: Options = {}): ClickHouse
       await client.command({ query: sql, ...cutOff })
     },
     query: async <Row>(sql: string, values: Record<string, unknown> = {}, settings = {}) => {
-      const answer = await client.query({
-        query: sql,
-        query_params: values,
-        format: 'JSONEachRow',
-        clickhouse_settings: settings,
-        ...cutOff,
-      })
+      const asked = { query: sql, query_params: values, clickhouse_settings: settings, ...cutOff }
+      const answer = await client.query({ ...asked, format: 'JSONEachRow' })
       return answer.json<Row>()
     },
     insertAvro: async (table, container) => {

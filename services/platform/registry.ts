@@ -15,10 +15,7 @@ const lookUpWithin = 20_000
 /** A message that will never be readable, however often it is tried: not in our format, or its schema is gone. */
 export class Undecodable extends Error {}
 
-/**
- * A message of a newer version of the reader's own schema: it may carry values that this process knows nothing of. Once the
- * process is upgraded it reads the message whole.
- */
+/** A message of a newer version of the reader's schema, with values that only an upgraded process can read. */
 export class NewerSchema extends Error {}
 
 /** A rule of the registry for the schemas of one subject. */
@@ -29,10 +26,7 @@ export type Registry = {
   register: (subject: string, schema: unknown, compatibility: Compatibility) => Promise<number>
   /** An encoder for a schema that was registered. */
   encoder: <T>(subject: string, schema: unknown) => Promise<(value: T) => Buffer>
-  /**
-   * A decoder into the form of `schema`, whichever schema the event was written with. Fields that `schema` does not have are
-   * left out; where that would lose something, ask for the `whole` event, and a message that has more fails as NewerSchema.
-   */
+  /** Leaves out fields that `schema` does not have; of a `whole` event, one that has more fails as NewerSchema. */
   decoder: <T>(schema: unknown, options?: { whole?: boolean }) => (message: Buffer) => Promise<T>
   /** The schema that a message was written with, as JSON text. */
   writerSchema: (id: number) => Promise<string>
@@ -67,27 +61,16 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
 
   const addressOf = (subject: string): string => `${base}/subjects/${encodeURIComponent(subject)}`
 
-  const writerSchema = (id: number): Promise<string> => {
-    const known = written.get(id)
-    if (known) return known
-    // Not through the client: it keeps only the compiled schema, which has lost its logical types.
-    const asked = findJson<{ schema: string }>(`${base}/schemas/ids/${id}`).then((found) => {
+  const writerSchema = (id: number): Promise<string> =>
+    askOnce(written, id, async () => {
+      // Not through the client: it keeps only the compiled schema, which has lost its logical types.
+      const found = await findJson<{ schema: string }>(`${base}/schemas/ids/${id}`)
       if (!found) throw new Undecodable(`the schema registry knows no schema ${id}`)
       return found.schema
     })
-    written.set(id, asked)
-    asked.catch(() => written.delete(id))
-    return asked
-  }
 
-  const idOf = (subject: string, schema: string): Promise<number> => {
-    const known = ids.get(subject + schema)
-    if (known) return known
-    const asked = findId(subject, schema)
-    ids.set(subject + schema, asked)
-    asked.catch(() => ids.delete(subject + schema))
-    return asked
-  }
+  const idOf = (subject: string, schema: string): Promise<number> =>
+    askOnce(ids, subject + schema, () => findId(subject, schema))
   const findId = async (subject: string, schema: string): Promise<number> => {
     const asked = client.getRegistryIdBySchema(subject, { type: SchemaType.AVRO, schema })
     // The client has no bound of its own for a registry that hangs.
@@ -123,12 +106,10 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
     encoder: <T>(subject: string, schema: unknown) => {
       const text = JSON.stringify(schema)
       // Integrity opens one for each of its fifteen types, and most of them are for the same two topics.
-      const known = encoders.get(subject + text)
-      if (known) return known as Promise<(value: T) => Buffer>
-      const asked = idOf(subject, text).then((id) => createEncode<T>(avro.Type.forSchema(schema as avro.Schema), id))
-      encoders.set(subject + text, asked)
-      asked.catch(() => encoders.delete(subject + text))
-      return asked
+      return askOnce(encoders, subject + text, async () => {
+        const id = await idOf(subject, text)
+        return createEncode<T>(avro.Type.forSchema(schema as avro.Schema), id)
+      }) as Promise<(value: T) => Buffer>
     },
     decoder: <T>(schema: unknown, { whole = false } = {}) => {
       const reader = avro.Type.forSchema(schema as avro.Schema)
@@ -157,6 +138,16 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
     prepare: (subject, schema) => idOf(subject, JSON.stringify(schema)),
     ping: async () => void (await ping()),
   }
+}
+
+/** What was asked for before; asked again only where that failed. */
+const askOnce = <Key, T>(known: Map<Key, Promise<T>>, key: Key, ask: () => Promise<T>): Promise<T> => {
+  const before = known.get(key)
+  if (before) return before
+  const asked = ask()
+  known.set(key, asked)
+  asked.catch(() => known.delete(key))
+  return asked
 }
 
 const refuseNewer = (uncovered: readonly string[]): void => {

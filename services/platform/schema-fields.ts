@@ -43,10 +43,7 @@ type Definition = {
   fields?: { name: string; type: unknown; default?: unknown }[]
 }
 
-/**
- * The fields that events of the `written` schema may carry and that a reader with the schema `known` would leave out or could
- * not read: fields that it does not know, and fields that may hold another kind of value, such as null.
- */
+/** What a reader with the schema `known` would leave out or misread: fields it does not know, or of other kinds. */
 export const uncoveredBy = (known: unknown, written: unknown): string[] => {
   const reader = fieldsOf(known)
   return [...fieldsOf(written)].flatMap(([path, { kinds }]) => {

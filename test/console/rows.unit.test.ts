@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { TypeShown } from '../../clients/console/api/shapes.js'
 import { mended } from '../../clients/console/components/record-form.js'
 import { isExact, parseExactly, toRecord } from '../../clients/console/rows/cells.js'
 import { createCsvReader } from '../../clients/console/rows/csv.js'
 import { formatOf, openFile } from '../../clients/console/rows/read-file.js'
 import { refusedFile } from '../../clients/console/rows/refused-file.js'
+import type { TypeReference } from '../../clients/typescript/src/endpoints.js'
 import { typeReferences } from './pretend/world.js'
 
-const offers = typeReferences().find(({ type }) => type === 'offers') as unknown as TypeShown
+const offers = typeReferences().find(({ type }) => type === 'offers') as unknown as TypeReference
 
 const rowsOf = async (name: string, text: string | Uint8Array<ArrayBuffer>) => {
   const opened = await openFile(new File([text], name), offers)

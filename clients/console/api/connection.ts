@@ -1,17 +1,10 @@
-/** Whether the edge can be reached. `times` counts how often it came back: whoever shows something old asks again then. */
-export type Reach = { isLost: boolean; times: number }
+/** Whether the edge can be reached. `times` counts how often it came back: a page that shows something old asks again then. */
+type Reach = { isLost: boolean; times: number }
 
-export type EdgeConnection = {
-  now: () => Reach
-  /** Calls back at each change; what it returns ends that. */
-  follow: (tell: () => void) => () => void
-  /** A request got no answer. From then on the edge is asked for a sign of life until it gives one. */
-  lost: () => void
-  stop: () => void
-}
+export type EdgeConnection = ReturnType<typeof createConnection>
 
 /** `isAlive` asks the edge for a sign of life; false where none comes. */
-export const createConnection = (isAlive: () => Promise<boolean>): EdgeConnection => {
+export const createConnection = (isAlive: () => Promise<boolean>) => {
   const followers = new Set<() => void>()
   let reach: Reach = { isLost: false, times: 0 }
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -31,10 +24,12 @@ export const createConnection = (isAlive: () => Promise<boolean>): EdgeConnectio
 
   return {
     now: () => reach,
-    follow: (tell) => {
+    /** Calls back at each change; what it returns ends that. */
+    follow: (tell: () => void) => {
       followers.add(tell)
-      return () => followers.delete(tell)
+      return (): void => void followers.delete(tell)
     },
+    /** A request got no answer. From then on the edge is asked for a sign of life until it gives one. */
     lost: () => {
       if (reach.isLost) return
       change({ ...reach, isLost: true })

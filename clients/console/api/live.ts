@@ -1,18 +1,19 @@
 /** One server-sent event; `data` is its JSON. */
 export type LiveEvent = { name: string; data: unknown }
 
-/**
- * Reads a stream of server-sent events until `signal` ends it, and opens it anew whenever it breaks off. EventSource is not used:
- * it can send no key except in the address.
- */
-export const followLive = (path: string, { key, signal, onEvent, onState }: LiveOptions): void => {
+/** Follows server-sent events until `signal` ends it. Not by EventSource, which can send a key only in the address. */
+export const followLive = (
+  path: string,
+  { key, signal, onEvent, onState }: LiveOptions & { onState: (state: LiveState) => void },
+): void => {
   const run = async () => {
     for (let failures = 0; !signal.aborted; ) {
-      const outcome = await readOnce(path, key, signal, (event) => {
+      const take = (event: LiveEvent) => {
         failures = 0
         onState({ isOpen: true })
         onEvent(event)
-      })
+      }
+      const outcome = await readOnce(path, { key, signal, onEvent: take })
       if (signal.aborted) return
       failures += 1
       onState({ isOpen: false, ...outcome })
@@ -23,12 +24,7 @@ export const followLive = (path: string, { key, signal, onEvent, onState }: Live
   void run()
 }
 
-export type LiveOptions = {
-  key: string
-  signal: AbortSignal
-  onEvent: (event: LiveEvent) => void
-  onState: (state: LiveState) => void
-}
+type LiveOptions = { key: string; signal: AbortSignal; onEvent: (event: LiveEvent) => void }
 
 /** `isRefused` where asking again would not help. `status` is undefined where no answer came. */
 export type LiveState = { isOpen: boolean; isRefused?: boolean; status?: number }
@@ -36,12 +32,7 @@ export type LiveState = { isOpen: boolean; isRefused?: boolean; status?: number 
 // The edge writes at least a comment every 10 s.
 const longestSilence = 30_000
 
-const readOnce = async (
-  path: string,
-  key: string,
-  signal: AbortSignal,
-  onEvent: (event: LiveEvent) => void,
-): Promise<Omit<LiveState, 'isOpen'>> => {
+const readOnce = async (path: string, { key, signal, onEvent }: LiveOptions): Promise<Omit<LiveState, 'isOpen'>> => {
   const ending = new AbortController()
   const end = () => ending.abort()
   signal.addEventListener('abort', end)
@@ -73,7 +64,7 @@ const readOnce = async (
   }
 }
 
-/** Takes the text of a stream in pieces of any size, and tells each event once it is whole. */
+/** Takes the text of a stream in pieces of any size, and hands on each event once it is whole. */
 export const createEventReader = (onEvent: (event: LiveEvent) => void): ((text: string) => void) => {
   let held = ''
   let name = 'message'

@@ -1,10 +1,12 @@
+import type { LiveRates as LiveBucket, LiveHistory } from '../../typescript/src/endpoints.js'
 import type { LiveEvent } from './live.js'
-import type { LiveBucket, LiveHistory } from './shapes.js'
 
 const kinds = ['accepted', 'refused', 'waiting', 'interactions'] as const
 
+type Kind = (typeof kinds)[number]
+
 /** What was decided in each bucket of time: `at` has the start of each, in seconds since 1970. */
-export type LiveRates = { bucketSeconds: number; at: number[] } & Record<(typeof kinds)[number], number[]>
+export type LiveRates = { bucketSeconds: number; at: number[] } & Record<Kind, number[]>
 
 // 15 minutes in buckets of 5 seconds.
 const bucketSeconds = 5
@@ -13,14 +15,10 @@ const mostBuckets = 180
 export const emptyRates = (now: number): LiveRates => {
   const last = Math.floor(now / 1000 / bucketSeconds) * bucketSeconds
   const at = Array.from({ length: mostBuckets }, (_, index) => last - (mostBuckets - 1 - index) * bucketSeconds)
-  const zeros = () => at.map(() => 0)
-  return { bucketSeconds, at, accepted: zeros(), refused: zeros(), waiting: zeros(), interactions: zeros() }
+  return { bucketSeconds, at, ...pick(() => at.map(() => 0)) }
 }
 
-/**
- * The rates after an event: `history` is all of the last 15 minutes, `rates` one bucket, which replaces what was known of it
- * before, and `tick` the present time.
- */
+/** The rates after an event: `history` is the last 15 minutes, `rates` replaces one bucket, `tick` is the present time. */
 export const ratesWith = (before: LiveRates, { name, data }: LiveEvent): LiveRates => {
   if (name === 'history') {
     const history = data as LiveHistory
@@ -54,9 +52,5 @@ const align = (seconds: number, { at, bucketSeconds }: LiveRates): number => {
   return first + Math.floor((seconds - first) / bucketSeconds) * bucketSeconds
 }
 
-const pick = (of: (kind: (typeof kinds)[number]) => number[]): Record<(typeof kinds)[number], number[]> => ({
-  accepted: of('accepted'),
-  refused: of('refused'),
-  waiting: of('waiting'),
-  interactions: of('interactions'),
-})
+const pick = (of: (kind: Kind) => number[]) =>
+  Object.fromEntries(kinds.map((kind) => [kind, of(kind)])) as Record<Kind, number[]>

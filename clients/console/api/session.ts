@@ -1,15 +1,15 @@
+import type { AnswerTo, Me, TypeReference } from '../../typescript/src/endpoints.js'
 import { createWeir, type Weir } from '../../typescript/src/index.js'
 import { useContext } from '../vendor/hooks.js'
 import { createContext } from '../vendor/preact.js'
 import { type Ask, AskError, createAsk, messageOf } from './ask.js'
 import type { EdgeConnection } from './connection.js'
-import type { AnswerTo, Myself, TypeShown } from './shapes.js'
 
 /** What every page works with: who is signed in, the catalogue, and the ways to ask. */
 export type ConsoleSession = {
   key: string
-  me: Myself
-  types: TypeShown[]
+  me: Me
+  types: TypeReference[]
   ask: Ask
   weir: Weir
   connection: EdgeConnection
@@ -28,7 +28,7 @@ export const useSession = (): ConsoleSession => {
 }
 
 /** Finds out whether a key is valid, and what it may see. */
-export const signIn = async (key: string): Promise<{ me: Myself; types: TypeShown[] }> => {
+export const signIn = async (key: string): Promise<{ me: Me; types: TypeReference[] }> => {
   const ask = createAsk({ key, onLost: () => {}, onKeyEnded: () => {} })
   const [me, { types }] = await Promise.all([
     ask<AnswerTo<'GET /v1/me'>>('/v1/me'),
@@ -37,26 +37,14 @@ export const signIn = async (key: string): Promise<{ me: Myself; types: TypeShow
   return { me, types }
 }
 
-export const createSession = (
-  { key, me, types }: Pick<ConsoleSession, 'key' | 'me' | 'types'>,
-  { connection, org, setOrg, signOut }: Pick<ConsoleSession, 'connection' | 'org' | 'setOrg' | 'signOut'>,
-): ConsoleSession => {
+export const createSession = (given: Omit<ConsoleSession, 'ask' | 'weir'>): ConsoleSession => {
+  const { key, me, org, connection, signOut } = given
   const ask = createAsk({ key, onLost: connection.lost, onKeyEnded: signOut })
   const isElsewhere = me.is_operator && org !== me.org_id
   // An operator's own questions have no organisation; all others are about the one that is looked at.
   const askOf: Ask = (path, options) =>
     ask(isElsewhere && !path.startsWith('/v1/operator/') ? withOrg(path, org) : path, options)
-  return {
-    key,
-    me,
-    types,
-    ask: askOf,
-    weir: createWeir({ url: location.origin, key, fetch: fetchOf(signOut) }),
-    connection,
-    org,
-    setOrg,
-    signOut,
-  }
+  return { ...given, ask: askOf, weir: createWeir({ url: location.origin, key, fetch: fetchOf(signOut) }) }
 }
 
 /** A stream's address, for the organisation that is looked at. */
@@ -71,21 +59,17 @@ const fetchOf =
   (signOut: ConsoleSession['signOut']): typeof fetch =>
   async (input, init) => {
     const response = await fetch(input, init)
-    if (response.status === 401)
-      signOut(
-        messageOf(
-          401,
-          await response
-            .clone()
-            .json()
-            .catch(() => undefined),
-        ),
-      )
+    if (response.status !== 401) return response
+    const copy = response.clone()
+    signOut(messageOf(401, await copy.json().catch(() => undefined)))
     return response
   }
 
+/** Whether each record of the type is sent in a request of its own. */
+export const comesAlone = ({ limit }: Pick<TypeReference, 'limit'>): boolean => limit === 1
+
 /** Whether the key may do what needs this scope; `data:write` stands for the write scopes of all uploaded types. */
-export const may = ({ scopes }: Myself, scope: string): boolean =>
+export const may = ({ scopes }: Me, scope: string): boolean =>
   scopes === null ||
   scopes.includes(scope) ||
   (scope.endsWith(':write') && !notUploads.includes(scope) && scopes.includes('data:write'))

@@ -25,7 +25,7 @@ type ChartProps = {
   height?: number
 }
 
-/** A chart with axes, units and values to hover over; the same figures are there as a table, for whoever cannot see it. */
+/** A chart with axes, units and values to hover over; the same figures are there as a table, for people who cannot see it. */
 export const Chart = ({ title, unit, at, lines, kind = 'lines', height = 240 }: ChartProps): VNode => {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
@@ -100,19 +100,9 @@ const timeWords = (seconds: number, isDays: boolean): string => {
   return isDays ? date.toISOString().slice(0, 10) : date.toLocaleTimeString('en-GB')
 }
 
-const optionsOf = ({
-  unit,
-  lines,
-  kind,
-  height,
-  width,
-}: {
-  unit: string
-  lines: readonly ChartLine[]
-  kind: 'lines' | 'bars'
-  height: number
-  width: number
-}): uPlot.Options => {
+type PlotProps = Required<Pick<ChartProps, 'unit' | 'lines' | 'kind' | 'height'>> & { width: number }
+
+const optionsOf = ({ unit, lines, kind, height, width }: PlotProps): uPlot.Options => {
   const style = getComputedStyle(document.documentElement)
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim()
   const font = '12px system-ui, sans-serif'

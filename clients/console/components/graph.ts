@@ -9,16 +9,10 @@ const height = 46
 const gapX = 96
 const gapY = 16
 
-/** Boxes in columns, joined by lines. Each box is a link, and the same is told in words for whoever cannot see it. */
-export const Graph = ({
-  title,
-  nodes,
-  edges,
-}: {
-  title: string
-  nodes: readonly GraphNode[]
-  edges: readonly GraphEdge[]
-}): VNode => {
+type GraphProps = { title: string; nodes: readonly GraphNode[]; edges: readonly GraphEdge[] }
+
+/** Boxes in columns, joined by lines. Each box is a link, and the same is written in words for people who cannot see it. */
+export const Graph = ({ title, nodes, edges }: GraphProps): VNode => {
   const places = placesOf(nodes)
   const self = nodes.find(({ tone }) => tone === 'self')?.id
   const columns = Math.max(...nodes.map(({ column }) => column)) + 1
@@ -31,10 +25,8 @@ export const Graph = ({
           const a = places.get(from)
           const b = places.get(to)
           if (!a || !b) return null
-          const [start, end] = [
-            { x: a.x + width, y: a.y + height / 2 },
-            { x: b.x, y: b.y + height / 2 },
-          ]
+          const start = { x: a.x + width, y: a.y + height / 2 }
+          const end = { x: b.x, y: b.y + height / 2 }
           const bend = Math.max(36, Math.abs(end.x - start.x) / 2)
           return html`<path key=${`${from} ${to}`} class=${from === self || to === self ? 'edge strong' : 'edge'} d=${`M${start.x} ${start.y} C${start.x + bend} ${start.y} ${end.x - bend} ${end.y} ${end.x} ${end.y}`} />`
         })}

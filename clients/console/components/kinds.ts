@@ -1,7 +1,7 @@
-import type { FieldShown } from '../api/shapes.js'
+import type { FieldReference } from '../../typescript/src/endpoints.js'
 
 /** What a field holds, in a few words. */
-export const kindWords = ({ kind, to, choices, kinds }: FieldShown): string => {
+export const kindWords = ({ kind, to, choices, kinds }: FieldReference): string => {
   if (kind === 'reference') return `id of ${to}`
   if (kind === 'item') return `id of ${Object.values(kinds ?? {}).join(', ')}`
   return kind === 'choice' ? `one of ${choices?.join(', ')}` : (names[kind] ?? kind)
@@ -16,7 +16,7 @@ const names: Record<string, string> = {
 }
 
 /** What else is asked of a value. */
-export const limitWords = ({ max_length, above, min, max, by }: FieldShown): string =>
+export const limitWords = ({ max_length, above, min, max, by }: FieldReference): string =>
   [
     max_length !== undefined && `at most ${max_length.toLocaleString('en-GB')} characters`,
     above !== undefined && `above ${above}`,

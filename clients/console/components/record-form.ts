@@ -1,5 +1,5 @@
+import type { FieldReference, TypeReference } from '../../typescript/src/endpoints.js'
 import type { RecordProblem } from '../../typescript/src/index.js'
-import type { FieldShown, TypeShown } from '../api/shapes.js'
 import { readCell } from '../rows/cells.js'
 import { useId, useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
@@ -8,7 +8,7 @@ import { kindWords } from './kinds.js'
 import { inline } from './words.js'
 
 type FormProps = {
-  type: TypeShown
+  type: TypeReference
   /** The record as it was refused. */
   record: Record<string, unknown>
   problems: readonly RecordProblem[]
@@ -43,9 +43,9 @@ export const RecordForm = ({ type, record, problems, isBusy, onSend, onLeave }: 
     </form>`
 }
 
-/** What the form says, as a record. A value that nobody touched stays what it was, also where it was not text. */
+/** What the form says, as a record. A value that was not touched stays what it was, also where it was not text. */
 export const mended = (
-  type: TypeShown,
+  type: TypeReference,
   record: Record<string, unknown>,
   values: Record<string, string>,
 ): Record<string, unknown> => {
@@ -59,22 +59,19 @@ export const mended = (
 }
 
 // A number that was sent as text is what may be wrong: it is read anew, as the field asks.
-const isOfKind = (field: FieldShown, value: unknown): boolean =>
+const isOfKind = (field: FieldReference, value: unknown): boolean =>
   typeof value !== 'string' || !['number', 'boolean'].includes(field.kind)
 
 const asText = (value: unknown): string => (value === undefined || value === null ? '' : inline(value))
 
-const Field = ({
-  field,
-  value,
-  problem,
-  onValue,
-}: {
-  field: FieldShown
+type FieldProps = {
+  field: FieldReference
   value: string
   problem: string | undefined
   onValue: (value: string) => void
-}): VNode => {
+}
+
+const Field = ({ field, value, problem, onValue }: FieldProps): VNode => {
   // Several forms may be open at once.
   const id = useId()
   const common = {

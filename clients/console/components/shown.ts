@@ -2,7 +2,7 @@ import type { RecordProblem } from '../../typescript/src/index.js'
 import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import type { ComponentChildren, VNode } from '../vendor/preact.js'
 import { html } from './html.js'
-import { ago, moment, toneOf } from './words.js'
+import { ago, moment, sentence, toneOf } from './words.js'
 
 // The small pieces that pages are made of.
 
@@ -16,75 +16,38 @@ export const When = ({ at }: { at: string | null | undefined }): VNode =>
     ? html`<time class="nowrap" datetime=${at} title=${moment(at)}>${ago(at)}</time>`
     : html`<span class="soft">never</span>`
 
-export const PageHead = ({
-  title,
-  about,
-  children,
-}: {
-  title: string
-  about?: ComponentChildren
-  children?: ComponentChildren
-}): VNode => html`
+type HeadProps = { title: string; about?: ComponentChildren; children?: ComponentChildren }
+
+export const PageHead = ({ title, about, children }: HeadProps): VNode => html`
   <div class="head">
     <div><h1 tabindex="-1">${title}</h1>${about && html`<p class="soft">${about}</p>`}</div>
     ${children && html`<div class="actions">${children}</div>`}
   </div>`
 
-export const Card = ({
-  title,
-  children,
-  wide,
-}: {
-  title?: ComponentChildren
-  children?: ComponentChildren
-  wide?: boolean
-}): VNode => html`
-  <section class=${wide ? 'card wide' : 'card'}>${title && html`<h2>${title}</h2>`}${children}</section>`
+type CardProps = { title?: ComponentChildren; children?: ComponentChildren }
+
+export const Card = ({ title, children }: CardProps): VNode => html`
+  <section class="card">${title && html`<h2>${title}</h2>`}${children}</section>`
+
+type EmptyProps = { title: string; command?: string; children?: ComponentChildren }
 
 /** What to do first where there is nothing yet, with the command. */
-export const Empty = ({
-  title,
-  command,
-  children,
-}: {
-  title: string
-  command?: string
-  children?: ComponentChildren
-}): VNode => html`
+export const Empty = ({ title, command, children }: EmptyProps): VNode => html`
   <div class="empty"><p><strong>${title}</strong></p>${children}${command && html`<${Code} text=${command} label="Command" />`}</div>`
 
+type AskingProps = { problem: string | undefined; isLoading: boolean; reload: () => void; has: boolean }
+
 /** While an answer has not come, and where it could not be had. What was answered before stays below it. */
-export const Asking = ({
-  problem,
-  isLoading,
-  reload,
-  has,
-}: {
-  problem: string | undefined
-  isLoading: boolean
-  reload: () => void
-  has: boolean
-}): VNode | null => {
+export const Asking = ({ problem, isLoading, reload, has }: AskingProps): VNode | null => {
   if (problem)
     return html`<div class="notice bad" role="alert">${sentence(problem)} <button type="button" onClick=${reload}>Try again</button></div>`
   return isLoading && !has ? html`<p class="soft" role="status">Loading…</p>` : null
 }
 
-export const sentence = (text: string): string => {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1)
-  return /[.!?…]$/.test(begun) ? begun : `${begun}.`
-}
+type TableProps = { label: string; head: ComponentChildren; children?: ComponentChildren }
 
 /** A wide table scrolls within itself; with the keyboard too, for which it has to take the focus. */
-export const Table = ({
-  label,
-  head,
-  children,
-}: {
-  label: string
-  head: ComponentChildren
-  children?: ComponentChildren
-}): VNode => html`
+export const Table = ({ label, head, children }: TableProps): VNode => html`
   <div class="table" role="region" aria-label=${label} tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${children}</tbody></table></div>`
 
 /** Text to copy. */
@@ -118,13 +81,7 @@ export const Snippets = ({ label, texts }: { label: string; texts: Record<string
       <${Code} text=${texts[chosen] ?? ''} label=${`${label}: ${titles[chosen] ?? chosen}`} />
     </div>`
 }
-const titles: Record<string, string> = {
-  curl: 'curl',
-  typescript: 'TypeScript',
-  python: 'Python',
-  csv: 'CSV',
-  java: 'Java',
-}
+const titles: Record<string, string> = { typescript: 'TypeScript', python: 'Python', csv: 'CSV', java: 'Java' }
 
 export const Problems = ({ problems }: { problems: readonly RecordProblem[] }): VNode => html`
   <ul class="problems">
@@ -135,38 +92,31 @@ export const Problems = ({ problems }: { problems: readonly RecordProblem[] }): 
 export const Json = ({ value, label }: { value: unknown; label: string }): VNode => html`
   <pre class="json" tabindex="0" role="region" aria-label=${label}><code>${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</code></pre>`
 
-/** A choice out of a few, as a list to open. */
-export const Choose = ({
-  label,
-  value,
-  options,
-  onChange,
-}: {
+type ChooseProps = {
   label: string
   value: string
   options: readonly (readonly [value: string, words: string])[]
   onChange: (value: string) => void
-}): VNode => html`
+}
+
+/** A choice out of a few, as a list to open. */
+export const Choose = ({ label, value, options, onChange }: ChooseProps): VNode => html`
   <label class="choose">${label}
     <select value=${value} onChange=${(event: Event) => onChange((event.target as HTMLSelectElement).value)}>
       ${options.map(([each, words]) => html`<option key=${each} value=${each}>${words}</option>`)}
     </select>
   </label>`
 
-/** A question before something that cannot be undone. */
-export const Confirm = ({
-  question,
-  action,
-  onYes,
-  children,
-  isDanger = true,
-}: {
+type ConfirmProps = {
   question: ComponentChildren
   action: string
   onYes: () => void
   children: ComponentChildren
   isDanger?: boolean
-}): VNode => {
+}
+
+/** A question before something that cannot be undone. */
+export const Confirm = ({ question, action, onYes, children, isDanger = true }: ConfirmProps): VNode => {
   const [isAsked, setAsked] = useState(false)
   const yes = useRef<HTMLButtonElement>(null)
   useEffect(() => {

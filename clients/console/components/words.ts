@@ -9,6 +9,11 @@ export const bytes = (number: number): string => {
   return number < 1e6 ? `${(number / 1e3).toFixed(0)} kB` : `${(number / 1e6).toFixed(1)} MB`
 }
 
+export const sentence = (text: string): string => {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`
+}
+
 /** A moment in the reader's own time zone. */
 export const moment = (iso: string): string => {
   const date = new Date(iso)
@@ -57,28 +62,11 @@ const codes: Record<string, string> = {
 }
 
 /** The colour of a state: of a request, a record, a key, a part. */
-export const toneOf = (state: string): string => tones[state] ?? 'plain'
+export const toneOf = (state: string): string => tones.find(([, states]) => states.includes(state))?.[0] ?? 'plain'
 
-const tones: Record<string, string> = {
-  accepted: 'accepted',
-  accepted_since: 'accepted',
-  active: 'accepted',
-  ok: 'accepted',
-  published: 'accepted',
-  stored: 'accepted',
-  done: 'accepted',
-  refused: 'refused',
-  rejected: 'refused',
-  deleted: 'refused',
-  expired: 'refused',
-  revoked: 'refused',
-  away: 'refused',
-  open: 'refused',
-  partial: 'waiting',
-  pending: 'waiting',
-  waiting: 'waiting',
-  waited: 'waiting',
-  running: 'waiting',
-  retried: 'interactions',
-  changed: 'interactions',
-}
+const tones: [string, string[]][] = [
+  ['accepted', ['accepted', 'accepted_since', 'active', 'ok', 'published', 'stored', 'done']],
+  ['refused', ['refused', 'rejected', 'deleted', 'expired', 'revoked', 'away', 'open']],
+  ['waiting', ['partial', 'pending', 'waiting', 'waited', 'running']],
+  ['interactions', ['retried', 'changed']],
+]

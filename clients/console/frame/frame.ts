@@ -1,5 +1,5 @@
+import type { Me } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
-import type { Myself } from '../api/shapes.js'
 import { html } from '../components/html.js'
 import { JourneyPage } from '../pages/journey.js'
 import { KeysPage } from '../pages/keys/keys.js'
@@ -18,9 +18,9 @@ import type { ComponentType, VNode } from '../vendor/preact.js'
 import { linkTo, type PageProps, type Route, useRoute } from './route.js'
 import { useAnswer } from './use-answer.js'
 
-type Page = { name: string; title: string; page: ComponentType<PageProps>; isFor: (me: Myself) => boolean }
+type Page = { name: string; title: string; page: ComponentType<PageProps>; isFor: (me: Me) => boolean }
 
-const writes = (me: Myself): boolean => me.scopes === null || me.scopes.some((scope) => isUpload.test(scope))
+const writes = (me: Me): boolean => me.scopes === null || me.scopes.some((scope) => isUpload.test(scope))
 const isUpload = /^(?!rejections|waiting|interactions).*:write$/
 
 const pages: Page[] = [
@@ -52,7 +52,7 @@ export const Frame = (): VNode => {
   useEffect(() => {
     document.title = `${current?.title ?? 'Not found'} · Weir`
     setMenuOpen(false)
-    // A screen reader reads the new page's heading. Not on the first page, where nobody has gone anywhere.
+    // A screen reader reads the new page's heading. Not on the first page, to which no link has led.
     if (!isFirst.current) main.current?.querySelector('h1')?.focus({ preventScroll: true })
     if (!isFirst.current) scrollTo(0, 0)
     isFirst.current = false

@@ -1,5 +1,5 @@
+import type { AnswerTo, Endpoints } from '../../typescript/src/endpoints.js'
 import { useSession, wordsOf } from '../api/session.js'
-import type { AnswerTo, Endpoints } from '../api/shapes.js'
 import { useCallback, useEffect, useState } from '../vendor/hooks.js'
 
 /** An answer of the edge as a page shows it. The last good one stays while it is asked for again, or cannot be had. */
@@ -14,7 +14,7 @@ export type PageAnswer<Answer> = {
 type AskedPath = keyof Endpoints extends infer Name ? (Name extends `GET ${infer Path}` ? Path : never) : never
 type AnswerAt<Path extends AskedPath> = AnswerTo<`GET ${Path}`>
 
-/** Asks for a path (undefined: nothing yet), again when the connection came back, and every so many milliseconds. */
+/** Asks for a path (undefined: nothing yet), again when the connection came back, and every `every` milliseconds. */
 export const useAnswer = <Path extends AskedPath>(
   path: string | undefined,
   { every }: { every?: number } = {},
@@ -32,7 +32,7 @@ export const useAnswer = <Path extends AskedPath>(
     const ending = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     const again = () => {
-      // A tab that nobody looks at asks for nothing.
+      // A hidden tab asks for nothing.
       if (every !== undefined) timer = setTimeout(() => (document.hidden ? again() : void run()), every)
     }
     const run = async () => {

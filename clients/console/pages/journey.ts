@@ -1,5 +1,5 @@
+import type { Journey, JourneyStep } from '../../typescript/src/endpoints.js'
 import { useSession } from '../api/session.js'
-import type { JourneyShown, StepShown } from '../api/shapes.js'
 import { Graph, type GraphEdge, type GraphNode } from '../components/graph.js'
 import { html } from '../components/html.js'
 import { Asking, Card, Choose, Empty, Json, PageHead, Problems } from '../components/shown.js'
@@ -62,7 +62,7 @@ const titles: Record<string, string> = {
   expired: 'Its time to wait ran out',
 }
 
-const Step = ({ step }: { step: StepShown }): VNode => html`
+const Step = ({ step }: { step: JourneyStep }): VNode => html`
   <li class=${toneOf(step.kind)}>
     <div class="line"><strong>${titles[step.kind] ?? step.kind}</strong> <time class="soft small" datetime=${step.at} title=${step.at}>${moment(step.at)}</time></div>
     <p>${step.words}</p>
@@ -85,7 +85,7 @@ const Step = ({ step }: { step: StepShown }): VNode => html`
   </li>`
 
 /** What the record refers to and what refers to it, as a graph to walk along. */
-const Ties = ({ journey }: { journey: JourneyShown }): VNode => {
+const Ties = ({ journey }: { journey: Journey }): VNode => {
   const { refers_to: to, referred_by: by } = journey
   if (to.length === 0 && by.length === 0)
     return html`<${Card} title="What it is tied to"><p class="soft">It refers to nothing, and nothing refers to it.</p><//>`

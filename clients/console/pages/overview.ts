@@ -1,7 +1,7 @@
+import type { Overview } from '../../typescript/src/endpoints.js'
 import { followLive, type LiveState } from '../api/live.js'
 import { emptyRates, type LiveRates, ratesWith } from '../api/rates.js'
 import { liveAddress, useSession } from '../api/session.js'
-import type { OverviewShown } from '../api/shapes.js'
 import { Chart, type ChartLine } from '../components/chart.js'
 import { html } from '../components/html.js'
 import { Asking, Badge, Card, Empty, PageHead, Table, When } from '../components/shown.js'
@@ -38,7 +38,7 @@ export const OverviewPage = (_: PageProps): VNode => {
       ${sums.map(([name, sum]) => html`<div key=${name}><dt><span class=${`dot ${name}`}></span>${name}</dt><dd class=${name}>${count(sum)}</dd></div>`)}
     </dl>
     ${isEmpty && html`<${Empty} title="Nothing was sent yet." command="npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample && npm run -s weir -- upload .data/sample"><p>Drop a file on <a href=${linkTo(['upload'])}>Upload</a>, or send sample files, some rows of them wrong:</p><//>`}
-    <${Card} wide><${Chart} title="Decided" unit="records a second" at=${rates.at.slice(0, -1)} lines=${lines} height=${260} /><//>
+    <${Card}><${Chart} title="Decided" unit="records a second" at=${rates.at.slice(0, -1)} lines=${lines} height=${260} /><//>
     <${Asking} ...${asked} has=${overview !== undefined} />
     ${
       overview &&
@@ -71,13 +71,13 @@ export const OverviewPage = (_: PageProps): VNode => {
     }`
 }
 
-const lagWords = (lag: NonNullable<OverviewShown['lag']>): string => {
+const lagWords = (lag: NonNullable<Overview['lag']>): string => {
   const behind = lag.filter(({ seconds }) => seconds >= 1).sort((a, b) => b.seconds - a.seconds)
   if (behind.length === 0) return 'Nothing waits to be decided for longer than a second.'
   return behind.map(({ type, seconds }) => `${type}: ${seconds.toFixed(0)} s`).join(', ')
 }
 
-const Freshness = ({ freshness }: Pick<OverviewShown, 'freshness'>): VNode => {
+const Freshness = ({ freshness }: Pick<Overview, 'freshness'>): VNode => {
   const known = freshness.filter(({ last_accepted_at }) => last_accepted_at)
   const newest = known.sort((a, b) => (b.last_accepted_at ?? '').localeCompare(a.last_accepted_at ?? ''))
   const never = freshness.filter(({ last_accepted_at }) => !last_accepted_at)

@@ -1,5 +1,5 @@
+import type { QualityDay } from '../../typescript/src/endpoints.js'
 import { useSession } from '../api/session.js'
-import type { QualityDayShown } from '../api/shapes.js'
 import { Chart, type ChartLine } from '../components/chart.js'
 import { html } from '../components/html.js'
 import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../components/shown.js'
@@ -32,13 +32,13 @@ export const QualityPage = ({ query }: PageProps): VNode => {
       found &&
       found.length > 0 &&
       html`
-      <${Card} wide><${Chart} title=${type || 'All types'} unit="records a day" kind="bars" at=${days.map((each) => Date.parse(`${each}T00:00:00Z`) / 1000)} lines=${linesOf(found, days)} height=${280} /><//>
-      <${Card} title="By type" wide><${ByType} found=${found} /><//>
-      <${Card} title="Commonest problems" wide><${TopCodes} found=${found} type=${type} /><//>`
+      <${Card}><${Chart} title=${type || 'All types'} unit="records a day" kind="bars" at=${days.map((each) => Date.parse(`${each}T00:00:00Z`) / 1000)} lines=${linesOf(found, days)} height=${280} /><//>
+      <${Card} title="By type"><${ByType} found=${found} /><//>
+      <${Card} title="Commonest problems"><${TopCodes} found=${found} type=${type} /><//>`
     }`
 }
 
-const linesOf = (found: readonly QualityDayShown[], days: readonly string[]): ChartLine[] => {
+const linesOf = (found: readonly QualityDay[], days: readonly string[]): ChartLine[] => {
   const sumOf = (name: 'received' | 'accepted' | 'refused' | 'waiting') =>
     days.map((each) => found.filter((one) => one.day === each).reduce((sum, one) => sum + (one[name] ?? 0), 0))
   const lines: ChartLine[] = [
@@ -50,7 +50,7 @@ const linesOf = (found: readonly QualityDayShown[], days: readonly string[]): Ch
   return lines.filter(({ label, values }) => label !== 'waiting' || values.some((value) => (value ?? 0) > 0))
 }
 
-const TopCodes = ({ found, type }: { found: readonly QualityDayShown[]; type: string }): VNode => {
+const TopCodes = ({ found, type }: { found: readonly QualityDay[]; type: string }): VNode => {
   const counts = new Map<string, number>()
   for (const { code, count: number } of found.flatMap(({ top_codes }) => top_codes))
     counts.set(code, (counts.get(code) ?? 0) + number)
@@ -64,13 +64,11 @@ const TopCodes = ({ found, type }: { found: readonly QualityDayShown[]; type: st
   )}</ul>`
 }
 
-const ByType = ({ found }: { found: readonly QualityDayShown[] }): VNode => {
-  const byType = new Map<
-    string,
-    { received: number; accepted: number; refused: number; waiting: number; last: string | null }
-  >()
+const ByType = ({ found }: { found: readonly QualityDay[] }): VNode => {
+  const none = { received: 0, accepted: 0, refused: 0, waiting: 0, last: null as string | null }
+  const byType = new Map<string, typeof none>()
   for (const one of found) {
-    const sum = byType.get(one.type) ?? { received: 0, accepted: 0, refused: 0, waiting: 0, last: null }
+    const sum = byType.get(one.type) ?? none
     byType.set(one.type, {
       received: sum.received + one.received,
       accepted: sum.accepted + one.accepted,

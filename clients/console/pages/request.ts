@@ -1,5 +1,5 @@
+import type { BatchAnswer, Rejection } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
-import type { BatchShown, RefusalShown } from '../api/shapes.js'
 import { html } from '../components/html.js'
 import { Asking, Badge, Card, Json, PageHead, Problems, When } from '../components/shown.js'
 import { linkTo, type PageProps } from '../frame/route.js'
@@ -26,15 +26,9 @@ export const RequestPage = ({ rest }: PageProps): VNode => {
     ${request?.batches.map((batch) => html`<${Batch} key=${batch.batch} batch=${batch} type=${request.type} byIndex=${byIndex} />`)}`
 }
 
-const Batch = ({
-  batch,
-  type,
-  byIndex,
-}: {
-  batch: BatchShown
-  type: string
-  byIndex: Map<number, RefusalShown>
-}): VNode => {
+type BatchProps = { batch: BatchAnswer; type: string; byIndex: Map<number, Rejection> }
+
+const Batch = ({ batch, type, byIndex }: BatchProps): VNode => {
   const { data } = batch
   const state = stateOf(batch)
   return html`
@@ -69,7 +63,7 @@ const Batch = ({
     <//>`
 }
 
-const stateOf = ({ status, data }: BatchShown): string => {
+const stateOf = ({ status, data }: BatchAnswer): string => {
   if (status === 200) return 'accepted'
   if (status === 202 || status === 500) return 'pending'
   if (status === 400) return 'refused'

@@ -1,6 +1,6 @@
+import type { TopicEvent } from '../../typescript/src/endpoints.js'
 import { followLive, type LiveState } from '../api/live.js'
 import { liveAddress, may, useSession } from '../api/session.js'
-import type { TopicEventShown } from '../api/shapes.js'
 import { html } from '../components/html.js'
 import { Asking, Card, Empty, Json, PageHead, Snippets, Table, When } from '../components/shown.js'
 import { linkTo, type PageProps } from '../frame/route.js'
@@ -48,7 +48,7 @@ const LastEvents = ({ topic }: { topic: string }): VNode => {
   const session = useSession()
   const path = `/v1/topics/${encodeURIComponent(topic)}/events`
   const asked = useAnswer<'/v1/topics/{topic}/events'>(`${path}?limit=${mostEvents}`)
-  const [arrived, setArrived] = useState<TopicEventShown[]>([])
+  const [arrived, setArrived] = useState<TopicEvent[]>([])
   const [state, setState] = useState<LiveState>({ isOpen: false })
   useEffect(() => {
     const ending = new AbortController()
@@ -56,7 +56,7 @@ const LastEvents = ({ topic }: { topic: string }): VNode => {
       key: session.key,
       signal: ending.signal,
       onEvent: ({ name, data }) => {
-        if (name === 'event') setArrived((before) => [data as TopicEventShown, ...before].slice(0, mostEvents))
+        if (name === 'event') setArrived((before) => [data as TopicEvent, ...before].slice(0, mostEvents))
       },
       onState: setState,
     })
@@ -78,7 +78,7 @@ const LastEvents = ({ topic }: { topic: string }): VNode => {
 }
 
 /** Each once: what is asked for and what arrives may overlap. */
-const newestFirst = (events: readonly TopicEventShown[]): TopicEventShown[] => {
+const newestFirst = (events: readonly TopicEvent[]): TopicEvent[] => {
   const byPlace = new Map(events.map((event) => [`${event.partition} ${event.offset}`, event]))
   return [...byPlace.values()].sort((a, b) => b.at.localeCompare(a.at)).slice(0, mostEvents)
 }

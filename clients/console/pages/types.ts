@@ -1,5 +1,5 @@
-import { useSession } from '../api/session.js'
-import { comesAlone, type TypeShown } from '../api/shapes.js'
+import type { TypeReference } from '../../typescript/src/endpoints.js'
+import { comesAlone, useSession } from '../api/session.js'
 import { Graph, type GraphEdge, type GraphNode } from '../components/graph.js'
 import { html } from '../components/html.js'
 import { kindWords, limitWords } from '../components/kinds.js'
@@ -32,7 +32,7 @@ export const TypesPage = ({ query }: PageProps): VNode => {
     </div>`
 }
 
-const TypeDetail = ({ type }: { type: TypeShown }): VNode => html`
+const TypeDetail = ({ type }: { type: TypeReference }): VNode => html`
   <${Card} title=${html`<code>${type.type}</code>`}>
     <p>${type.about} A record is known by <code>${type.id}</code>; one request carries up to ${count(type.limit)}.</p>
     <${Table} label=${`Fields of ${type.type}`} head=${html`<th scope="col">Field</th><th scope="col">What it holds</th><th scope="col">Required</th><th scope="col">About</th>`}>
@@ -53,7 +53,7 @@ const TypeDetail = ({ type }: { type: TypeShown }): VNode => html`
 
 /** In columns: what refers to most stands on the left, what refers to nothing on the right. */
 const graphOf = (
-  types: readonly TypeShown[],
+  types: readonly TypeReference[],
   chosen: string | undefined,
 ): { nodes: GraphNode[]; edges: GraphEdge[] } => {
   const byName = new Map(types.map((type) => [type.type, type]))

@@ -1,8 +1,8 @@
+import type { AwaitedRecord } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
-import type { AnswerTo, MissingShown } from '../api/shapes.js'
 import { html } from '../components/html.js'
-import { Asking, Card, Confirm, Empty, PageHead, sentence, Table, When } from '../components/shown.js'
-import { count, records } from '../components/words.js'
+import { Asking, Card, Confirm, Empty, PageHead, Table, When } from '../components/shown.js'
+import { count, records, sentence } from '../components/words.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
 import { useState } from '../vendor/hooks.js'
@@ -10,35 +10,21 @@ import type { VNode } from '../vendor/preact.js'
 
 /** Records that wait for others: what is missing, by how many wait behind it. */
 export const WaitingPage = (_: PageProps): VNode => {
-  const { ask, me, org } = useSession()
+  const { weir, me, org } = useSession()
   const [cursors, setCursors] = useState<string[]>([])
   const cursor = cursors.at(-1)
-  const asked = useAnswer<'/v1/waiting'>(
-    `/v1/waiting?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`,
-    {
-      every: 10_000,
-    },
-  )
-  const [told, setTold] = useState<string>()
+  const path = `/v1/waiting?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`
+  const asked = useAnswer<'/v1/waiting'>(path, { every: 10_000 })
+  const [outcome, setOutcome] = useState<string>()
   const missing = asked.answer && [...asked.answer.missing].sort((a, b) => b.waiting - a.waiting)
   const mayCancel = may(me, 'waiting:write') && org === me.org_id
 
-  const cancel = async ({ type, id }: MissingShown) => {
-    const body = { missing_type: type, missing_id: id }
+  const cancel = async ({ type, id }: AwaitedRecord) => {
     try {
-      let sum = 0
-      // Very many are cancelled in several steps.
-      for (let isComplete = false; !isComplete; ) {
-        const step = await ask<AnswerTo<'POST /v1/waiting/cancel'>>('/v1/waiting/cancel', {
-          method: 'POST',
-          body,
-        })
-        sum += step.cancelled
-        isComplete = step.complete
-      }
-      setTold(`${records(sum)} no longer ${sum === 1 ? 'waits' : 'wait'}`)
+      const sum = await weir.waiting.cancel({ missing_type: type, missing_id: id }, { giveUpAfterMs: 60_000 })
+      setOutcome(`${records(sum)} no longer ${sum === 1 ? 'waits' : 'wait'}`)
     } catch (error) {
-      setTold((error as Error).message)
+      setOutcome((error as Error).message)
     }
     asked.reload()
   }
@@ -46,7 +32,7 @@ export const WaitingPage = (_: PageProps): VNode => {
     <${PageHead} title="Waiting" about=${asked.answer ? `${records(asked.answer.waiting)} ${asked.answer.waiting === 1 ? 'waits' : 'wait'} for others to be uploaded. Upload what is missing, and the rest happens by itself.` : 'Records that wait for others to be uploaded.'}>
       <button type="button" onClick=${asked.reload}>Refresh</button>
     <//>
-    <div role="status">${told && html`<p class="notice">${sentence(told)}</p>`}</div>
+    <div role="status">${outcome && html`<p class="notice">${sentence(outcome)}</p>`}</div>
     <${Asking} ...${asked} has=${missing !== undefined} />
     ${missing?.length === 0 && html`<${Empty} title="Nothing waits." command="npm run -s weir -- upload .data/sample --wait 24h"><p>Records that refer to something not uploaded yet are refused, unless they are sent so that they wait:</p><//>`}
     ${

@@ -1,11 +1,8 @@
-import type { FieldShown, TypeShown } from '../api/shapes.js'
+import type { FieldReference, TypeReference } from '../../typescript/src/endpoints.js'
 
-/**
- * The cells of a row as a record: a number, true, false or text, as the catalogue says of each field. An empty cell is an absent
- * field. A cell that does not fit stays text, so that the service refuses the record and says why; nothing is guessed.
- */
+/** An empty cell is an absent field. A cell that does not fit stays text, so that the service refuses it and says why. */
 export const toRecord = (
-  type: TypeShown,
+  type: TypeReference,
   columns: readonly string[],
   cells: readonly string[],
 ): Record<string, unknown> => {
@@ -18,14 +15,14 @@ export const toRecord = (
 }
 
 /** A text that somebody typed or that stood in a cell, as the value that its field asks for. */
-export const readCell = (field: FieldShown | undefined, cell: string): string | number | boolean => {
+export const readCell = (field: FieldReference | undefined, cell: string): string | number | boolean => {
   if (field?.kind === 'number') return plainNumber.test(cell) && isExact(cell) ? Number(cell) : cell
   if (field?.kind === 'moment') return /^[1-9]\d*$/.test(cell) && isExact(cell) ? Number(cell) : cell
   if (field?.kind === 'boolean') return cell === 'true' ? true : cell === 'false' ? false : cell
   return cell
 }
 
-export const fieldOf = (type: TypeShown, name: string): FieldShown | undefined =>
+export const fieldOf = (type: TypeReference, name: string): FieldReference | undefined =>
   type.fields.find((field) => field.name === name)
 
 /** JSON whose numbers are kept to the last digit. One that JavaScript cannot hold becomes text, which the service refuses. */

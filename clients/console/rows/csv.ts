@@ -1,18 +1,8 @@
 /** A record of a CSV file: its cells and the line it begins in, or why it cannot be read. */
-export type CsvFileRow = { line: number; cells: string[]; fault?: string }
+type CsvFileRow = { line: number; cells: string[]; fault?: string }
 
-export type CsvFileReader = {
-  /** Takes the next piece of the text, and gives the rows that are whole by now. */
-  take: (text: string) => CsvFileRow[]
-  /** The last row, where the text does not end with a line break. */
-  end: () => CsvFileRow[]
-}
-
-/**
- * Reads CSV as RFC 4180 has it, in pieces of any size. A row that breaks its rules is told as such, and the next line begins anew,
- * so that one stray quote does not swallow the rest of the file.
- */
-export const createCsvReader = (): CsvFileReader => {
+/** Reads CSV (RFC 4180) in pieces of any size. After a row that breaks the rules the next line begins anew. */
+export const createCsvReader = () => {
   let state: 'start' | 'plain' | 'quoted' | 'closed' | 'broken' = 'start'
   let line = 1
   let begun = 1
@@ -23,16 +13,19 @@ export const createCsvReader = (): CsvFileReader => {
   let fault: string | undefined
   let isFirst = true
 
-  const finish = (rows: CsvFileRow[]) => {
-    const last = cell.endsWith('\r') && state !== 'closed' ? cell.slice(0, -1) : cell
-    const isBlank = cells.length === 0 && last === '' && state !== 'closed' && fault === undefined
-    if (!isBlank) rows.push({ line: begun, cells: [...cells, last], ...(fault !== undefined && { fault }) })
+  const beginRow = () => {
     cells = []
     cell = ''
     raw = ''
     fault = undefined
     state = 'start'
     begun = line
+  }
+  const finish = (rows: CsvFileRow[]) => {
+    const last = cell.endsWith('\r') && state !== 'closed' ? cell.slice(0, -1) : cell
+    const isBlank = cells.length === 0 && last === '' && state !== 'closed' && fault === undefined
+    if (!isBlank) rows.push({ line: begun, cells: [...cells, last], ...(fault !== undefined && { fault }) })
+    beginRow()
   }
 
   const read = (text: string): CsvFileRow[] => {
@@ -83,22 +76,19 @@ export const createCsvReader = (): CsvFileReader => {
       fault: 'a quote opens here and is never closed',
     }
     line = begun + 1
-    state = 'start'
-    cells = []
-    cell = ''
-    raw = ''
-    fault = undefined
-    begun = line
+    beginRow()
     return cut === -1 ? [broken] : [broken, ...read(text.slice(cut + 1))]
   }
 
   return {
-    take: (text) => {
+    /** Takes the next piece of the text, and gives the rows that are whole by now. */
+    take: (text: string): CsvFileRow[] => {
       const given = isFirst ? text.replace(/^\ufeff/, '') : text
       if (text !== '') isFirst = false
       return read(given)
     },
-    end: () => {
+    /** The last row, where the text does not end with a line break. */
+    end: (): CsvFileRow[] => {
       const rows: CsvFileRow[] = []
       while (state === 'quoted') rows.push(...beginAnew())
       if (raw !== '') finish(rows)

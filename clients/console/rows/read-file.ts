@@ -1,11 +1,11 @@
-import type { TypeShown } from '../api/shapes.js'
+import type { TypeReference } from '../../typescript/src/endpoints.js'
 import { parseExactly, toRecord } from './cells.js'
 import { createCsvReader } from './csv.js'
 
 /** A record of a file. `given` is what stood there: the cells of a CSV row, or the record itself. */
 export type FileRow = { line: number; record: unknown; given: unknown; fault?: string }
 
-export type FileFormat = 'CSV' | 'NDJSON' | 'JSON'
+type FileFormat = 'CSV' | 'NDJSON' | 'JSON'
 
 /** What a file can be asked for. `blocks` reads it from the start, and `done` says how many bytes of it were read. */
 export type OpenFile = {
@@ -18,7 +18,7 @@ export type OpenFile = {
 export class FileProblem extends Error {}
 
 /** Opens a file as records of a type. A large one is read piece by piece, never as a whole, unless it is one JSON array. */
-export const openFile = async (file: File, type: TypeShown): Promise<OpenFile> => {
+export const openFile = async (file: File, type: TypeReference): Promise<OpenFile> => {
   if (file.size === 0) throw new FileProblem(`${file.name} is empty`)
   const format = formatOf(file.name, await file.slice(0, 1024).text())
   if (format !== 'CSV')
@@ -59,22 +59,17 @@ const isWholeLine = (start: string): boolean => {
 
 async function* csv(
   file: File,
-  type: TypeShown,
+  type: TypeReference,
   columns: string[],
   onRead?: (bytes: number) => void,
 ): AsyncGenerator<FileRow, void, undefined> {
   let isFirst = true
   for await (const { line, cells, fault } of csvRows(file, onRead)) {
+    const misfit = `this row has ${cells.length} cells, and there are ${columns.length} columns`
+    const problem = fault ?? (cells.length === columns.length ? undefined : misfit)
     if (isFirst) isFirst = false
-    else if (fault) yield { line, record: undefined, given: cells, fault }
-    else if (cells.length !== columns.length) {
-      yield {
-        line,
-        record: undefined,
-        given: cells,
-        fault: `this row has ${cells.length} cells, and there are ${columns.length} columns`,
-      }
-    } else yield { line, record: toRecord(type, columns, cells), given: cells }
+    else if (problem) yield { line, record: undefined, given: cells, fault: problem }
+    else yield { line, record: toRecord(type, columns, cells), given: cells }
   }
 }
 

@@ -13,7 +13,7 @@ export type CallOptions = {
 /** An attempt that failed, and how long the next one is waited for. `status` is undefined where no answer came. */
 export type RetryNotice = { attempt: number; status: number | undefined; message: string; waitMs: number }
 
-export type CallRequest = {
+type CallRequest = {
   method: 'GET' | 'POST'
   /** With its query string. */
   path: string
@@ -24,22 +24,16 @@ export type CallRequest = {
   undecided?: (json: unknown) => string | undefined
 }
 
-export type CallAnswer = { status: number; json: unknown; headers: Headers }
+type CallAnswer = { status: number; json: unknown; headers: Headers }
 
 /** Makes one request, again and again where that may help, and resolves to the answer that settles it. */
 export type Call = (request: CallRequest, options?: CallOptions) => Promise<CallAnswer>
 
-export type CallDeps = { url: string; key: string; fetch: typeof globalThis.fetch }
-
 export const createCall =
-  ({ url, key, fetch }: CallDeps): Call =>
+  ({ url, key, fetch }: { url: string; key: string; fetch: typeof globalThis.fetch }): Call =>
   async (request, { signal, onRetry, giveUpAfterMs = 600_000 } = {}) => {
-    if (!(giveUpAfterMs > 0))
-      throw new WeirError(
-        'usage',
-        `giveUpAfterMs is ${giveUpAfterMs}`,
-        'give it as a number of milliseconds, like 60_000',
-      )
+    const advice = 'give it as a number of milliseconds, like 60_000'
+    if (!(giveUpAfterMs > 0)) throw new WeirError('usage', `giveUpAfterMs is ${giveUpAfterMs}`, advice)
     const endsAt = performance.now() + giveUpAfterMs
     const headers = {
       accept: 'application/json',
@@ -93,29 +87,22 @@ const judge = (
   }
   if (isRetriable(status)) return { error: errorOfAnswer(status, json, request.idempotencyKey), retryAfterMs }
   if (json === undefined && status >= 200 && status < 300) {
-    const error = new WeirError(
-      'server',
-      'the answer is not JSON',
-      'check that the url given to createWeir is that of Weir',
-      { status },
-    )
-    return { error, retryAfterMs: undefined }
+    const remedy = 'check that the url given to createWeir is that of Weir'
+    return { error: new WeirError('server', 'the answer is not JSON', remedy, { status }), retryAfterMs: undefined }
   }
   if ((status >= 200 && status < 300) || (status === 400 && request.undecided && hasBatches(json))) return { answered }
   return { error: errorOfAnswer(status, json, request.idempotencyKey), retryAfterMs: undefined }
 }
 
 /** A 400 with batches is an upload of which every record was refused; one without is no upload at all. */
-const hasBatches = (json: unknown): boolean =>
-  typeof json === 'object' && json !== null && Array.isArray((json as { batches?: unknown }).batches)
+const hasBatches = (json: unknown): boolean => Array.isArray((json as { batches?: unknown } | undefined)?.batches)
 
 const noAnswer = (
   url: string,
   { idempotencyKey }: CallRequest,
   cause: unknown,
 ): { error: WeirError; retryAfterMs: number | undefined } => {
-  // Node's fetch says only "fetch failed"; what happened is in its cause. Where a name has several addresses, each has an error
-  // of its own, and the one around them has a code and no text.
+  // Node's fetch says only "fetch failed"; its cause says more. Where a name has several addresses, it has a code and no text.
   const { message, code } = ((cause as { cause?: unknown }).cause ?? cause) as { message?: string; code?: unknown }
   const reason = message || (typeof code === 'string' ? code : String(cause))
   const isUntrusted = typeof code === 'string' && /CERT|SIGNATURE|^ERR_TLS/.test(code)
@@ -135,7 +122,7 @@ const parse = (text: string): unknown => {
 }
 
 /** Milliseconds that a Retry-After header asks for, given in seconds or as a date; 0 where there is none. */
-export const readRetryAfter = (header: string | null, now: number): number => {
+const readRetryAfter = (header: string | null, now: number): number => {
   if (header === null) return 0
   if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000
   const date = Date.parse(header)
@@ -144,7 +131,7 @@ export const readRetryAfter = (header: string | null, now: number): number => {
 
 const shortestWait = 500
 const longestWait = 8_000
-// Requests that were told the same Retry-After together come back within this time, not at the same moment.
+// Requests that got the same Retry-After together come back within this time, not at the same moment.
 const spread = 1_000
 
 /** Anywhere from half a second to a bound that doubles with each attempt: clients that failed together come back apart. */
@@ -165,10 +152,8 @@ const fetchWithin = async <T>(
   // Not AbortSignal.any: on Node 20 it keeps memory for as long as the caller's signal lives.
   const ending = new AbortController()
   const stop = () => ending.abort(signal?.reason)
-  const timer = setTimeout(
-    () => ending.abort(new Error(`none within ${Math.round(ms / 1000)} s`)),
-    Math.min(ms, longestTimer),
-  )
+  const end = () => ending.abort(new Error(`none within ${Math.round(ms / 1000)} s`))
+  const timer = setTimeout(end, Math.min(ms, longestTimer))
   signal?.addEventListener('abort', stop)
   try {
     return await work(ending.signal)
@@ -185,13 +170,11 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
       clearTimeout(timer)
       reject(signal?.reason)
     }
-    const timer = setTimeout(
-      () => {
-        signal?.removeEventListener('abort', stop)
-        resolve()
-      },
-      Math.min(ms, longestTimer),
-    )
+    const end = () => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }
+    const timer = setTimeout(end, Math.min(ms, longestTimer))
     signal?.addEventListener('abort', stop, { once: true })
   })
 

@@ -7,21 +7,14 @@ import { type WaitOptions, waitQueryOf } from './waiting.js'
 
 /** Which interactions are listed: those to which everything applies that is given. */
 export type InteractionFilter = {
-  [Name in InteractionFilterName]?: Interaction[Name] | undefined
+  [Name in FilterName]?: Interaction[Name] | undefined
 } & {
   /** The first moment of `event_timestamp` that is included. */
   from?: TimeGiven | undefined
   /** The first moment after it that is not. */
   to?: TimeGiven | undefined
 }
-type InteractionFilterName =
-  | 'student_id'
-  | 'user_id'
-  | 'item_type'
-  | 'item_id'
-  | 'interaction_type'
-  | 'platform'
-  | 'source'
+type FilterName = 'student_id' | 'user_id' | 'item_type' | 'item_id' | 'interaction_type' | 'platform' | 'source'
 
 export type RecordOptions = CallOptions & { idempotencyKey?: string | undefined }
 
@@ -45,10 +38,7 @@ export type RecordInteraction = {
 }
 
 export type Interactions = {
-  /**
-   * Records one interaction. It is one interaction however often it has to be sent, and however often this is called with the
-   * same idempotencyKey.
-   */
+  /** Records one interaction: one, however often it is sent, or this is called with the same idempotencyKey. */
   record: RecordInteraction
   /** Your organisation's interactions, newest first. What was recorded a moment ago may not be there yet. */
   list: (filter?: InteractionFilter, options?: ListOptions) => AsyncGenerator<RecordedInteraction, void, undefined>

@@ -20,10 +20,7 @@ export type Rejections = {
   list: (filter?: RejectionFilter, options?: ListOptions) => AsyncGenerator<RejectedRecord, void, undefined>
   /** The same, counted by type, code and field. */
   summary: (filter?: RejectionFilter, options?: CallOptions) => Promise<RejectedGroup[]>
-  /**
-   * Has refused records submitted again, each at most once: for records that were right and came too early. It resolves when
-   * that is noted; `getRetry` tells what became of it.
-   */
+  /** Has refused records submitted again, each at most once. It resolves when that is noted; `getRetry` says what came of it. */
   retry: (filter: RejectionFilter, options?: RetryOptions) => Promise<RejectionRetry>
   getRetry: (requestId: string, options?: CallOptions) => Promise<RejectionRetry>
 }

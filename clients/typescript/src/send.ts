@@ -16,10 +16,7 @@ export type SendRecordsOptions = CallOptions &
   WaitOptions & {
     /** Checks everything and keeps nothing. */
     dryRun?: boolean | undefined
-    /**
-     * 1 to 255 visible ASCII characters. The same records sent again with the same key, within a day at least, are not taken
-     * twice. A new one is made for each call unless one is given.
-     */
+    /** 1 to 255 visible ASCII characters: records sent again with one key within a day are not taken twice. Made unless given. */
     idempotencyKey?: string | undefined
   }
 
@@ -54,13 +51,8 @@ export const createSendTexts =
       options,
     )
     const { request_id: requestId, batches } = json as UploadAnswer
-    if (!Array.isArray(batches))
-      throw new WeirError(
-        'server',
-        'the answer has no batches',
-        'check that the url given to createWeir is that of Weir',
-        { status },
-      )
+    const remedy = 'check that the url given to createWeir is that of Weir'
+    if (!Array.isArray(batches)) throw new WeirError('server', 'the answer has no batches', remedy, { status })
     const refused = batches.flatMap(({ data }) => data.errors ?? []).map(toRefused)
     const waiting = batches.flatMap(({ data }) => data.waiting ?? [])
     // Where the same request was sent before: those that a newer record replaced while they waited, or that were cancelled.
@@ -71,10 +63,7 @@ export const createSendTexts =
     return { requestId, accepted, refused, waiting }
   }
 
-/**
- * Whether some batches of an answer have no verdict. The same request is then sent again with its key: the service answers
- * the decided batches from what it has stored, and takes only the others again.
- */
+/** Whether some batches have no verdict: the request is sent again with its key, and only those are taken again. */
 const undecided = (json: unknown): string | undefined => {
   const { batches } = (json ?? {}) as Partial<UploadAnswer>
   if (!Array.isArray(batches)) return undefined
@@ -102,7 +91,7 @@ const isBeyondJson = (value: unknown): boolean =>
 
 const isInvalidDate = (value: unknown): boolean => value instanceof Date && Number.isNaN(value.getTime())
 
-/** Dates come as the text that their toJSON makes: null for one that is invalid, which is told apart by the record itself. */
+/** Dates come as the text that their toJSON makes: null for an invalid one, which only the record itself shows. */
 function spellOut(this: unknown, name: string, value: unknown): unknown {
   const given = (this as Record<string, unknown>)[name]
   return isBeyondJson(given) ? String(given) : value

@@ -32,10 +32,7 @@ export type UploadWaiting<Item> = WaitingForOthers & { record: Item; requestId: 
 /** How many records were accepted and refused, and how many wait, in how many requests. */
 export type UploadSummary = { accepted: number; refused: number; waiting: number; requests: number }
 
-/**
- * Sends any number of records: cut into requests, a few at a time, read only as fast as they are answered. Two records with one
- * id are never under way at once, so the later one wins.
- */
+/** Sends any number of records in requests, a few at a time, but never two with a record of one id: the later record wins. */
 export const uploadAll = async <Item>(
   deps: { type: SendableType; sendTexts: SendTexts },
   records: Iterable<Item> | AsyncIterable<Item>,
@@ -51,7 +48,7 @@ export const uploadAll = async <Item>(
   const open = new Set<number>()
   const counts = { accepted: 0, refused: 0, waiting: 0, requests: 0 }
   let failure: { reason: unknown } | undefined
-  let told: Promise<unknown> = Promise.resolve()
+  let reported: Promise<unknown> = Promise.resolve()
 
   const fail = (reason: unknown): void => {
     failure ??= { reason }
@@ -63,8 +60,8 @@ export const uploadAll = async <Item>(
     return { read, settled: earliest, ...counts }
   }
 
-  // A batch whose refusals could not be told does not count as settled: whoever goes on from there hears of them again.
-  const tell = async (
+  // A batch whose refusals were not all handed over does not count as settled: an upload that goes on from there has them again.
+  const report = async (
     batch: RecordBatch<Item>,
     { requestId, accepted, refused, waiting }: SendResult,
   ): Promise<void> => {
@@ -119,10 +116,10 @@ export const uploadAll = async <Item>(
       const result = await send(batch.texts, place)
       isAnswered = true
       // One after another, and no more once one has failed.
-      const telling = told.then(() => tell(batch, result))
-      told = telling
-      telling.catch(() => {})
-      await telling
+      const reporting = reported.then(() => report(batch, result))
+      reported = reporting
+      reporting.catch(() => {})
+      await reporting
     } catch (reason) {
       fail(reason)
     } finally {
@@ -159,7 +156,7 @@ const calling = async (name: string, work: () => unknown): Promise<void> => {
   try {
     await work()
   } catch (cause) {
-    const remedy = `mend ${name}; what was sent is told in progress, and records may be sent again`
+    const remedy = `mend ${name}; progress says what was sent, and records may be sent again`
     throw new WeirError('usage', `${name} failed: ${cause}`, remedy, { cause })
   }
 }

@@ -19,7 +19,7 @@ export type UploadProgress = {
   accepted: number
   refused: number
   waiting: number
-  /** The first so many records of the iterable are decided: to go on after an error, begin with the next one. */
+  /** That many records from the first one on are decided: to go on after an error, begin with the next one. */
   settled: number
   requests: number
 }
@@ -44,13 +44,7 @@ export class WeirError extends Error {
     kind: WeirErrorKind,
     message: string,
     remedy: string,
-    more: {
-      status?: number | undefined
-      requestId?: string | undefined
-      idempotencyKey?: string | undefined
-      problems?: readonly RecordProblem[] | undefined
-      cause?: unknown
-    } = {},
+    more: Partial<Pick<WeirError, 'status' | 'requestId' | 'idempotencyKey' | 'problems'>> & { cause?: unknown } = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause })
     this.kind = kind
@@ -64,14 +58,10 @@ export class WeirError extends Error {
 
 /** The error for an answer that is none of the good ones. */
 export const errorOfAnswer = (status: number, json: unknown, idempotencyKey: string | undefined): WeirError => {
-  const said = (typeof json === 'object' && json !== null ? json : {}) as {
-    message?: unknown
-    request_id?: unknown
-    problems?: RecordProblem[]
-  }
+  const said = (json ?? {}) as { message?: unknown; request_id?: unknown; problems?: RecordProblem[] }
   const message = typeof said.message === 'string' ? said.message : `the answer was ${status} without a message`
   const requestId = typeof said.request_id === 'string' ? said.request_id : undefined
-  const problems = Array.isArray(said.problems) ? said.problems : undefined
+  const problems = Array.isArray(said.problems) ? said.problems : []
   const { kind, remedy } = meaningOf(status)
   return new WeirError(kind, message, remedy, { status, requestId, idempotencyKey, problems })
 }

@@ -26,17 +26,7 @@ export const lineOf = (failure: unknown): string => {
 
 export const codeOf = (failure: unknown): number => {
   if (failure instanceof UsageError) return exitCodes.usage
-  if (!(failure instanceof WeirError)) return exitCodes.failed
-  switch (failure.kind) {
-    case 'key':
-      return exitCodes.key
-    case 'network':
-    case 'server':
-      return exitCodes.network
-    case 'usage':
-    case 'conflict':
-      return exitCodes.usage
-    default:
-      return failure.kind satisfies never
-  }
+  return failure instanceof WeirError ? exitCodes[kindOf[failure.kind]] : exitCodes.failed
 }
+
+const kindOf = { key: 'key', network: 'network', server: 'network', usage: 'usage', conflict: 'usage' } as const

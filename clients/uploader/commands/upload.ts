@@ -35,12 +35,12 @@ export const addUpload = (program: Command, terminal: Terminal): void => {
     .option('--dry-run', 'check all records, references too, and keep nothing')
     .option(
       '--trial <records>',
-      'send only the first so many, as a dry run, and show what is wrong with each',
+      'send only that many, the first ones, as a dry run, and show what is wrong with each',
       readTrial,
     )
     .option(
       '--wait <time>',
-      'let records wait so long for what they refer to, such as 24h, and send files of all types at once',
+      'let records wait that long for what they refer to, such as 24h, and send files of all types at once',
       readWait,
     )
     .option(

@@ -3,15 +3,12 @@ import { afterQuote, cellAt, createRow, neverClosed, quoteWithin, readRow, tooLo
 import type { Bytes } from './bytes.js'
 import { countLines, type FilePlace, type FileRows, longestRecord, type Row, UsageError } from './row.js'
 
-/**
- * The rows of a CSV file (RFC 4180, lines ended by LF or CRLF), the first of which names the columns. From a later place on,
- * the names are still read from the start.
- */
+/** The rows of a CSV file (RFC 4180, LF or CRLF). Its first line, which names the columns, is read wherever `from` is. */
 export const readCsv = async (bytes: Bytes, from?: FilePlace): Promise<FileRows> => {
   const all = rowsOf(bytes.from(0), { offset: 0, line: 1 })
   const first = await all.next()
   const [header, ...others] = first.done ? [] : first.value
-  // A file without anything in it has no records, and nobody knows its columns.
+  // A file without anything in it has no records, and no columns.
   if (!header) return { blocks: nothing() }
   if (header.unreadable) throw new UsageError(`the first line does not name the columns: ${header.unreadable}`)
   const columns = header.given as string[]
@@ -21,10 +18,7 @@ export const readCsv = async (bytes: Bytes, from?: FilePlace): Promise<FileRows>
   return { columns, blocks: fitted(rowsOf(bytes.from(from.offset), from, columns.length)) }
 }
 
-/**
- * Each record with its place. A record that breaks the rules (a quote that is not closed, or that stands in the middle of a cell)
- * is one unreadable line: the next line begins anew, so that one stray quote does not swallow the rest of the file.
- */
+/** Each record with its place. One that breaks the rules is one unreadable line, so that a stray quote swallows no others. */
 async function* rowsOf(
   blocks: AsyncIterable<Buffer>,
   from: FilePlace,
@@ -128,7 +122,7 @@ const faults = new Map([
   [tooLong, `this record has more than ${longestRecord} characters: is there a quote that is never closed?`],
 ])
 
-/** Rows with as many cells as there are columns; a row with more or fewer is unreadable, and its further cells are told. */
+/** Rows with as many cells as there are columns; a row with more or fewer is unreadable, and its further cells are named. */
 async function* withCells(blocks: AsyncIterable<Row[]>, width: number): AsyncGenerator<Row[]> {
   for await (const rows of blocks) {
     for (const row of rows) {

@@ -10,10 +10,7 @@ export const readJsonArray = (bytes: Bytes, from?: FilePlace): FileRows => ({
 const opening = /^\ufeff?\s*(?:\{\s*"records"\s*:\s*)?\[/
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 
-/**
- * Cuts at the commas between the array's elements, and lets JSON.parse read each element. An element that is not JSON is one
- * unreadable row, as long as its quotes and brackets are in order.
- */
+/** Cuts at the commas between elements, which JSON.parse reads; one that is not JSON is one unreadable row. */
 async function* rowsOf(
   blocks: AsyncIterable<Buffer>,
   { offset, line }: FilePlace,

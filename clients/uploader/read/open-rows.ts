@@ -19,22 +19,11 @@ export const openRows = async (
   from?: FilePlace,
 ): Promise<FileRows & { read: () => number }> => {
   const bytes = openBytes(file, { gzipped })
-  const rows = await (() => {
-    switch (format) {
-      case 'csv':
-        return readCsv(bytes, from)
-      case 'ndjson':
-        return readNdjson(bytes, from)
-      case 'json':
-        return readJsonArray(bytes, from)
-      case 'parquet':
-        return readParquet(file, bytes, gzipped, from)
-      default:
-        return format satisfies never
-    }
-  })()
-  return { ...rows, read: bytes.read }
+  const rows = format === 'parquet' ? readParquet(file, bytes, gzipped, from) : readers[format](bytes, from)
+  return { ...(await rows), read: bytes.read }
 }
+
+const readers = { csv: readCsv, ndjson: readNdjson, json: readJsonArray }
 
 const endings: Readonly<Record<string, Format>> = {
   csv: 'csv',
@@ -49,7 +38,7 @@ const endings: Readonly<Record<string, Format>> = {
 export const formatByName = (file: string): Format | undefined =>
   endings[/\.([a-z]+)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase() ?? '']
 
-/** What a file is: by its name, or else by its first bytes. Whether it is gzipped is told by its bytes alone. */
+/** What a file is: by its name, or else by its first bytes. Whether it is gzipped, its bytes alone say. */
 export const formOf = async (file: string, given?: Format): Promise<FileForm> => {
   const start = await firstBytes(file)
   const gzipped = isGzip(start)

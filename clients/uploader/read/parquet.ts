@@ -19,7 +19,8 @@ import { type FilePlace, type FileRows, type Row, UsageError } from './row.js'
 const sliceRows = 10_000
 
 /**
- * The rows of a Parquet file, one row group after another, a slice of it at a time; the packed columns of one group are in memory. A gzipped one is unpacked first, because Parquet is not read from its start to its end.
+ * The rows of a Parquet file, one row group after another, a slice at a time; the packed columns of one group are in memory. A
+ * gzipped file is unpacked first, because Parquet is not read from its start to its end.
  */
 export const readParquet = async (
   file: string,

@@ -2,10 +2,7 @@ import { plainNumber } from '../../../schemas/csv-rows.js'
 import type { Field } from '../../../schemas/field.js'
 import { isExact } from '../read/row.js'
 
-/**
- * A CSV cell as the JSON value that its field asks for: a number, true, false, or text. A cell that does not fit stays text, so
- * that the service refuses the record and says why; nothing is guessed.
- */
+/** The value that a field asks for. A cell that does not fit stays text, so that the service refuses it and says why. */
 export const readCell = (field: Field, cell: string): string | number | boolean => {
   switch (field.kind) {
     case 'number':

@@ -9,12 +9,9 @@ import { UsageError } from '../read/row.js'
 /** A file to upload, the type of its records, and how it is read. */
 export type Chosen = { file: string; type: RecordType; form: FileForm; size: number }
 
-export type Choice = { type?: string | undefined; format?: Format | undefined }
+type Choice = { type?: string | undefined; format?: Format | undefined }
 
-/**
- * The files that these paths name, those that others refer to first. Of a folder, the files whose names say a type and a format;
- * what an upload leaves there is passed over.
- */
+/** The files that these paths name, those that others refer to first; of a folder, those whose names say type and format. */
 export const chooseFiles = async (
   paths: readonly string[],
   choice: Choice,
@@ -23,10 +20,6 @@ export const chooseFiles = async (
   const passedOver: string[] = []
   const found: Chosen[] = []
   for (const path of paths) {
-    if (path === '-') {
-      found.push({ file: path, type: typeOf('-', choice, catalogue), form: await formOf(path, choice.format), size: 0 })
-      continue
-    }
     const { isFolder, size } = await look(path)
     if (!isFolder) {
       const type = typeOf(path, choice, catalogue)
@@ -81,6 +74,7 @@ const isOurs = (name: string): boolean =>
   name.startsWith('.') || /\.weir-journal(\.|$)/.test(name) || /\.refused\.[a-z]+$/.test(name)
 
 const look = async (path: string): Promise<{ isFolder: boolean; size: number }> => {
+  if (path === '-') return { isFolder: false, size: 0 }
   try {
     const found = await stat(path)
     if (!found.isDirectory() && !found.isFile())

@@ -19,10 +19,7 @@ export type ToRecord = (row: Row) => Record<string, unknown>
 /** A file that was made of refused records has these; they are about the record, and no part of it. */
 export const isRemark = (name: string): boolean => name.startsWith('weir_')
 
-/**
- * Makes records of rows. A file whose columns cannot fit is found out here, before a million records are refused for the same
- * reason; `columns` are undefined where each record brings names of its own.
- */
+/** Refuses columns that cannot fit before a million records are refused for them; without `columns` each record has names. */
 export const createToRecord = (type: RecordType, columns: string[] | undefined, mapping: Mapping): ToRecord => {
   refuseUnknownNames(type, mapping)
   if (columns) refuseColumns(type, columns, mapping)

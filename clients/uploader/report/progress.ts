@@ -1,29 +1,15 @@
 import type { FileReport } from '../send/tally.js'
 
-/** Tells on standard error how far an upload is: a line that changes on a terminal, and a line every 10 s elsewhere. */
-export type FileProgress = {
-  /** A file, maybe beside others; returns what is to be called when it is over. */
-  begin: (file: FileUnderWay) => () => void
-  answered: () => void
-  /** Whether the server has answered at all in this run. */
-  hasAnswer: () => boolean
-  /** The server does not answer, or not now; `isHeard` where it said so itself. */
-  waits: (message: string, waitMs: number, isHeard: boolean) => void
-  note: (text: string) => void
-}
+export type FileProgress = ReturnType<typeof createProgress>
 
-export type FileUnderWay = { file: string; size: number; read: () => number; report: FileReport }
-
-export type ProgressScreen = {
-  write: (text: string) => unknown
-  isTTY?: boolean | undefined
-  columns?: number | undefined
-}
+type FileUnderWay = { file: string; size: number; read: () => number; report: FileReport }
+type ProgressScreen = { write: (text: string) => unknown; isTTY?: boolean | undefined; columns?: number | undefined }
 
 const everyOnTerminal = 200
 const everyElsewhere = 10_000
 
-export const createProgress = (screen: ProgressScreen, now: () => number = () => performance.now()): FileProgress => {
+/** Shows on standard error how far an upload is: in a line that changes on a terminal, and in a line every 10 s elsewhere. */
+export const createProgress = (screen: ProgressScreen, now: () => number = () => performance.now()) => {
   const underWay = new Set<Begun>()
   let isAnswered = false
   let waiting: string | undefined
@@ -43,7 +29,8 @@ export const createProgress = (screen: ProgressScreen, now: () => number = () =>
   }
 
   return {
-    begin: (file) => {
+    /** A file, maybe beside others; returns what is to be called when it is over. */
+    begin: (file: FileUnderWay) => {
       const begun = { ...file, begunAt: now(), readBefore: file.read(), recordsBefore: file.report.records }
       waiting = undefined
       if (underWay.size === 0) {
@@ -51,7 +38,7 @@ export const createProgress = (screen: ProgressScreen, now: () => number = () =>
         timer.unref()
       }
       underWay.add(begun)
-      return () => {
+      return (): void => {
         underWay.delete(begun)
         if (underWay.size === 0) clearInterval(timer)
         if (!screen.isTTY) return
@@ -60,18 +47,20 @@ export const createProgress = (screen: ProgressScreen, now: () => number = () =>
         shown = false
       }
     },
-    answered: () => {
+    answered: (): void => {
       isAnswered = true
       waiting = undefined
     },
-    hasAnswer: () => isAnswered,
-    waits: (message, waitMs, isHeard) => {
+    /** Whether the server has answered at all in this run. */
+    hasAnswer: (): boolean => isAnswered,
+    /** The server does not answer, or not now; `isHeard` where it said so itself. */
+    waits: (message: string, waitMs: number, isHeard: boolean): void => {
       isAnswered ||= isHeard
       const isNew = waiting === undefined
       waiting = `waiting: ${message}; next try in ${Math.max(1, Math.round(waitMs / 1000))} s`
       if (isNew && !screen.isTTY) screen.write(`weir: ${waiting}\n`)
     },
-    note: (text) => {
+    note: (text: string): void => {
       wipe()
       screen.write(`weir: ${text}\n`)
     },

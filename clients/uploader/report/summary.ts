@@ -2,19 +2,10 @@ import type { FileReport } from '../send/tally.js'
 import type { RefusedRow } from '../state/refused-file.js'
 import { count, duration } from './progress.js'
 
-/** What `--json` prints. Counts are over all runs of the files; `sent` and `skipped` are of this one. */
-export type Summary = {
-  accepted: number
-  refused: number
-  waiting: number
-  sent: number
-  skipped: number
-  seconds: number
-  codes: Record<string, number>
-  files: Pick<FileReport, 'file' | 'type' | 'records' | 'accepted' | 'refused' | 'waiting' | 'refused_file' | 'state'>[]
-}
+export type Summary = ReturnType<typeof summaryOf>
 
-export const summaryOf = (reports: readonly FileReport[], seconds: number): Summary => {
+/** What `--json` prints. Counts are over all runs of the files; `sent` and `skipped` are of this one. */
+export const summaryOf = (reports: readonly FileReport[], seconds: number) => {
   const sum = (name: 'accepted' | 'refused' | 'waiting' | 'sent' | 'skipped') =>
     reports.reduce((total, report) => total + report[name], 0)
   const codes: Record<string, number> = {}
@@ -28,16 +19,7 @@ export const summaryOf = (reports: readonly FileReport[], seconds: number): Summ
     skipped: sum('skipped'),
     seconds,
     codes,
-    files: reports.map(({ file, type, records, accepted, refused, waiting, refused_file, state }) => ({
-      file,
-      type,
-      records,
-      accepted,
-      refused,
-      waiting,
-      refused_file,
-      state,
-    })),
+    files: reports.map(({ sent, skipped, codes, examples, ...file }) => file),
   }
 }
 

@@ -3,7 +3,7 @@ import { createChance, idOf } from './chance.js'
 import type { Sample } from './records.js'
 
 /** A row that is wrong on purpose: its fields, or the line as it stands in the file. */
-export type BrokenRow = { record: Record<string, unknown> } | { line: string }
+type BrokenRow = { record: Record<string, unknown> } | { line: string }
 
 /** Spoils a right record in one of the ways in which real files are wrong. */
 export const spoil = (

@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto'
 
-/** Always the same choices for the same seed and the same place: any row can be made without those before it. */
-export type Chance = {
-  /** From 0 up to, and not including, 1. */
-  share: () => number
-  below: (bound: number) => number
-  one: <T>(of: readonly T[]) => T
-  isLikely: (probability: number) => boolean
-}
+export type Chance = ReturnType<typeof createChance>
 
-export const createChance = (...place: (string | number)[]): Chance => {
+/** Always the same choices for the same seed and the same place: any row can be made without those before it. */
+export const createChance = (...place: (string | number)[]) => {
   let state = createHash('sha256').update(JSON.stringify(place)).digest().readUInt32LE(0)
   // mulberry32: 32 bits of state are plenty for the dozen choices of a row.
+  /** From 0 up to, and not including, 1. */
   const share = (): number => {
     state = (state + 0x6d2b79f5) | 0
     let t = Math.imul(state ^ (state >>> 15), 1 | state)
@@ -19,7 +14,8 @@ export const createChance = (...place: (string | number)[]): Chance => {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296
   }
   const below = (bound: number): number => Math.floor(share() * bound)
-  return { share, below, one: (of) => of[below(of.length)] as never, isLikely: (probability) => share() < probability }
+  const one = <T>(of: readonly T[]): T => of[below(of.length)] as T
+  return { share, below, one, isLikely: (probability: number): boolean => share() < probability }
 }
 
 /** The id of the record at this place: a UUID of version 4 in form. */

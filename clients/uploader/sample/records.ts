@@ -6,7 +6,7 @@ import { type Chance, createChance, idOf } from './chance.js'
 // Sample data is made from the declarations of the types: their kinds, bounds, references, and what values look like.
 
 /** How much there is of each type. */
-export type Amounts = Readonly<Record<string, number>>
+type Amounts = Readonly<Record<string, number>>
 
 export const amountsFor = (
   customers: number,

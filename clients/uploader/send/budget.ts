@@ -3,24 +3,21 @@ import { UsageError } from '../read/row.js'
 /** How many refused records are too many: a number, or a share of the records that were answered. */
 export type MostErrors = { count: number } | { share: number }
 
-export type Budget = {
-  add: (records: number, refused: number) => void
-  /** Whether nothing more should be sent. Of a share, only once enough is known to speak of one, or when `all` is answered. */
-  isSpent: (all?: boolean) => boolean
-}
+export type Budget = ReturnType<typeof createBudget>
 
 // One refused record among the first ten is no 10 % of a million.
 const enough = 1000
 
-export const createBudget = (most: MostErrors | undefined): Budget => {
+export const createBudget = (most: MostErrors | undefined) => {
   let records = 0
   let refused = 0
   return {
-    add: (more, refusedOfThem) => {
+    add: (more: number, refusedOfThem: number): void => {
       records += more
       refused += refusedOfThem
     },
-    isSpent: (all = false) => {
+    /** Whether nothing more should be sent. Of a share, only once enough is known to speak of one, or when `all` is answered. */
+    isSpent: (all = false): boolean => {
       if (!most) return false
       if ('count' in most) return refused > most.count
       return (all || records >= enough) && refused > most.share * records

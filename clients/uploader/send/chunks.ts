@@ -6,8 +6,7 @@ import type { ChunkSize, Header } from '../state/journal.js'
 /** Rows that are sent as one request: those from byte `from` to byte `to`. */
 export type Chunk = { from: number; to: number; line: number; nextLine: number; rows: Row[] }
 
-// Some hundred kilobytes of JSON: large enough that a request's own cost does not count, small enough that eight of them, with
-// their records, fit into a few dozen megabytes.
+// Large enough that a request's own cost does not count; eight of them, with their records, take a few dozen megabytes.
 const usual: ChunkSize = { records: 2500, bytes: 1024 * 1024 }
 /** Of records that are sent one by one, a chunk is what may have to be sent again. */
 const sentAlone: ChunkSize = { records: 500, bytes: 1024 * 1024 }
@@ -15,10 +14,7 @@ const sentAlone: ChunkSize = { records: 500, bytes: 1024 * 1024 }
 export const chunkSizeOf = (type: RecordType): ChunkSize =>
   comesAlone(type) ? sentAlone : { ...usual, records: Math.min(usual.records, type.limit) }
 
-/**
- * Cuts rows into chunks. The cuts depend on the rows alone, and not on how they came: a file that is read again from the start
- * of any chunk is cut at the same places.
- */
+/** Cuts rows into chunks, by the rows alone: a file that is read again from the start of any chunk is cut at the same places. */
 export async function* toChunks({ blocks }: FileRows, size: ChunkSize, start: number): AsyncGenerator<Chunk> {
   let from = start
   let rows: Row[] = []

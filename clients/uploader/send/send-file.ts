@@ -12,7 +12,7 @@ import type { RecordsAnswer, RefusedAt, SendRecords } from './send-records.js'
 /** What became of a chunk. */
 export type ChunkAnswer = { chunk: Chunk; sent: number; refused: RefusedRow[]; waiting: number }
 
-export type FileSending = {
+type FileSending = {
   type: RecordType
   rows: FileRows
   size: ChunkSize
@@ -103,10 +103,7 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
 
 const nothing: RecordsAnswer = { refused: [], waiting: 0 }
 
-/**
- * Sends a chunk until it is answered, or patience ends. That may have grown meanwhile: a server that answers 503 is there, and one
- * that never answered most likely is not.
- */
+/** Until it is answered or patience ends, which may have grown: a server that answers 503 is there. */
 const sendPatiently = async (...given: Parameters<typeof sendOnce>): Promise<RecordsAnswer> => {
   const [file] = given
   for (;;) {

@@ -16,7 +16,7 @@ export type RefusedAt = { index: number; problems: readonly RecordProblem[] }
 export type RecordsAnswer = { refused: RefusedAt[]; waiting: number }
 
 /** How records are sent. `wait` is how long they wait for what they refer to, such as 24h; without it they are refused at once. */
-export type HowToSend = { dryRun: boolean; wait: string | undefined }
+type HowToSend = { dryRun: boolean; wait: string | undefined }
 
 /** Sends records as one request and resolves to what became of them. The same `key` again is the same request. */
 export type SendRecords = (

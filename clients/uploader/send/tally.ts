@@ -1,50 +1,29 @@
+import type { Answered } from '../state/journal.js'
 import type { ChunkAnswer } from './send-file.js'
 
 /** What became of a file's records, over all runs; `sent` and `skipped` are those of this one. */
-export type FileReport = {
-  file: string
-  type: string
-  records: number
-  accepted: number
-  refused: number
-  /** Records that waited for what they refer to when they were answered. */
-  waiting: number
-  sent: number
-  /** Records that were answered in an earlier run. */
-  skipped: number
-  codes: Record<string, number>
-  /** For each code the first record that it was said of: where, and in which words. */
-  examples: Record<string, string>
-  refused_file: string | null
-  state: 'finished' | 'stopped'
-}
+export type FileReport = ReturnType<typeof createReport>
 
-export const createReport = (file: string, type: string): FileReport => ({
+export const createReport = (file: string, type: string) => ({
   file,
   type,
   records: 0,
   accepted: 0,
   refused: 0,
+  /** Records that waited for what they refer to when they were answered. */
   waiting: 0,
   sent: 0,
+  /** Records that were answered in an earlier run. */
   skipped: 0,
-  codes: {},
-  examples: {},
-  refused_file: null,
-  state: 'stopped',
+  codes: {} as Record<string, number>,
+  /** For each code the first record that it was said of: where, and in which words. */
+  examples: {} as Record<string, string>,
+  refused_file: null as string | null,
+  state: 'stopped' as 'finished' | 'stopped',
 })
 
-/**
- * What was answered for some records. `codes` counts records, each under its first code. A journal that was begun before records could
- * wait does not say how many do.
- */
-export type ChunkTally = {
-  records: number
-  accepted: number
-  refused: number
-  waiting?: number
-  codes: Readonly<Record<string, number>>
-}
+/** `codes` counts records, each under its first code. A journal from before records could wait has no `waiting`. */
+type ChunkTally = Pick<Answered, 'records' | 'accepted' | 'refused' | 'waiting' | 'codes'>
 
 export const tallyOf = ({ chunk, refused, waiting }: ChunkAnswer): ChunkTally => {
   const codes: Record<string, number> = {}

@@ -7,14 +7,8 @@ export type Target = { url: string; key: string; keyId: string }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/**
- * The server and the key that were named, or those of the system that runs in this folder. A key is never an argument: arguments
- * are seen by everybody on the machine, and kept in the shell's history.
- */
-export const findTarget = (
-  given: { url?: string | undefined; keyFile?: string | undefined },
-  env: Environment,
-): Target => {
+/** As named, or of the system that runs here. A key is never an argument, which everybody on the machine could see. */
+export const findTarget = (given: { url?: string; keyFile?: string }, env: Environment): Target => {
   const url = given.url ?? (env.WEIR_URL || undefined)
   const local = env.WEIR_LOCAL_URL || undefined
   const key = given.keyFile !== undefined ? readKey(given.keyFile) : env.WEIR_KEY || undefined
@@ -37,15 +31,12 @@ const keyIdOf = (key: string): string =>
   /^weir_([0-9A-Za-z]{12})_/.exec(key)?.[1] ?? createHash('sha256').update(key).digest('hex').slice(0, 8)
 
 const readKey = (file: string): string => {
-  const text = (() => {
-    try {
-      return readFileSync(file, 'utf8').trim()
-    } catch (error) {
-      throw new UsageError(
-        `the key cannot be read from ${file} (${(error as NodeJS.ErrnoException).code}): put it there`,
-      )
-    }
-  })()
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new UsageError(`the key cannot be read from ${file} (${(error as NodeJS.ErrnoException).code}): put it there`)
+  }
   if (text === '') throw new UsageError(`${file} is empty: put the key there`)
   return text
 }

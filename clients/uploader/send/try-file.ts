@@ -27,6 +27,7 @@ export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: numbe
       deps.progress.answered()
     }
     const isWhole = await sendFile({
+      ...deps,
       type,
       rows,
       size: chunkSizeOf(type),
@@ -38,9 +39,6 @@ export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: numbe
       onAnswer,
       onRetry: deps.progress.waits,
       patience: () => 30_000,
-      inFlight: deps.inFlight,
-      budget: deps.budget,
-      signal: deps.signal,
     })
     report.state = isWhole ? 'finished' : 'stopped'
     return { report }

@@ -123,6 +123,7 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
 
   try {
     const isWhole = await sendFile({
+      ...deps,
       type,
       rows,
       size: header.chunk_size,
@@ -134,9 +135,6 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
       onAnswer,
       onRetry: deps.progress.waits,
       patience: () => (deps.progress.hasAnswer() ? patience : patienceAtStart),
-      inFlight: deps.inFlight,
-      budget: deps.budget,
-      signal: deps.signal,
     })
     if (!isWhole) return {}
     await journal?.add(end)
@@ -152,7 +150,7 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
 }
 
 // A server that never answered is most likely not there. One that did is restarted or mended, and a night's upload should see
-// the morning; whoever ends it sooner loses nothing either.
+// the morning; an upload that is ended sooner loses nothing either.
 const patienceAtStart = 30_000
 const patience = 15 * 60_000
 

@@ -42,23 +42,15 @@ export type Answered = {
   refused_sha256: string
 }
 
-export type Past = {
-  header: Header
-  answered: Answered[]
-  isFinished: boolean
-}
+export type Past = { header: Header; answered: Answered[]; isFinished: boolean }
 
-export type Journal = {
-  /** Resolves when the line is on the disk. */
-  add: (line: Answered | typeof end) => Promise<void>
-  close: () => Promise<void>
-}
+export type Journal = ReturnType<typeof createJournal>
 
 export const end = { end: true } as const
 
 export const journalOf = (file: string): string => `${file}.weir-journal`
 
-/** What the journal of a file tells; undefined where there is none, or nothing in it is whole. */
+/** What the journal of a file says; undefined where there is none, or nothing in it is whole. */
 export const readJournal = async (file: string): Promise<(Past & { length: number }) | undefined> => {
   const text = await readFile(journalOf(file), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
@@ -68,7 +60,7 @@ export const readJournal = async (file: string): Promise<(Past & { length: numbe
 }
 
 /** `length` is that of the whole lines: a process that was killed, or a full disk, may leave a part of a line behind them. */
-export const parseJournal = (text: string): (Past & { length: number }) | undefined => {
+const parseJournal = (text: string): (Past & { length: number }) | undefined => {
   const [first, ...lines] = text.split('\n').slice(0, -1).map(parseLine)
   if (!isHeader(first)) return undefined
   const whole = lines.indexOf(undefined)
@@ -93,15 +85,16 @@ export const beginJournal = async (file: string, header: Header): Promise<Journa
   await rm(journalOf(file), { force: true })
   const handle = await open(journalOf(file), 'wx')
   const journal = createJournal(handle, 0)
-  await journal.add(header as never)
+  await journal.add(header)
   await syncFolder(dirname(journalOf(file)))
   return journal
 }
 
-const createJournal = (handle: FileHandle, length: number): Journal => {
+const createJournal = (handle: FileHandle, length: number) => {
   let at = length
   return {
-    add: async (line) => {
+    /** Resolves when the line is on the disk. */
+    add: async (line: Header | Answered | typeof end): Promise<void> => {
       const text = Buffer.from(`${JSON.stringify(line)}\n`)
       await writeAll(handle, text, at)
       await handle.datasync()
@@ -141,7 +134,7 @@ const parseLine = (line: string): object | undefined => {
     const parsed = JSON.parse(line) as unknown
     return typeof parsed === 'object' && parsed !== null ? parsed : undefined
   } catch {
-    // Half a line. Whatever stands behind it was written by nobody.
+    // Half a line, and so the last one.
     return undefined
   }
 }

@@ -10,32 +10,22 @@ import { writeAll } from './journal.js'
 export type RefusedRow = { row: Row; problems: readonly { code: string; field: string | null; message: string }[] }
 
 /** How much of the file of refused records is known to be on the disk, and the SHA-256 of that much. */
-export type Vouched = { bytes: number; sha256: string }
-
-export type RefusedFile = {
-  path: string
-  /** Resolves when these rows are on the disk. */
-  add: (rows: readonly RefusedRow[]) => Promise<Vouched>
-  close: () => Promise<void>
-}
+type Vouched = { bytes: number; sha256: string }
 
 /** Parquet has no writer here: its refused records become NDJSON. */
-export const refusedFormat = (format: Format): Format => (format === 'parquet' ? 'ndjson' : format)
+const refusedFormat = (format: Format): Format => (format === 'parquet' ? 'ndjson' : format)
 
 export const refusedFileOf = (file: string, format: Format): string =>
   `${file === '-' ? 'stdin' : file}.refused.${refusedFormat(format)}`
 
 export const nothingVouched: Vouched = { bytes: 0, sha256: createHash('sha256').digest('hex') }
 
-/**
- * The file of refused records, ready for more behind what the journal vouches for: rows behind that are of a chunk that is
- * going to be sent again. The file is made when the first record is refused.
- */
+/** Ready for more behind what the journal vouches for: rows behind that are of a chunk that is sent again. */
 export const openRefusedFile = async (
   path: string,
   how: { format: Format; columns: readonly string[] | undefined },
   vouched: Vouched,
-): Promise<RefusedFile> => {
+) => {
   const format = refusedFormat(how.format)
   // Those of the file that were not added by an earlier upload, each with its place in a row.
   const columns = (how.columns ?? []).flatMap((name, at) => (isRemark(name) ? [] : { name, at }))
@@ -57,8 +47,8 @@ export const openRefusedFile = async (
   }
 
   return {
-    path,
-    add: async (rows) => {
+    /** Resolves when these rows are on the disk. */
+    add: async (rows: readonly RefusedRow[]): Promise<Vouched> => {
       if (rows.length > 0) {
         handle ??= await open(path, 'w+')
         const text = Buffer.from(
@@ -71,11 +61,11 @@ export const openRefusedFile = async (
       }
       return { bytes, sha256: hash.copy().digest('hex') }
     },
-    close: async () => handle?.close(),
+    close: async (): Promise<void> => handle?.close(),
   }
 }
 
-/** Makes room for the refused records of an upload that begins anew. Without `restart` nobody asked for that: the old ones stay. */
+/** Makes room for the refused records of an upload that begins anew. Without `restart` the old ones stay. */
 export const setAsideRefused = async (path: string, { restart }: { restart: boolean }): Promise<string | undefined> => {
   if (restart) await rm(path, { force: true })
   const isThere = await stat(path).then(

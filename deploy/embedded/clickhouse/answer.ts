@@ -55,11 +55,7 @@ export const chooseEncoding = (accepted: string): Encoding | undefined => {
 
 /** The Content-Type a ClickHouse server gives to an answer in this format. */
 export const contentTypeOf = (format: string): string => {
-  if (
-    /^(JSON|JSONStrings|JSONColumns|JSONColumnsWithMetadata|JSONCompact|JSONCompactStrings|JSONCompactColumns|JSONObjectEachRow)$/i.test(
-      format,
-    )
-  )
+  if (/^JSON(Compact)?(Strings|Columns)?$|^JSON(ColumnsWithMetadata|ObjectEachRow)$/i.test(format))
     return 'application/json; charset=UTF-8'
   if (/^JSON\w*EachRow\w*$|^NDJSON$/i.test(format)) return 'application/x-ndjson; charset=UTF-8'
   if (/^(TabSeparated|TSV)/i.test(format)) return 'text/tab-separated-values; charset=UTF-8'

@@ -13,7 +13,7 @@ const HEAD_BYTES = 256 * 1024
 const STATEMENT_BYTES = 64 * 1024 * 1024
 
 /** A request's body: its beginning, all of it as a stream, or all of it as latin1 text. */
-export type QueryBody = { head: Buffer; all: () => AsyncGenerator<Buffer>; text: () => Promise<string> }
+type QueryBody = { head: Buffer; all: () => AsyncGenerator<Buffer>; text: () => Promise<string> }
 
 /** Reads as much of `prefix` and body as is needed to find the statement; the rest stays in the stream until asked for. */
 export const readBody = async (prefix: string, source: Readable): Promise<QueryBody> => {
@@ -71,12 +71,9 @@ const UNPACKERS = new Map<string, () => Transform>([
 
 export type Spool = Awaited<ReturnType<typeof openSpool>>
 
-/**
- * A folder of files from which the engine reads the data of requests. The chdb binding passes statements as UTF-8 text, which
- * would break binary data; and a body of any size must not stand in memory.
- */
+/** Files from which the engine reads the data of requests: as text it would break, and it may be too large for memory. */
 export const openSpool = async (folder: string) => {
-  // Files that an earlier process left belong to requests that nobody waits for any more.
+  // Files that an earlier process left belong to requests that have ended with it.
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   const newPath = () => join(folder, randomUUID())

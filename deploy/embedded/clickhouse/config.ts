@@ -1,26 +1,13 @@
 import { resolve } from 'node:path'
 
-export type EngineConfig = Readonly<{
-  host: string
-  port: number
-  path: string
-  /** The password of the user `default`, who only reads. */
-  password: string
-  /** The password of the user `weir`, who also writes. */
-  weirPassword: string
-  threads: number
-  logLevel: string
-}>
-
 /** Reads the environment of the ClickHouse process; throws one error that names every problem. */
-export const readConfig = (env: NodeJS.ProcessEnv): EngineConfig => {
+export const readConfig = (env: NodeJS.ProcessEnv) => {
   const problems: string[] = []
   const port = Number(env.CLICKHOUSE_PORT ?? 8123)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) problems.push('CLICKHOUSE_PORT must be a port number')
   if (!env.CLICKHOUSE_PATH) problems.push('CLICKHOUSE_PATH must name the data folder')
   if (!env.CLICKHOUSE_WEIR_PASSWORD) problems.push('CLICKHOUSE_WEIR_PASSWORD must be the password of the user weir')
-  // Queries run on the threads of libuv's pool, which file access needs too. libuv sizes the pool before any of our code runs, so
-  // the size must be in the environment already.
+  // Queries and files share the threads of libuv's pool, whose size libuv reads before any of our code runs.
   const threads = Number(env.UV_THREADPOOL_SIZE)
   if (!Number.isInteger(threads) || threads < 4)
     problems.push('UV_THREADPOOL_SIZE must be set to 4 or more before Node starts (16 is a good value)')
@@ -29,6 +16,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): EngineConfig => {
     host: env.CLICKHOUSE_HOST ?? '127.0.0.1',
     port,
     path: resolve(env.CLICKHOUSE_PATH ?? ''),
+    /** Of the user `default`, who only reads, and of the user `weir`, who also writes. */
     password: env.CLICKHOUSE_PASSWORD ?? '',
     weirPassword: env.CLICKHOUSE_WEIR_PASSWORD ?? '',
     threads,

@@ -3,6 +3,7 @@ import { Session } from 'chdb'
 import { createTurnstile } from '#platform/process/turnstile.js'
 import { toClickHouseError } from './errors.js'
 import { watchRefusedWrites } from './refused-writes.js'
+import type { QueryRequest } from './request.js'
 import { literal } from './statement-split.js'
 
 export type Engine = ReturnType<typeof openEngine>
@@ -11,24 +12,14 @@ export type Engine = ReturnType<typeof openEngine>
 export type StatementResult = { bytes: Uint8Array; rows: number; size: number; seconds: number }
 
 /** The database and the settings that a statement runs with. They hold for one request alone. */
-export type Surroundings = {
-  database?: string | undefined
-  settings: ReadonlyMap<string, string>
-  readonly?: string | undefined
-}
+type Surroundings = { settings: ReadonlyMap<string, string> } & Partial<Pick<QueryRequest, 'database' | 'readonly'>>
 
-/**
- * The ClickHouse engine on one data folder. Settings stay with a connection, so each statement gets a connection of its own,
- * which takes 2 ms. The root connection keeps the engine loaded between statements, and cancels them.
- */
+/** Settings stay with a connection, so each statement gets its own, in 2 ms; the root one keeps the engine loaded. */
 export const openEngine = (path: string, threads: number, onRefusedWrite: () => void) => {
   // The first connection configures the engine for all.
   const root = new Session(path, { connectionArgs: [`--config-file=${access}`] })
   const version = root.query('SELECT version()', 'TabSeparatedRaw').trim()
-  const tableFunctions = root
-    .query('SELECT lower(name) FROM system.table_functions', 'TabSeparatedRaw')
-    .trim()
-    .split('\n')
+  const tableFunctions = root.query('SELECT lower(name) FROM system.table_functions', 'TabSeparatedRaw')
   const writes = watchRefusedWrites(path, onRefusedWrite)
   // A running statement holds a thread of libuv's pool. A quarter of the threads, at least two, is kept for files: otherwise no
   // request's data could be written to disk while all threads run statements.
@@ -38,7 +29,7 @@ export const openEngine = (path: string, threads: number, onRefusedWrite: () => 
     const session = new Session(path)
     try {
       const result = await session.queryAsync(`${prelude(under)} ${sql}`, { format })
-      // Before anybody hears that it is done.
+      // Before it is answered that it is done.
       await writes.checked()
       return { bytes: result.bytes(), rows: result.rowsRead, size: result.bytesRead, seconds: result.elapsed }
     } catch (error) {
@@ -51,7 +42,7 @@ export const openEngine = (path: string, threads: number, onRefusedWrite: () => 
   return {
     version,
     /** The names of all table functions, in lower case. */
-    tableFunctions: new Set(tableFunctions),
+    tableFunctions: new Set(tableFunctions.trim().split('\n')),
     run: (sql: string, format: string, under: Surroundings) => turnstile(() => run(sql, format, under)),
     /** Ends the statement with this log_comment, its only name: the engine chooses query ids itself. */
     cancel: (comment: string) =>

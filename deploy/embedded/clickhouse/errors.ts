@@ -25,9 +25,8 @@ export const errorBody = (error: ClickHouseError, version: string): string =>
 
 /** The HTTP status for an error code, as in ClickHouse's own exceptionCodeToHTTPStatus. */
 export const statusOf = (code: number): number => {
-  if (BAD_REQUEST.has(code)) return 400
-  if (NOT_FOUND.has(code)) return 404
-  return OTHERS.get(code) ?? 500
+  const found = Object.entries(CODES).find(([, codes]) => codes.includes(code))
+  return Number(found?.[0] ?? 500)
 }
 
 // The engine wraps some errors in a second "Code: …", and names the file from which it read the data; a server does neither.
@@ -39,23 +38,11 @@ const withoutWrapping = (message: string): string =>
     .replace(/: data for INSERT was parsed from file/g, '')
 
 // biome-ignore format: a table
-const BAD_REQUEST = new Set([
-  6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675, 676,
-])
-const NOT_FOUND = new Set([46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511])
-const OTHERS = new Map([
-  [194, 401],
-  [192, 403],
-  [193, 403],
-  [497, 403],
-  [512, 403],
-  [516, 403],
-  [159, 408],
-  [381, 411],
-  [229, 413],
-  [779, 415],
-  [48, 501],
-  [76, 503],
-  [209, 503],
-  [439, 503],
-])
+const CODES: Record<number, number[]> = {
+  400: [6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675, 676],
+  401: [194],
+  403: [192, 193, 497, 512, 516],
+  404: [46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511],
+  408: [159], 411: [381], 413: [229], 415: [779], 501: [48],
+  503: [76, 209, 439],
+}

@@ -36,7 +36,7 @@ const start = async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop)
 }
 
-/** At once, so that no statement is answered any more. Whoever started this process starts it again. */
+/** At once, so that no statement is answered any more. The supervisor starts this process again. */
 const beginAnew = () => {
   log.fatal('the disk refused a write: clickhouse ends, and begins anew with what is whole on it')
   process.kill(process.pid, 'SIGKILL')

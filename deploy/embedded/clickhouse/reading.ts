@@ -3,10 +3,8 @@ import { ClickHouseError, refusal } from './errors.js'
 import { isWord, literal, type Token, tokensOf } from './statement-split.js'
 
 /**
- * Refuses what an analyst's statement must not do and the engine itself would allow: its `readonly` stops writing, and the grants
- * in access.xml stop most reading outside of the database, but neither stops the function file() nor INTO OUTFILE.
- * The statement is looked at as the engine writes it down again (formatQuery): one statement, without comments, with every name
- * spelled out, so that nothing can hide from this look that the engine would see.
+ * Refuses what the engine would allow an analyst: `readonly` and the grants in access.xml stop neither file() nor INTO
+ * OUTFILE. The statement is looked at as the engine writes it down again (formatQuery), so that nothing can hide.
  */
 export const checkReading = async (
   engine: Engine,
@@ -31,12 +29,10 @@ export const checkReading = async (
 export const readsOnly = () =>
   refusal(164, 'READONLY', 'default: Cannot execute query in readonly mode: this user only reads')
 
-const denied = (name: string) =>
-  refusal(
-    497,
-    'ACCESS_DENIED',
-    `default: Not enough privileges: this user reads tables and views, and cannot use ${name}()`,
-  )
+const denied = (name: string) => {
+  const problem = `default: Not enough privileges: this user reads tables and views, and cannot use ${name}()`
+  return refusal(497, 'ACCESS_DENIED', problem)
+}
 
 const FIRST_WORDS = new Set('SELECT WITH FROM ( SHOW DESCRIBE DESC EXPLAIN EXISTS CHECK USE SET'.split(' '))
 

@@ -6,14 +6,12 @@ const lookEvery = 1_000
 const counter = "SELECT value FROM system.events WHERE event = 'WriteBufferFromFileDescriptorWriteFailed'"
 
 /**
- * Tells when the disk has refused to take what the engine wrote. chdb passes over that: on a full disk it calls a part whole whose
- * files are empty, and puts it in the place of those that it was merged from. All it does is count. What is on the disk is
- * still good then: an engine that starts leaves out broken parts, and finds what they were merged from: access.xml has that kept for
- * a minute.
+ * Calls back when the disk has refused a write, which chdb only counts: it calls a part whole whose files are empty, and
+ * replaces those it was merged from. A new engine leaves out broken parts, and access.xml keeps the others for a minute.
  */
 export const watchRefusedWrites = (path: string, onRefused: () => void) => {
   const session = new Session(path)
-  // A full disk refuses a file at each start that nobody needs.
+  // At each start a full disk refuses a file that is not needed.
   const before = Number(session.query(counter, 'TabSeparatedRaw'))
   let last: Promise<void> = Promise.resolve()
   let next: Promise<void> | undefined

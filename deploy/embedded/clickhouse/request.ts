@@ -25,13 +25,9 @@ export const readRequest = (
   user: User,
   gone: AbortSignal,
 ): QueryRequest => {
-  for (const name of ['compress', 'decompress'])
-    if (isOn(parameters.get(name)))
-      throw refusal(
-        48,
-        'NOT_IMPLEMENTED',
-        `The parameter ${name} (ClickHouse's own block format) is not supported here; use Content-Encoding and Accept-Encoding`,
-      )
+  const unsupported = ['compress', 'decompress'].find((name) => isOn(parameters.get(name)))
+  const instead = "(ClickHouse's own block format) is not supported here; use Content-Encoding and Accept-Encoding"
+  if (unsupported) throw refusal(48, 'NOT_IMPLEMENTED', `The parameter ${unsupported} ${instead}`)
   const settings = new Map([...parameters].filter(([name]) => !NOT_SETTINGS.has(name)))
   const asked = settings.get('readonly')
   settings.delete('readonly')
@@ -83,11 +79,8 @@ export const identify = (headers: IncomingHttpHeaders, parameters: URLSearchPara
   const given = fromHeaders(headers) ?? fromAuthorization(headers.authorization) ?? fromParameters(parameters)
   if (given.user === 'default' && isSame(given.password, passwords.password)) return 'default'
   if (given.user === 'weir' && isSame(given.password, passwords.weirPassword)) return 'weir'
-  throw refusal(
-    516,
-    'AUTHENTICATION_FAILED',
-    `${given.user}: Authentication failed: password is incorrect, or there is no user with such name.`,
-  )
+  const problem = 'Authentication failed: password is incorrect, or there is no user with such name.'
+  throw refusal(516, 'AUTHENTICATION_FAILED', `${given.user}: ${problem}`)
 }
 
 type Credentials = { user: string; password: string }
@@ -95,9 +88,8 @@ type Credentials = { user: string; password: string }
 const fromHeaders = (headers: IncomingHttpHeaders): Credentials | undefined => {
   const user = header(headers, 'x-clickhouse-user')
   const password = header(headers, 'x-clickhouse-key')
-  return user === undefined && password === undefined
-    ? undefined
-    : { user: user || 'default', password: password ?? '' }
+  if (user === undefined && password === undefined) return undefined
+  return { user: user || 'default', password: password ?? '' }
 }
 
 const fromAuthorization = (authorization: string | undefined): Credentials | undefined => {

@@ -20,7 +20,7 @@ export const createRunner = ({ engine, spool }: { engine: Engine; spool: Spool }
     }
   }
 
-  /** Cancels the query when its client goes away: a query whose answer nobody reads could keep a thread for hours. */
+  /** Cancels the query when its client goes away: a query whose answer is not read could keep a thread for hours. */
   const cancellable = async (sql: string, request: QueryRequest) => {
     // A client's own comment may be on several queries; cancelling by it could end the wrong one.
     if (request.settings.has('log_comment')) return engine.run(sql, request.defaultFormat, request)

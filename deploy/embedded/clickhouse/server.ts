@@ -23,10 +23,8 @@ export const createClickHouseServer = ({ run, version, passwords, log }: Depende
       await sendAnswer(asked, response, request, await run(request, body))
     } catch (thrown) {
       const error = toClickHouseError(thrown)
-      log.debug(
-        { code: error.code, type: error.type, queryId: response.getHeader('X-ClickHouse-Query-Id') },
-        'query failed',
-      )
+      const queryId = response.getHeader('X-ClickHouse-Query-Id')
+      log.debug({ code: error.code, type: error.type, queryId }, 'query failed')
       if (response.headersSent) response.destroy()
       else sendError(asked, response, error, version)
     }
@@ -54,13 +52,8 @@ export const createClickHouseServer = ({ run, version, passwords, log }: Depende
 /** Opens the port and returns its number, which the system chooses for port 0; explains a busy port in words. */
 export const listen = (server: Server, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Error(`port ${port} on ${host} is in use: stop what listens there or set CLICKHOUSE_PORT`)
-          : error,
-      ),
-    )
+    const busy = new Error(`port ${port} on ${host} is in use: stop what listens there or set CLICKHOUSE_PORT`)
+    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? busy : error))
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
   })
 

@@ -1,7 +1,7 @@
 import { refusal } from './errors.js'
 
 /** A statement that carries no data and goes to the engine as it is; `format` is the one that it names itself. */
-export type PlainStatement = { kind: 'plain'; sql: string; format: string | undefined; answersRows: boolean }
+type PlainStatement = { kind: 'plain'; sql: string; format: string | undefined; answersRows: boolean }
 
 /** An INSERT whose data starts at `dataStart`; `readingFrom` is the same INSERT with its data in a file. */
 export type InsertStatement = {
@@ -10,10 +10,7 @@ export type InsertStatement = {
   readingFrom: (path: string, compression: string) => string
 }
 
-/**
- * Finds where a statement ends and its data begins. The text is latin1, a character for each byte,
- * so that positions are byte positions even when binary data follows.
- */
+/** Finds where a statement ends and its data begins. The text is latin1: a character for each byte, also of binary data. */
 export const splitStatement = (text: string): PlainStatement | InsertStatement => {
   const tokens = tokensOf(text)
   const first = tokens.next().value
@@ -120,10 +117,7 @@ const plain = (text: string): PlainStatement => {
   }
 }
 
-/**
- * KILL … SYNC would never end: it waits until the connection of the killed query is closed, which the chdb binding does
- * only once no statement runs, the KILL included.
- */
+/** KILL … SYNC would never end: chdb closes the connection that it waits for only once no statement runs, the KILL included. */
 const sqlOf = (text: string, tokens: Token[]): string => {
   const last = tokens.at(-1)
   return isWord(tokens[0], 'KILL') && last !== undefined && isWord(last, 'SYNC')
@@ -142,18 +136,9 @@ const pathLiteral = (path: string): string => literal(Buffer.from(path, 'utf8').
 export const literal = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 /** One significant piece of a statement; `depth` counts the brackets around it. */
-export type Token = {
-  kind: 'word' | 'quoted' | 'other'
-  text: string
-  start: number
-  end: number
-  depth: number
-}
+export type Token = { kind: 'word' | 'quoted' | 'other'; text: string; start: number; end: number; depth: number }
 
-/**
- * Reads ClickHouse SQL piece by piece, leaving out space and comments.
- * Lazy on purpose: binary data may follow an INSERT, and only what is asked for is looked at.
- */
+/** Reads ClickHouse SQL without space and comments; lazily, because binary data may follow an INSERT. */
 export function* tokensOf(sql: string): Generator<Token> {
   let at = 0
   let depth = 0

@@ -7,12 +7,8 @@ import { resolve } from 'node:path'
 /** @typedef {{ launcher: number, dataDir: string | undefined }} OtherWeir a Weir that runs, and where its data is */
 /** @typedef {{ variable: string, port: number, problem: string, holder?: string | undefined, weir?: OtherWeir | undefined }} BusyPort */
 
-/**
- * Says which ports this start needs and cannot have, who has them, and what to do: a line for each other Weir with all of its
- * ports, and a line for each port of any other program.
- * @param {{ edgeHost: string, ports: Readonly<Record<string, number>>, ownPorts: readonly string[] }} config
- * @returns {Promise<string[]>}
- */
+// Which ports this start needs and cannot have, who has them, and what to do: a line for each other Weir, or other program's port.
+/** @type {(config: { edgeHost: string, ports: Readonly<Record<string, number>>, ownPorts: readonly string[] }) => Promise<string[]>} */
 export const findBusyPorts = async ({ edgeHost, ports, ownPorts }) => {
   const tried = await Promise.all(
     ownPorts.map((variable) =>
@@ -48,12 +44,7 @@ const lineForOther = ({ variable, port, problem, holder }) =>
     ? `Port ${port} is in use${holder ? ` by ${holder}` : ''}; end that, or set ${variable} to another one.`
     : `Port ${port} cannot be used (${problem}); set ${variable} to another one.`
 
-/**
- * @param {string} variable
- * @param {number} port
- * @param {string} host
- * @returns {Promise<BusyPort | undefined>}
- */
+/** @type {(variable: string, port: number, host: string) => Promise<BusyPort | undefined>} */
 const tryPort = async (variable, port, host) => {
   const problem = await listenProblem(port, host)
   if (problem !== 'EADDRINUSE') return problem === undefined ? undefined : { variable, port, problem }
@@ -67,11 +58,7 @@ const tryPort = async (variable, port, host) => {
   return { variable, port, problem, holder: `${name} (process ${pid})`, weir: await weirOf(pid) }
 }
 
-/**
- * @param {number} port
- * @param {string} host
- * @returns {Promise<string | undefined>}
- */
+/** @type {(port: number, host: string) => Promise<string | undefined>} */
 const listenProblem = (port, host) =>
   new Promise((settle) => {
     const server = createServer()
@@ -79,11 +66,8 @@ const listenProblem = (port, host) =>
     server.listen({ port, host, exclusive: true }, () => server.close(() => settle(undefined)))
   })
 
-/**
- * The process that listens on a port; undefined where that cannot be found out.
- * @param {number} port
- * @returns {Promise<number | undefined>}
- */
+// The process that listens on a port; undefined where that cannot be found out.
+/** @type {(port: number) => Promise<number | undefined>} */
 const findPortHolder = async (port) => {
   const sockets = new Set([...(await listeners('/proc/net/tcp', port)), ...(await listeners('/proc/net/tcp6', port))])
   if (sockets.size === 0) return undefined
@@ -97,10 +81,7 @@ const findPortHolder = async (port) => {
 
 const LISTEN = '0A'
 
-/**
- * @param {string} file
- * @param {number} port
- */
+/** @type {(file: string, port: number) => Promise<string[]>} */
 const listeners = async (file, port) => {
   const lines = (await tolerant(readFile(file, 'utf8'), '')).split('\n').slice(1)
   const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
@@ -110,11 +91,8 @@ const listeners = async (file, port) => {
     .map((fields) => `socket:[${fields[9]}]`)
 }
 
-/**
- * The Weir that a process belongs to: the process or one of those that started it is a launcher, `node …/start.mjs`.
- * @param {number} pid
- * @returns {Promise<OtherWeir | undefined>}
- */
+// The Weir that a process belongs to: the process or one of those that started it is a launcher, `node …/start.mjs`.
+/** @type {(pid: number) => Promise<OtherWeir | undefined>} */
 const weirOf = async (pid) => {
   for (let each = pid; each > 1; each = await parentOf(each)) {
     const words = (await tolerant(readFile(`/proc/${each}/cmdline`, 'utf8'), '')).split('\0')
@@ -134,10 +112,7 @@ const parentOf = async (pid) => {
   return Number(/^PPid:\s*(\d+)/m.exec(status)?.[1] ?? 0)
 }
 
-/**
- * Whether this is the port of an edge.
- * @param {number} port
- */
+/** @param {number} port whether this is that of an edge */
 export const answersAsWeir = async (port) => {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}/openapi.json`, { signal: AbortSignal.timeout(3_000) })
@@ -149,11 +124,6 @@ export const answersAsWeir = async (port) => {
   }
 }
 
-/**
- * Processes come and go while we look, and those of other users may not be looked at.
- * @template T
- * @param {Promise<T>} promise
- * @param {T} fallback
- * @returns {Promise<T>}
- */
+// Processes come and go while we look, and those of other users may not be looked at.
+/** @type {<T>(promise: Promise<T>, fallback: T) => Promise<T>} */
 const tolerant = (promise, fallback) => promise.catch(() => fallback)

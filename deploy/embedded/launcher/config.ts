@@ -40,26 +40,15 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): L
     if (given && address !== 'KAFKA_BROKERS' && !URL.canParse(given)) problems.push(`${address} is not a URL`)
     return given || own(ports[port])
   }
-  const kafka = part('KAFKA_BROKERS', 'KAFKA_PORT', (port) => `127.0.0.1:${port}`)
-  const registry = part('SCHEMA_REGISTRY_URL', 'REGISTRY_PORT', (port) => `http://127.0.0.1:${port}/apis/ccompat/v7`)
-  const postgres = part('POSTGRES_URL', 'POSTGRES_PORT', (port) => `postgres://weir:weir@127.0.0.1:${port}/weir`)
-  const clickhouse = part('CLICKHOUSE_URL', 'CLICKHOUSE_PORT', (port) => `http://127.0.0.1:${port}`)
-
+  const registry = (port: number) => `http://127.0.0.1:${port}/apis/ccompat/v7`
+  const addresses = {
+    KAFKA_BROKERS: part('KAFKA_BROKERS', 'KAFKA_PORT', (port) => `127.0.0.1:${port}`),
+    SCHEMA_REGISTRY_URL: part('SCHEMA_REGISTRY_URL', 'REGISTRY_PORT', registry),
+    POSTGRES_URL: part('POSTGRES_URL', 'POSTGRES_PORT', (port) => `postgres://weir:weir@127.0.0.1:${port}/weir`),
+    CLICKHOUSE_URL: part('CLICKHOUSE_URL', 'CLICKHOUSE_PORT', (port) => `http://127.0.0.1:${port}`),
+  }
   if (problems.length > 0) throw new ConfigProblems(problems.join('\n'))
-
-  return Object.freeze({
-    dataDir,
-    edgeHost,
-    edgeTls: Boolean(env.TLS_CERT),
-    ports,
-    addresses: {
-      KAFKA_BROKERS: kafka,
-      SCHEMA_REGISTRY_URL: registry,
-      POSTGRES_URL: postgres,
-      CLICKHOUSE_URL: clickhouse,
-    },
-    ownPorts,
-  })
+  return Object.freeze({ dataDir, edgeHost, edgeTls: Boolean(env.TLS_CERT), ports, addresses, ownPorts })
 }
 
 /** Checks the edge's network settings now: the edge itself starts last, after half a minute and five other processes. */

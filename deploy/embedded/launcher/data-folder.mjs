@@ -8,13 +8,9 @@ import { isAlive, readIfThere } from '../supervision/process-identity.mjs'
 import { findBusyPorts } from './busy-ports.mjs'
 import { readStartSettings } from './start-settings.mjs'
 
-/**
- * Why a start with these variables would be refused, in a line each with the next step. Asked before anything is downloaded or
- * built: the launcher looks for the same, and more, but only runs after that.
- * @param {Readonly<Record<string, string | undefined>>} env
- * @param {string} root the clone
- * @returns {Promise<string[]>}
- */
+// Why a start with these variables would be refused, in a line each with the next step. Asked before anything is downloaded or
+// built: the launcher looks for the same, and more, but only runs after that.
+/** @type {(env: Readonly<Record<string, string | undefined>>, clone: string) => Promise<string[]>} */
 export const findStartProblems = async (env, root) => {
   const { problems, dataDir, ...settings } = readStartSettings(env, root)
   if (problems.length > 0) return problems
@@ -32,22 +28,14 @@ export const claimOf = (dataDir) => join(dataDir, 'run', 'launcher.json')
 /** @param {string} dataDir */
 export const addressesFileOf = (dataDir) => join(dataDir, 'run', 'addresses.json')
 
-/**
- * Where the parts of the system in this folder are; undefined where nothing has been noted yet: a launcher claims the folder a
- * moment before it notes the addresses.
- * @param {string} dataDir
- * @returns {Record<string, string> | undefined}
- */
+// Where the parts are; undefined where that is not noted yet: a launcher claims the folder a moment before.
+/** @type {(dataDir: string) => Record<string, string> | undefined} */
 export const readAddresses = (dataDir) => {
   const text = readIfThere(addressesFileOf(dataDir))
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-/**
- * @param {string} dataDir
- * @param {{ pid: number }} holder
- * @param {string} root the clone
- */
+/** @type {(dataDir: string, holder: { pid: number }, clone: string) => string} */
 export const inUseLine = (dataDir, holder, root) => {
   const edge = readAddresses(dataDir)?.EDGE_URL
   const reach = edge ? `at ${edge} (its documentation: ${edge}/docs)` : 'and is still starting'
@@ -58,10 +46,7 @@ export const inUseLine = (dataDir, holder, root) => {
   )
 }
 
-/**
- * @param {string} dataDir
- * @param {string} refusal
- */
+/** @type {(dataDir: string, refusal: string) => string} */
 export const unusableLine = (dataDir, refusal) =>
   `The data folder ${dataDir} cannot be used: ${refusal}. See to that, or set DATA_DIR to another folder.`
 

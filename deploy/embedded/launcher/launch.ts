@@ -82,7 +82,7 @@ const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<vo
     // It waits for the parts by itself, and is loaded while they start.
     const provisioned = provision(config)
     provisioning = provisioned
-    // A part that cannot start is told first.
+    // A part that cannot start is named first.
     provisioned.done.catch(() => {})
     await supervisor.start(parts)
     const left = await provisioned.done
@@ -101,7 +101,7 @@ const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<vo
 
 const SAY_WAITING_MS = 1_000
 
-/** From the first second on, says who is waited for, and again when that changes. */
+/** From the first second on, says which processes are waited for, and again when that changes. */
 const sayWaiting = (supervisor: Supervisor): void => {
   let last = ''
   const look = () => {

@@ -12,71 +12,31 @@ export const calledAs = (env: Environment, program: string): string => {
   return env.npm_lifecycle_event === 'npx' ? 'npx weir' : 'weir'
 }
 
-/** The options of all commands: whether a value follows. */
-export const operatorOptions: Readonly<Record<string, boolean>> = {
-  all: false,
-  code: true,
-  'demo-key-file': true,
-  'dry-run': false,
-  'even-superseded': false,
-  examples: true,
-  expires: true,
-  grace: true,
-  index: true,
-  json: false,
-  limit: true,
-  mend: false,
-  missing: true,
-  'new-partitions': true,
-  operator: false,
-  org: true,
-  print: false,
-  record: true,
-  records: true,
-  rejections: true,
-  history: true,
-  request: true,
-  requests: true,
-  scopes: true,
-  since: true,
-  type: true,
-  until: true,
-  verdicts: true,
-  wait: true,
-  yes: false,
+type Options = Readonly<Record<string, boolean>>
+
+const optionsOf = (withValue: string, alone: string): Options => {
+  const names = [...withValue.split(' '), ...alone.split(' ')].sort()
+  return Object.fromEntries(names.map((name) => [name, withValue.split(' ').includes(name)]))
 }
+
+/** The options of all commands: those behind which a value follows, and the others. A test compares them with the commands. */
+export const operatorOptions = optionsOf(
+  'code demo-key-file examples expires grace history index limit missing new-partitions org record records rejections request ' +
+    'requests scopes since type until verdicts wait',
+  'all dry-run even-superseded json mend operator print yes',
+)
 
 /** Those of the uploader's commands. */
-export const uploaderOptions: Readonly<Record<string, boolean>> = {
-  broken: true,
-  const: true,
-  customers: true,
-  'dry-run': false,
-  format: true,
-  json: false,
-  'key-file': true,
-  map: true,
-  'max-errors': true,
-  out: true,
-  restart: false,
-  seed: true,
-  shops: true,
-  'skip-unknown': false,
-  trial: true,
-  type: true,
-  types: true,
-  url: true,
-  wait: true,
-}
+export const uploaderOptions = optionsOf(
+  'broken const customers format key-file map max-errors out seed shops trial type types url wait',
+  'dry-run json restart skip-unknown',
+)
 
-/**
- * Without the two dashes, npm takes the options for its own and hands on the other words: `npm run weir prune --dry-run` would
- * prune. What npm took stands in its environment. Returns a line that says what to write instead.
- */
+/** Without `--` npm takes the options for its own: `npm run weir prune --dry-run` would prune. Says what to write. */
 export const takenByNpm = (
   env: Environment,
   words: readonly string[],
-  options: Readonly<Record<string, boolean>> = operatorOptions,
+  options: Options = operatorOptions,
 ): string | undefined => {
   if (env.npm_lifecycle_event !== 'weir') return undefined
   const taken = Object.entries(options).flatMap(([name, takesValue]) => {

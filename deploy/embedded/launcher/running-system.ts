@@ -24,12 +24,9 @@ export const claimDataFolder = (dataDir: string): (() => void) => {
 }
 
 /** Where an operator's command finds the parts and the edge. */
-export type OperatorAddresses = Addresses & { EDGE_URL: string }
+type OperatorAddresses = Addresses & { EDGE_URL: string }
 
-/**
- * Notes in the data folder where this system's parts are, so that an operator's command in another shell finds them.
- * Returns how to remove the note.
- */
+/** Notes where this system is, so that an operator's command in another shell finds it. Returns how to remove the note. */
 export const noteAddresses = (config: LauncherConfig): (() => void) => {
   const { dataDir } = config
   mkdirSync(join(dataDir, 'run'), { recursive: true })
@@ -47,18 +44,13 @@ const portOf = {
   EDGE_URL: 'EDGE_PORT',
 } as const
 
-/** The system that an operator's command acts on. */
-export type OperatorSystem = {
-  /** What the command finds in its environment. */
+/** `variables` are for the command; `elsewhere` names the addresses that are not those of the system in this data folder. */
+type OperatorSystem = {
   variables: OperatorAddresses & { NO_SYSTEM_IN?: string }
-  /** Names the addresses that are not those of the system in this data folder. */
   elsewhere: string | undefined
 }
 
-/**
- * Each address is the one that the environment names, else that of the system that runs in DATA_DIR. Where none runs there,
- * it is nowhere, and not a default port: another folder's system may listen on that.
- */
+/** As the environment names it, else of the system in DATA_DIR; else nowhere: another system may have the default port. */
 export const operatorSystem = (env: Readonly<Record<string, string | undefined>>): OperatorSystem => {
   const config = readConfig(env)
   const given = { ...config.addresses, EDGE_URL: env.EDGE_URL || edgeUrl(config) }
@@ -83,9 +75,7 @@ export const operatorSystem = (env: Readonly<Record<string, string | undefined>>
 }
 
 /** Where an uploader's command reaches the system that runs in DATA_DIR, and the file with its demo key; undefined where none runs. */
-export const localEdge = (
-  env: Readonly<Record<string, string | undefined>>,
-): { url: string; keyFile: string } | undefined => {
+export const localEdge = (env: Readonly<Record<string, string | undefined>>) => {
   const { problems, dataDir } = readStartSettings(env, packageRoot)
   const here = problems.length > 0 ? undefined : addressesHere(dataDir)
   return here && { url: here.EDGE_URL, keyFile: join(dataDir, 'demo-key') }

@@ -28,10 +28,7 @@ export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
       answersHttp(`${name === 'edge' ? edgeUrl(config) : `http://127.0.0.1:${config.ports[port]}`}/readyz`),
   }))
 
-/**
- * Makes what the services need: topics, subjects, tables, migrations, and the organisation demo, whose key is written to
- * <dataDir>/demo-key. What exists already stays as it is. `env` are further variables. `done` resolves to what it leaves to the operator to do.
- */
+/** Makes topics, subjects, tables and the organisation demo; `done` resolves to what is left to the operator. */
 export const provision = (
   config: LauncherConfig,
   env: Record<string, string> = {},
@@ -39,26 +36,16 @@ export const provision = (
   const own = new Set<string>(config.ownPorts)
   const logFile = logFileOf(config.dataDir, 'provision')
   const logFrom = sizeOf(logFile) ?? 0
-  const running = spawnNoted(
-    {
-      name: 'provision',
-      command: process.execPath,
-      args: [
-        withoutTimerWarning,
-        mainOf('operator'),
-        'provision',
-        '--wait',
-        // Our own parts take what they take, and the launcher tells which one cannot start.
-        ['KAFKA_PORT', 'REGISTRY_PORT', 'POSTGRES_PORT', 'CLICKHOUSE_PORT'].every((port) => own.has(port))
-          ? '600s'
-          : '60s',
-        '--demo-key-file',
-        demoKeyFile(config),
-      ],
-      env: { ...serviceEnvironment(config), ...env },
-    },
-    config.dataDir,
-  )
+  const isOwn = ['KAFKA_PORT', 'REGISTRY_PORT', 'POSTGRES_PORT', 'CLICKHOUSE_PORT'].every((port) => own.has(port))
+  // Our own parts take what they take, and the launcher says which one cannot start.
+  const words = ['provision', '--wait', isOwn ? '600s' : '60s', '--demo-key-file', demoKeyFile(config)]
+  const definition = {
+    name: 'provision',
+    command: process.execPath,
+    args: [withoutTimerWarning, mainOf('operator'), ...words],
+    env: { ...serviceEnvironment(config), ...env },
+  }
+  const running = spawnNoted(definition, config.dataDir)
   const done = running.ended.then(({ isClean, reason }) => {
     const tail = tailOf(logFile, 12, logFrom)
     // The line of a step that is done ends with the time that it took.
@@ -93,11 +80,8 @@ export const serviceAddresses = ({ addresses, dataDir, ownPorts, ports }: Launch
 export const withoutAddressFiles = Object.fromEntries(addressFiles.map((name) => [name, ''])) as Record<AddressFile, ''>
 
 /** Where programs on this machine reach the edge; an edge that listens on every address is reached on loopback. */
-export const edgeUrl = ({
-  edgeHost,
-  edgeTls,
-  ports,
-}: Pick<LauncherConfig, 'edgeHost' | 'edgeTls' | 'ports'>): string => {
+export const edgeUrl = (config: Pick<LauncherConfig, 'edgeHost' | 'edgeTls' | 'ports'>): string => {
+  const { edgeHost, edgeTls, ports } = config
   const host = edgeHost === '0.0.0.0' || edgeHost === '::' ? '127.0.0.1' : edgeHost
   return `${edgeTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${ports.EDGE_PORT}`
 }

@@ -26,8 +26,7 @@ const portsAndAddresses = [
 ]
 
 /**
- * What a start takes of this machine: its data folder and its ports. `ownPorts` are those that it listens on: the services', and
- * those of the parts that it starts. `problems` says what is wrong with the variables.
+ * What a start takes of this machine. `ownPorts` are those that it listens on: the services', and those of the parts that it starts.
  * @param {Readonly<Record<string, string | undefined>>} env
  * @param {string} root the clone
  */
@@ -50,12 +49,7 @@ export const readStartSettings = (env, root) => {
   return { dataDir, edgeHost: env.EDGE_HOST?.trim() || '127.0.0.1', ports, ownPorts, problems }
 }
 
-/**
- * @param {string} name
- * @param {string | undefined} text
- * @param {number} fallback
- * @param {string[]} problems
- */
+/** @type {(name: string, text: string | undefined, fallback: number, problems: string[]) => number} */
 const readPort = (name, text, fallback, problems) => {
   if (!text?.trim()) return fallback
   const port = Number(text)

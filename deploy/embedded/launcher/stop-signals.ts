@@ -1,10 +1,7 @@
 const SAME_GESTURE_MS = 500
 const PARENT_POLL_MS = 1_000
 
-/**
- * Calls `stop` on the first signal and `hurry` on a later one, each once. Ctrl-C under npm arrives twice, from the terminal and
- * from npm: signals within half a second count as one.
- */
+/** Calls `stop` on the first signal, `hurry` on a later one. Under npm Ctrl-C comes twice within half a second: that counts once. */
 export const onStopSignal = ({ stop, hurry }: { stop: () => void; hurry: () => void }): void => {
   let firstAt: number | undefined
   let isHurried = false

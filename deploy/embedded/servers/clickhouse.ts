@@ -31,10 +31,7 @@ export const clickhousePart = ({ dataDir, port }: { dataDir: string; port: numbe
   }
 }
 
-/**
- * The password of the user `weir`, by which Weir's own services write; everybody else only reads. It is made when it is first
- * asked for, and kept in the data folder in a file that only its owner may read.
- */
+/** Of the user `weir`, by which the services write. Made when it is first asked for; only its owner may read the file. */
 export const weirPassword = (dataDir: string): string => {
   const file = join(dataDir, 'clickhouse-password')
   const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''

@@ -8,7 +8,15 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { packageRoot } from '#platform/process/package-root.js'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
-import { archiveOptions, jarsDir, javaCommand, javaEnvironment, javaOptions, javaProperties } from './java.js'
+import {
+  archiveOptions,
+  jarsDir,
+  javaCommand,
+  javaEnvironment,
+  javaOptions,
+  javaProperties,
+  lightJava,
+} from './java.js'
 import { freePorts } from './ports.js'
 
 /** Apache Kafka, one KRaft node. Its data is in <dataDir>/kafka. */
@@ -37,16 +45,7 @@ export const kafkaPart = (options: {
     port,
     command: java,
     // An idle Kafka takes 350 MB; -Xmx leaves room for a few requests of the largest size.
-    args: [
-      '-Xms256m',
-      '-Xmx768m',
-      '-XX:+UseSerialGC',
-      '-XX:TieredStopAtLevel=1',
-      endAtDiskFault,
-      ...classes,
-      'kafka.Kafka',
-      propertiesFile,
-    ],
+    args: ['-Xms256m', '-Xmx768m', ...lightJava, endAtDiskFault, ...classes, 'kafka.Kafka', propertiesFile],
     env: { ...javaEnvironment, PATH: [join(packageRoot, 'deploy/embedded/servers'), process.env.PATH].join(delimiter) },
     prepare: async (signal) => {
       await mkdir(home, { recursive: true })
@@ -82,13 +81,8 @@ export const kafkaPart = (options: {
  * in the log with an offset that is there already; and a Kafka that is started again deletes such a log. So Java's debugger
  * agent, which costs nothing until that error is thrown, ends Kafka in the middle of the first such write.
  */
-const endAtDiskFault = `-agentlib:jdwp=${[
-  'transport=dt_socket',
-  'address=127.0.0.1:0',
-  'server=y',
-  'onthrow=java.lang.InternalError',
-  'launch=end-kafka.sh',
-].join(',')}`
+const endAtDiskFault =
+  '-agentlib:jdwp=transport=dt_socket,address=127.0.0.1:0,server=y,onthrow=java.lang.InternalError,launch=end-kafka.sh'
 
 /** Made once and kept: a formatting that was interrupted is repeated with the same id. */
 const clusterId = async (home: string): Promise<string> => {
@@ -109,17 +103,11 @@ const fetchMisplaced = async (logDir: string, id: string): Promise<void> => {
   await rename(misplaced, logDir)
 }
 
-/**
- * A second listener, for clients that reach the broker through a proxy: Kafka listens on `port`, and sends these clients back to
- * `advertisedPort`, which is the proxy's.
- */
+/** A second listener on `port`, for clients behind a proxy, whom Kafka sends back to the proxy's `advertisedPort`. */
 export type Behind = { port: number; advertisedPort: number }
 
-/**
- * Another such listener, as clusters of one's own have them: over TLS, for users with a password or a token, each of whom may do
- * only what an access rule allows. For tests: whoever comes by the part's own port is let in as before, and may do anything.
- */
-export type Guarded = Behind & {
+/** For tests: over TLS, with logins and access rules. Those who come by the part's own port may do anything, as before. */
+type Guarded = Behind & {
   /** File with the private key and the certificate (PEM). */
   pem: string
   passwords: Readonly<Record<string, string>>
@@ -183,8 +171,7 @@ export const kafkaProperties = (options: {
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': options.logDir,
     'auto.create.topics.enable': false,
-    // One broker, so no replica has a copy: a message is on the disk before it is acknowledged. Clusters leave that to the
-    // system.
+    // One broker, so no replica has a copy: a message is on the disk before it is acknowledged. Clusters need not do so.
     'log.flush.interval.messages': 1,
     // One broker: every internal topic has one replica. Few partitions keep the start and the recovery short.
     'min.insync.replicas': 1,
@@ -215,10 +202,7 @@ export const kafkaProperties = (options: {
 
 const WITHIN_MS = 2_000
 
-/**
- * Whether a broker answers on this port and has finished starting. Asked in Kafka's own protocol, in 30 bytes, because a client
- * library logs errors when it is used this early, and then waits longer than the start takes.
- */
+/** Asked in Kafka's own protocol: a client library logs errors this early, and waits longer than the start takes. */
 const answersKafka = (port: number, host = '127.0.0.1'): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ port, host })
@@ -237,8 +221,7 @@ const answersKafka = (port: number, host = '127.0.0.1'): Promise<boolean> =>
     })
   })
 
-// A metadata request, version 1, for no topic at all: length, API key 3, version 1, correlation id, client id, an empty
-// array.
+// A metadata request, version 1, for no topic at all: length, API key 3, version 1, correlation id, client id, an empty array.
 const metadataRequest = (): Buffer => {
   const clientId = Buffer.from('weir-launcher')
   const request = Buffer.alloc(4 + 2 + 2 + 4 + 2 + clientId.length + 4)
@@ -252,7 +235,5 @@ const metadataRequest = (): Buffer => {
   return request
 }
 
-// The answer begins with its length, the correlation id and the number of live brokers. A broker that is still starting is
-// not
-// counted.
+// The answer begins with its length, the correlation id and the number of brokers, of which one that is starting is not counted.
 const brokerCount = (response: Buffer): number => response.readInt32BE(8)

@@ -30,7 +30,7 @@ const highest = 32_000
 // Onwards from a random place: another process that looks for ports at the same time looks elsewhere.
 let next = randomInt(lowest, highest)
 
-/** Ports that nobody listens on right now. None is given twice by one process, unless it has asked for thousands. */
+/** Ports that no process listens on right now. None is given twice by one process, unless it has asked for thousands. */
 export const freePorts = async (count: number): Promise<number[]> => {
   const ports: number[] = []
   while (ports.length < count) {

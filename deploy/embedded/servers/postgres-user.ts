@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-export type PostgresUser = {
+type PostgresUser = {
   /** The command to put before Postgres's own; empty when Postgres can run as the current user. */
   readonly runAs: string[]
   /** Makes the user the owner of the data folder and of all that is in it. */
@@ -44,8 +44,7 @@ const setpriv = (uid: number, gid: number, power?: string): string[] => {
     `--reuid=${uid}`,
     `--regid=${gid}`,
     '--clear-groups',
-    // Postgres looks for its own binary with access(2), which ignores the extra power of any user but root unless this is
-    // set.
+    // Without this, access(2), by which Postgres looks for its own binary, ignores the extra power of any user but root.
     ...(power ? ['--securebits=+no_setuid_fixup'] : []),
     `--inh-caps=${powers}`,
     `--ambient-caps=${powers}`,

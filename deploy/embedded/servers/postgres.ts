@@ -22,17 +22,10 @@ export const postgresPart = async (options: { dataDir: string; port: number }): 
     port: options.port,
     command: postgres,
     args: [
-      '-D',
-      cluster,
-      '-p',
-      String(options.port),
-      '-c',
-      'listen_addresses=127.0.0.1',
-      '-c',
-      'unix_socket_directories=',
+      ...['-D', cluster, '-p', String(options.port)],
+      ...['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
       // By default 128 MB, in which the index of ten million entities has no room.
-      '-c',
-      `shared_buffers=${sharedMegabytes(totalmem())}MB`,
+      ...['-c', `shared_buffers=${sharedMegabytes(totalmem())}MB`],
     ],
     runAs: user.runAs,
     prepare: async (signal) => {
@@ -57,9 +50,8 @@ const postgresBinaries = async (): Promise<{ initdb: string; postgres: string }>
   try {
     return (await import(name)) as { initdb: string; postgres: string }
   } catch (cause) {
-    throw new Error(`no embedded Postgres for ${process.platform} ${process.arch}; set POSTGRES_URL to use your own`, {
-      cause,
-    })
+    const problem = `no embedded Postgres for ${process.platform} ${process.arch}; set POSTGRES_URL to use your own`
+    throw new Error(problem, { cause })
   }
 }
 
@@ -116,11 +108,7 @@ const WITHIN_MS = 2_000
 /** Whether the database weir takes a query. */
 const answersPostgres = async (port: number): Promise<boolean> => {
   const client = new pg.Client({
-    host: '127.0.0.1',
-    port,
-    user: 'weir',
-    password: 'weir',
-    database: 'weir',
+    connectionString: `postgres://weir:weir@127.0.0.1:${port}/weir`,
     connectionTimeoutMillis: WITHIN_MS,
     query_timeout: WITHIN_MS,
   })

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ProcessDefinition } from '../supervision/supervisor.js'
-import { archiveOptions, jarsDir, javaCommand, javaEnvironment, javaOptions } from './java.js'
+import { archiveOptions, jarsDir, javaCommand, javaEnvironment, javaOptions, lightJava } from './java.js'
 import { answersHttp } from './ports.js'
 
 /** Apicurio Registry, which speaks Confluent's API under /apis/ccompat/v7. Its data is in <dataDir>/registry. */
@@ -14,10 +14,8 @@ export const registryPart = async (options: { dataDir: string; port: number }): 
     port: options.port,
     command: javaCommand(process.env.JAVA_HOME),
     args: [
-      // The registry is seldom asked: the light compiler and the light garbage collector make its start a quarter shorter.
       '-Xmx256m',
-      '-XX:+UseSerialGC',
-      '-XX:TieredStopAtLevel=1',
+      ...lightJava,
       ...javaOptions,
       ...archiveOptions('registry'),
       '-Dquarkus.http.host=127.0.0.1',
@@ -27,8 +25,7 @@ export const registryPart = async (options: { dataDir: string; port: number }): 
     ],
     env: {
       ...javaEnvironment,
-      // By default the H2 database writes half a second after it answered; a schema id that was handed out must survive a
-      // kill.
+      // By default the H2 database writes half a second after it answered, but a schema id that was handed out must survive a kill.
       REGISTRY_DATASOURCE_URL: `jdbc:h2:file:${join(home, 'registry')};WRITE_DELAY=0`,
     },
     prepare: async () => {

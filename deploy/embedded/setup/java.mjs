@@ -108,10 +108,7 @@ const megabytesIn = (size) => {
   return Number(amount ?? 0) * ({ B: 1e-6, kB: 1e-3, MB: 1, GB: 1e3 }[unit] ?? 0)
 }
 
-/**
- * What of Java and Maven is missing or too old, in a line each with the next step. Where root on Debian, what is missing is
- * installed by the steps above, and only what is too old or does not run is named.
- */
+/** What is missing or too old, each with the next step. Where root on Debian, what is missing is installed above. */
 export function findToolProblems() {
   const mayBeInstalled = process.getuid?.() === 0 && existsSync('/etc/debian_version')
   if (!jars.isNeeded()) return mayBeInstalled || !java.isNeeded() ? [] : toolProblems({ java: 0 })

@@ -1,5 +1,4 @@
-// One line per step with its time. On a terminal the running step's line is redrawn; in a pipe a long step is
-// mentioned again every 15 s, so that nobody takes a slow download for a hang.
+// One line per step with its time: redrawn on a terminal, repeated every 15 s in a pipe, where silence would look like a hang.
 import { isStopping } from './tool.mjs'
 
 const REDRAW_MS = 100

@@ -13,10 +13,7 @@ export class SetUpFailure extends Error {
 
 const TAIL_LINES = 15
 
-/**
- * Runs one tool to its end. Its whole output goes to .parts/logs/<name>.log, each line also to `onLine`;
- * when it fails, the last lines and `nextStep` are what the user sees. A tool that must not be killed halfway says so.
- */
+/** Its output goes to .parts/logs/<name>.log, each line also to `onLine`; if it fails, the last lines and `nextStep` are shown. */
 export async function runTool({
   name,
   command,
@@ -68,10 +65,7 @@ let hasSignal = false
 /** Whether a signal has come, and all that is left to do is to end. */
 export const isStopping = () => hasSignal
 
-/**
- * From now on a signal says "stopping …" at once, ends the running tool with all that it has started, and then this process.
- * Returns how to leave signals to others again.
- */
+/** From now on a signal ends the running tool with all that it has started, then this process. Returns how to undo that. */
 export function endOnSignal(output = process.stderr) {
   const handlers = Object.entries(EXIT_CODES).map(([signal, code]) => {
     const handler = () => {

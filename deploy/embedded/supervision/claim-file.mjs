@@ -5,15 +5,12 @@ import { hasCode, identityOf, isAlive, readIfThere } from './process-identity.mj
 
 /** @typedef {{ pid: number, identity: string }} Holder the process that a claim names */
 
-/**
- * Claims `file` for this process. While a living process holds the file, or is just taking it over, that process is returned
- * instead. The claim of a process that is gone is stale, and is taken over.
- * @param {string} file
- * @returns {{ holder?: undefined, release: () => void } | { holder: Holder }}
- */
+// Claims `file` for this process. While a living process holds the file, or is just taking it over, that process is returned
+// instead. The claim of a process that is gone is stale, and is taken over.
+/** @type {(file: string) => { holder?: undefined, release: () => void } | { holder: Holder }} */
 export const claimFile = (file) => {
   const mine = JSON.stringify({ pid: process.pid, identity: identityOf(process.pid) })
-  // Written aside and linked when whole: nobody ever reads half a claim, and of two links only one succeeds.
+  // Written aside and linked when whole: half a claim is never read, and of two links only one succeeds.
   const draft = `${file}.${process.pid}`
   try {
     writeFileSync(draft, mine)
@@ -38,21 +35,15 @@ export const claimFile = (file) => {
   }
 }
 
-/**
- * The living process that holds `file`. Nothing is claimed.
- * @param {string} file
- * @returns {Holder | undefined}
- */
+// The living process that holds a file. Nothing is claimed.
+/** @type {(file: string) => Holder | undefined} */
 export const livingHolderOf = (file) => {
   const holder = holderOf(readIfThere(file) ?? '')
   return holder !== undefined && isAlive(holder) ? holder : undefined
 }
 
-/**
- * Undefined for a file that names no process: one that a power failure left empty, after which its process is gone as well.
- * @param {string} text
- * @returns {Holder | undefined}
- */
+// Undefined for a file that names no process: one that a power failure left empty, after which its process is gone as well.
+/** @type {(text: string) => Holder | undefined} */
 const holderOf = (text) => {
   try {
     const claim = JSON.parse(text)
@@ -63,11 +54,8 @@ const holderOf = (text) => {
   }
 }
 
-/**
- * False when the file `to` is there already.
- * @param {string} from
- * @param {string} to
- */
+// False when the file `to` is there already.
+/** @type {(from: string, to: string) => boolean} */
 const link = (from, to) => {
   try {
     linkSync(from, to)

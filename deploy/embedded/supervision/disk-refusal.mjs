@@ -14,18 +14,13 @@ const refusals = {
   EIO: 'the disk has an error',
 }
 
-/**
- * In words, why a disk refused a write; undefined for any other error.
- * @param {unknown} error
- * @returns {string | undefined}
- */
+// In words, why a disk refused a write; undefined for any other error.
+/** @type {(error: unknown) => string | undefined} */
 export const refusalOf = (error) =>
   error instanceof Error && 'code' in error ? refusals[String(error.code)] : undefined
 
-/**
- * Does `work`, and goes on without it when the disk refuses: for files that are good to have but not worth stopping for.
- * @param {() => void} work
- */
+// Does `work`, and goes on without it when the disk refuses: for files that are good to have but not worth stopping for.
+/** @param {() => void} work */
 export const unlessDiskRefuses = (work) => {
   try {
     work()
@@ -34,12 +29,8 @@ export const unlessDiskRefuses = (work) => {
   }
 }
 
-/**
- * Writes 1 MiB into a folder and removes it again (a disk with less room is as good as full). Returns in words why the disk
- * refused.
- * @param {string} folder
- * @returns {string | undefined}
- */
+// Writes 1 MiB into a folder and removes it again (a disk with less room is as good as full). Returns why the disk refused.
+/** @type {(folder: string) => string | undefined} */
 export const tryToWrite = (folder) => {
   const file = join(folder, `tried.${process.pid}`)
   try {

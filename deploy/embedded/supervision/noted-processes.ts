@@ -28,10 +28,7 @@ export type RunningProcess = {
   kill: () => void
 }
 
-/**
- * Starts a process and notes it in the data folder. The process has a session of its own, so that Ctrl-C in the terminal reaches
- * the launcher alone. It writes to its log file directly: neither a slow launcher nor a dead one holds it up.
- */
+/** In a session of its own, so that Ctrl-C reaches the launcher alone; it writes its log itself, so nothing holds it up. */
 export const spawnNoted = (definition: Startable, dataDir: string, { isAgain = false } = {}): RunningProcess => {
   const { name, stopSignal = 'SIGTERM' } = definition
   const log = openLog(logFileOf(dataDir, name))
@@ -65,8 +62,7 @@ const withoutFailPoint = { WEIR_FAILPOINT: undefined }
 
 let hasSetpriv: boolean | undefined
 
-// On Linux the kernel signals the children of a launcher that was killed. Elsewhere they live until the next launcher, which
-// finds them by their notes.
+// On Linux the kernel ends the children of a killed launcher; elsewhere the next launcher does, which finds their notes.
 const endWithParent = (signal: NodeJS.Signals): string[] => {
   hasSetpriv ??= process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'TERM', 'true']).status === 0
   return hasSetpriv ? ['setpriv', '--pdeathsig', signal.replace('SIG', '')] : []
@@ -74,10 +70,7 @@ const endWithParent = (signal: NodeJS.Signals): string[] => {
 
 type NotedProcess = { name: string; pid: number; identity: string; stopSignal: NodeJS.Signals }
 
-/**
- * Notes a running process in the data folder, so that the next launcher finds it should this one be killed. Returns how to
- * remove the note.
- */
+/** Notes a running process, for the next launcher should this one be killed. Returns how to remove the note. */
 export const noteProcess = (dataDir: string, name: string, pid: number, stopSignal: NodeJS.Signals): (() => void) => {
   const file = join(dataDir, 'run', `${name}.pid`)
   const identity = identityOf(pid)

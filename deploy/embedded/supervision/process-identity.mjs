@@ -3,18 +3,13 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/**
- * What tells a process from a later one that got the same id: its start time, and the boot it started in.
- * Undefined when there is no such process; a zombie counts as none.
- * @param {number} pid
- * @returns {string | undefined}
- */
+// What tells a process from a later one that got the same id: its start time, and the boot it started in.
+// Undefined when there is no such process; a zombie counts as none.
+/** @type {(pid: number) => string | undefined} */
 export const identityOf = (pid) => (process.platform === 'linux' ? fromProc(pid) : fromPs(pid))
 
-/**
- * Whether this very process still runs, not only one with its id.
- * @param {{ pid: number, identity: string }} known
- */
+// Whether this very process still runs, not only one with its id.
+/** @param {{ pid: number, identity: string }} known */
 export const isAlive = ({ pid, identity }) => identityOf(pid) === identity
 
 /** @param {number} pid */
@@ -59,8 +54,5 @@ export const readIfThere = (file) => {
   }
 }
 
-/**
- * @param {unknown} error
- * @param {string} code
- */
+/** @type {(error: unknown, code: string) => boolean} */
 export const hasCode = (error, code) => error instanceof Error && 'code' in error && error.code === code

@@ -7,10 +7,7 @@ import { type Ending, type RunningProcess, type Startable, spawnNoted } from './
 /** One process that the supervisor keeps running: a part (Kafka, Postgres, …) or one of Weir's services. */
 export type ProcessDefinition = Startable & {
   readonly port: number
-  /**
-   * Run before every start, also before a restart: formatting, clearing what a killed predecessor left. May be cut short by the
-   * signal, and is then begun anew at the next start.
-   */
+  /** Run before every start and restart: formatting, clearing what was left. Cut short by the signal, it is begun anew later. */
   readonly prepare?: (signal: AbortSignal) => Promise<void>
   readonly isReady: () => Promise<boolean>
   /** The processes that need this one: it is asked to stop when they have ended. */
@@ -19,16 +16,7 @@ export type ProcessDefinition = Startable & {
   readonly stopsBy?: string
 }
 
-export type Supervisor = {
-  /** Starts these side by side; resolves when all are ready, rejects with the first that cannot start. */
-  start: (definitions: readonly ProcessDefinition[]) => Promise<void>
-  /** Stops everything in good order: each when those that need it have ended, otherwise side by side. */
-  stop: () => Promise<void>
-  /** Those that were asked to stop and have not ended yet. */
-  stopping: () => ProcessDefinition[]
-  /** Ends everything at once; a `stop` that is under way then finishes. */
-  kill: () => void
-}
+export type Supervisor = ReturnType<typeof createSupervisor>
 
 export class CannotStart extends Error {
   override name = 'CannotStart'
@@ -38,7 +26,7 @@ export const createSupervisor = (options: {
   dataDir: string
   report: (line: string) => void
   onReady?: (definition: ProcessDefinition, tookMs: number) => void
-}): Supervisor => {
+}) => {
   const processes: { definition: ProcessDefinition; supervised: SupervisedProcess }[] = []
   const stopping = new Set<ProcessDefinition>()
   const ends = new Map<string, Promise<void>>()
@@ -59,7 +47,7 @@ export const createSupervisor = (options: {
     const found = processes.find(({ definition }) => definition.name === name)
     if (!found) return
     const { definition, supervised } = found
-    // One that was never ready has nothing to finish, and nobody depends on it yet.
+    // One that was never ready has nothing to finish, and nothing depends on it yet.
     if (supervised.wasReady()) await Promise.all((definition.neededBy ?? []).map(stopNamed))
     stopping.add(definition)
     await supervised.stop()
@@ -67,7 +55,8 @@ export const createSupervisor = (options: {
   }
 
   return {
-    start: async (definitions) => {
+    /** Starts these side by side; resolves when all are ready, rejects with the first that cannot start. */
+    start: async (definitions: readonly ProcessDefinition[]): Promise<void> => {
       if (isStopping) throw new Error('the supervisor is stopping')
       const begun = definitions.map((definition) => {
         const supervised = superviseProcess(definition, options)
@@ -76,26 +65,22 @@ export const createSupervisor = (options: {
       })
       await Promise.all(begun)
     },
-    stop: async () => {
+    /** Stops everything in good order: each when those that need it have ended, otherwise side by side. */
+    stop: async (): Promise<void> => {
       isStopping = true
       await Promise.all(processes.map(({ definition }) => stopNamed(definition.name)))
     },
-    stopping: () => [...stopping],
-    kill: () => {
+    /** Those that were asked to stop and have not ended yet. */
+    stopping: (): ProcessDefinition[] => [...stopping],
+    /** Ends everything at once; a `stop` that is under way then finishes. */
+    kill: (): void => {
       isStopping = true
       for (const { supervised } of processes) supervised.kill()
     },
   }
 }
 
-export type SupervisedProcess = {
-  /** Resolves when the process is ready for the first time, rejects when it cannot get there. Once ready, it is kept running. */
-  start: () => Promise<void>
-  stop: () => Promise<void>
-  wasReady: () => boolean
-  /** Ends the process at once, without the chance to end in good order. */
-  kill: () => void
-}
+export type SupervisedProcess = ReturnType<typeof superviseProcess>
 
 const POLL_MS = 50
 const READY_WITHIN_MS = 120_000
@@ -108,7 +93,7 @@ const BACKOFF_MS = [100, 500, 1_000, 2_000, 5_000, 10_000]
 export const superviseProcess = (
   definition: ProcessDefinition,
   { dataDir, report }: { dataDir: string; report: (line: string) => void },
-): SupervisedProcess => {
+) => {
   const { name } = definition
   const stopping = new AbortController()
   let running: RunningProcess | undefined
@@ -175,11 +160,12 @@ export const superviseProcess = (
   }
 
   return {
-    start: () => {
+    /** Resolves when the process is ready for the first time, rejects when it cannot get there. Once ready, it is kept running. */
+    start: (): Promise<void> => {
       starting = firstStart()
       return starting
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       stopping.abort()
       if (running) {
         const { ended, end, kill } = running
@@ -191,8 +177,9 @@ export const superviseProcess = (
       // A preparation that is under way (making a database, say) is cut short; the process is then not started.
       await Promise.allSettled([starting, watch])
     },
-    wasReady: () => watch !== undefined,
-    kill: () => {
+    wasReady: (): boolean => watch !== undefined,
+    /** Ends the process at once, without the chance to end in good order. */
+    kill: (): void => {
       stopping.abort()
       running?.kill()
     },

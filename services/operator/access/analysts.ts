@@ -38,20 +38,18 @@ export const addAnalysts = (program: Command, session: Session): void => {
     .option('--json', 'one line: an array with user, org')
     .addHelpText('after', examples('analysts list'))
     .action((options: { json?: boolean }) => list(options, session))
-  analysts
-    .command('update')
+  const addChange = (name: string, done: string) =>
+    analysts
+      .command(name)
+      .requiredOption('--org <id>', `the organisation whose analyst is ${done}`)
+      .option('--print', 'only print the SQL, for somebody else to run')
+      .option('--json', 'one line of JSON: user, org; with --print also sql')
+  addChange('update', 'updated')
     .description('show an analyst the tables that came with a newer Weir; "weir provision" does so for those it finds')
-    .requiredOption('--org <id>', 'the organisation whose analyst is updated')
-    .option('--print', 'only print the SQL, for somebody else to run')
-    .option('--json', 'one line of JSON: user, org; with --print also sql')
     .addHelpText('after', examples('analysts update --org acme', 'analysts update --org acme --print > acme.sql'))
     .action((options: Options) => update(options, session))
-  analysts
-    .command('drop')
+  addChange('drop', 'removed')
     .description("remove an organisation's analyst; where there is none, nothing changes")
-    .requiredOption('--org <id>', 'the organisation whose analyst is removed')
-    .option('--print', 'only print the SQL, for somebody else to run')
-    .option('--json', 'one line of JSON: user, org; with --print also sql')
     .addHelpText('after', examples('analysts drop --org acme'))
     .action((options: Options) => drop(options, session))
 }
@@ -72,22 +70,22 @@ const create = async (options: Options, session: Session): Promise<void> => {
   session.print(options.print ? sql.trimEnd() : password)
   session.note(`user ${user} reads the rows of ${org} in the database weir${options.print ? `: ${password}` : ''}`)
   if (options.print)
-    session.note("Run it as the ClickHouse user of Weir's services: the policies name whoever runs them.")
+    session.note("Run it as the ClickHouse user of Weir's services: the policies name the user who runs them.")
   session.note('Keep the password now: only its hash is stored, and it will not be shown again.')
 }
 
 const execute = async (statements: string[], org: string, session: Session): Promise<void> => {
-  // A mistyped organisation would give a user who sees nothing, and nobody would know why.
+  // A mistyped organisation would give a user who sees nothing, without a word why.
   if (!(await session.withParts(['pool'], ({ pool }) => hasOrg(pool, org))))
     throw new OperatorError(`there is no organisation ${org}: "weir orgs list" shows those there are`)
   await withUsers(session, async (clickhouse) => {
     const [createUser = '', ...rest] = statements
     await clickhouse.command(createUser)
     try {
-      for (const statement of rest) await clickhouse.command(statement)
+      await runAll(clickhouse, rest)
     } catch (error) {
       // A user without all policies is removed again, so that the next try does not find it in its way.
-      for (const statement of dropAnalystSql(session.catalogue, org)) await clickhouse.command(statement)
+      await runAll(clickhouse, dropAnalystSql(session.catalogue, org))
       throw error
     }
   })
@@ -109,10 +107,7 @@ const findAnalysts = (clickhouse: ClickHouse): Promise<Analyst[]> =>
     { prefix: analystPrefix },
   )
 
-/**
- * Lets the analysts there are read tables that were not there when they were made: a view of theirs that reads from such a
- * table would refuse them. Says how many there are, or undefined where this user may not look.
- */
+/** Lets analysts read tables that are new, or views of theirs would fail. Undefined where this user may not look. */
 export const updateAnalysts = async (clickhouse: ClickHouse, catalogue: Catalogue): Promise<number | undefined> => {
   if (!(await hasUsers(clickhouse))) return 0
   const analysts = await findAnalysts(clickhouse).catch((error: { type?: string }) => {
@@ -120,10 +115,12 @@ export const updateAnalysts = async (clickhouse: ClickHouse, catalogue: Catalogu
     throw error
   })
   if (!analysts) return undefined
-  for (const { org } of analysts) {
-    for (const statement of analystAccessSql(catalogue, org)) await clickhouse.command(statement)
-  }
+  for (const { org } of analysts) await runAll(clickhouse, analystAccessSql(catalogue, org))
   return analysts.length
+}
+
+const runAll = async (clickhouse: ClickHouse, statements: readonly string[]): Promise<void> => {
+  for (const statement of statements) await clickhouse.command(statement)
 }
 
 const update = (options: Options, session: Session): Promise<void> =>
@@ -148,11 +145,7 @@ const change = async (
   const user = analystOf(org)
   const statements = statementsFor(session.catalogue, org)
   const sql = toSql(statements)
-  if (!options.print) {
-    await withUsers(session, async (clickhouse) => {
-      for (const statement of statements) await clickhouse.command(statement)
-    })
-  }
+  if (!options.print) await withUsers(session, (clickhouse) => runAll(clickhouse, statements))
   if (options.json) session.print(JSON.stringify({ user, org, ...(options.print && { sql }) }))
   else session.print(options.print ? sql.trimEnd() : done({ user, org }))
 }

@@ -28,15 +28,13 @@ const list = async (options: ListOptions, session: Session): Promise<void> => {
   const found = await session.withParts(['pool'], ({ pool }) => listKeys(pool, org))
   const now = new Date()
   if (options.json) {
-    const written = found.map((key) => ({
+    const write = (key: Key) => ({
       ...key,
       scopes: writeScopes(key.scopes, session.catalogue),
       state: stateOf(key, now),
-    }))
-    session.print(JSON.stringify(written))
-    return
-  }
-  if (found.length > 0) session.print(toTable(columns(now), found, session.width))
+    })
+    session.print(JSON.stringify(found.map(write)))
+  } else if (found.length > 0) session.print(toTable(columns(now), found, session.width))
   else session.note(`no keys${org ? ` for ${org}` : ''} yet: "weir keys issue --org ${org ?? 'acme'}" makes one`)
 }
 

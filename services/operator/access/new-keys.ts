@@ -3,13 +3,14 @@ import { issueKey, type Key, rotateKey, stateOf } from '#ledger/keys.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { readDuration, readLifetime, readOrg } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
-import { examples, type Session } from '../command/session.js'
+import { examples, examplesAnd, type Session } from '../command/session.js'
 import { wrap } from '../command/table.js'
 import { noSuchKey, readKeyId, readScopes, writeScopes } from './keys.js'
 
 type IssueOptions = { org?: string; operator?: boolean; scopes?: string; expires?: string; json?: boolean }
 
 export const addKeysIssue = (keys: Command, session: Session): void => {
+  const scopes = scopesOf(session.catalogue).join(' ')
   keys
     .command('issue')
     .description('make a new API key; an organisation that does not exist yet is created')
@@ -21,20 +22,16 @@ export const addKeysIssue = (keys: Command, session: Session): void => {
     .option('--scopes <list>', 'what it may do, comma-separated (default: everything, types yet to come included)')
     .option('--expires <duration>', 'how long it lives: 30m, 24h, 90d (default: for ever)')
     .option('--json', 'one line of JSON: key_id, key, org, scopes (always a list), expires_at (ISO 8601 or null)')
-    .addHelpText(
-      'after',
-      examples(
-        'keys issue --org acme',
-        'keys issue --org acme --scopes shops:write,tags:write --expires 90d --json',
-        'keys issue --operator --expires 30d',
-      ),
-    )
-    .addHelpText(
-      'after',
-      `\nScopes (data:write covers every uploaded type):\n${indent(scopesOf(session.catalogue).join(' '), session.width)}`,
-    )
+    .addHelpText('after', examplesAnd(`\n${title}\n${indent(scopes, session.width)}`, ...calls))
     .action((options: IssueOptions) => issue(options, session))
 }
+
+const title = 'Scopes (data:write covers every uploaded type):'
+const calls = [
+  'keys issue --org acme',
+  'keys issue --org acme --scopes shops:write,tags:write --expires 90d --json',
+  'keys issue --operator --expires 30d',
+]
 
 const issue = async (options: IssueOptions, session: Session): Promise<void> => {
   const isOperator = options.operator ?? false
@@ -52,22 +49,13 @@ const issue = async (options: IssueOptions, session: Session): Promise<void> => 
 
   if (isNewOrg) session.note(`created the organisation ${org}`)
   if (options.json) {
-    session.print(
-      JSON.stringify({
-        key_id: keyId,
-        key,
-        org,
-        scopes: writeScopes(scopes, session.catalogue),
-        expires_at,
-        ...(isOperator && { is_operator: true }),
-      }),
-    )
+    const made = { key_id: keyId, key, org, scopes: writeScopes(scopes, session.catalogue), expires_at }
+    session.print(JSON.stringify({ ...made, ...(isOperator && { is_operator: true }) }))
     return
   }
   session.print(key)
-  session.note(
-    `${isOperator ? 'operator key' : 'key'} ${keyId} for ${org}: ${scopes?.join(', ') ?? 'all scopes'}; expires ${expires_at?.toISOString() ?? 'never'}`,
-  )
+  const what = `${isOperator ? 'operator key' : 'key'} ${keyId} for ${org}`
+  session.note(`${what}: ${scopes?.join(', ') ?? 'all scopes'}; expires ${expires_at?.toISOString() ?? 'never'}`)
   session.note('Keep it now: only its hash is stored, and it will not be shown again.')
 }
 

@@ -21,10 +21,7 @@ const refusedFor = 500
 // A part that takes the connection and says nothing is busy rather than away.
 const silentFor = 10_000
 
-/**
- * Resolves once all parts answer; otherwise throws one line for each that does not. `wait` is how long parts may take that are
- * only just starting, in milliseconds; without it, a part that refuses connections is not waited for.
- */
+/** Throws one line for each part that does not answer. `wait`: how many milliseconds a part may take that is starting. */
 export const waitForParts = async (parts: readonly Part[], wait?: number): Promise<void> => {
   const lines = await Promise.all(
     parts.map(async (part) => {
@@ -62,8 +59,7 @@ export const awayLine = ({ name, address, variable, away }: Part, reason: string
   away?.(address, reason) ??
   `${name} does not answer at ${address} (${reason}): is npm start running? ${variable} says where it is`
 
-// A part that is only just starting refuses connections for a while. A check that runs out of time says less than one that
-// failed before it, so its failure is kept.
+// A check that runs out of time says less than one that failed before it, as a part does that starts: its failure is kept.
 const failureOf = async (part: Part, ms: number, pace: Pace): Promise<unknown> => {
   const deadline = Date.now() + ms
   let failure: unknown = new Error('no answer')

@@ -5,11 +5,10 @@ import type { RecordType } from '#schemas/record.js'
 import { OperatorError } from './operator-error.js'
 import { persist } from './until.js'
 
-/** Undefined: a message that nobody can read. */
+/** Undefined: a message that cannot be decoded. */
 export type Decode<T> = (message: Buffer) => Promise<T | undefined>
 
-/** Only what the operator asks of the registry. */
-export type Decoders = Pick<Registry, 'decoder'>
+type Decoders = Pick<Registry, 'decoder'>
 
 const messagesInOneBreath = 500
 
@@ -51,7 +50,7 @@ export const patiently = <T>(work: () => Promise<T>): Promise<T> =>
   persist(work, (error) => !isAnswer(error), { every: 500, within: 60_000 })
 
 /** Whether a failure is what a server answered, and not that it could not be reached. ClickHouse gives its errors a type. */
-export const isAnswer = (error: unknown): boolean =>
+const isAnswer = (error: unknown): boolean =>
   error instanceof Undecodable ||
   error instanceof NewerSchema ||
   (typeof error === 'object' && error !== null && 'type' in error)

@@ -6,7 +6,7 @@ export type Progress = {
 }
 
 /** Where progress is shown: a terminal redraws its last line, anything else gets a line now and then. */
-export type Screen = { isTTY?: boolean; columns?: number; write: (text: string) => unknown }
+type Screen = { isTTY?: boolean; columns?: number; write: (text: string) => unknown }
 
 const barWidth = 24
 const redrawEvery = 100

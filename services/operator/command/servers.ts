@@ -23,7 +23,7 @@ export type PartsOptions = {
   words?: Words
 }
 
-/** What an operator is told, by ClickHouse's name for an error; AWAY where ClickHouse did not answer. */
+/** What is said to the operator, by ClickHouse's name for an error; AWAY where ClickHouse did not answer. */
 export type Words = Readonly<Record<string, (address: string, reason: string) => string>>
 
 /**
@@ -36,10 +36,8 @@ export const withParts = async <Name extends PartName, T>(
   work: (parts: Pick<Parts, Name>) => Promise<T>,
   options: PartsOptions = {},
 ): Promise<T> => {
-  requireAddresses(
-    config,
-    names.map((name) => variableOf[name]),
-  )
+  const variables = names.map((name) => variableOf[name])
+  requireAddresses(config, variables)
   const opened = await Promise.all(names.map((name) => openers[name](config, log, options)))
   const clients = Object.fromEntries(opened.map(({ client }, i) => [names[i], client]))
   try {
@@ -52,7 +50,7 @@ export const withParts = async <Name extends PartName, T>(
   }
 }
 
-/** Throws, in one line, where `npm run weir` found no system in its folder and nobody named these addresses. */
+/** Throws, in one line, where `npm run weir` found no system in its folder and no variable names these addresses. */
 export const requireAddresses = <Name extends string>(
   config: Readonly<Record<Name, string> & { NO_SYSTEM_IN?: string }>,
   variables: readonly Name[],
@@ -94,10 +92,7 @@ const variableOf = {
 
 type Addresses = Pick<OperatorConfig, (typeof variableOf)[PartName] | 'NO_SYSTEM_IN'> & PartsConfig
 
-type Opened<Client = unknown> = Part & {
-  client: Client
-  close?: () => Promise<void>
-}
+type Opened<Client = unknown> = Part & { client: Client; close?: () => Promise<void> }
 
 // The clients are loaded only when a part is opened: a command that needs Postgres alone takes 0.55 s instead of 0.8.
 const openers: {
@@ -106,29 +101,19 @@ const openers: {
   pool: async (config, log) => {
     const pool = createPool(readAccess(config, ['postgres']).postgres, log, 2)
     return {
-      ...{
-        name: 'Postgres',
-        address: addressOf(config.POSTGRES_URL),
-        variable: 'POSTGRES_URL',
-        check: () => ping(pool),
-      },
-      client: pool,
-      lineFor: postgresLine,
-      close: () => pool.end(),
+      ...{ name: 'Postgres', address: addressOf(config.POSTGRES_URL), variable: 'POSTGRES_URL' },
+      ...{ client: pool, check: () => ping(pool), lineFor: postgresLine, close: () => pool.end() },
     }
   },
   kafka: async (config, log) => {
     const { createKafka } = await import('#platform/kafka/kafka.js')
     const { kafka: access } = readAccess(config, ['kafka'])
     const kafka = createKafka({ ...access, clientId: 'weir-operator', log })
-    // Without retries of its own: whoever asks says how long.
+    // Without retries of its own: those who ask say how long.
     const asked = createKafka({ ...access, clientId: 'weir-operator', log, retries: 0 })
     const check = () => asked.withAdmin((admin) => admin.describeCluster())
-    return {
-      ...{ name: 'Kafka', address: access.brokers, variable: 'KAFKA_BROKERS', check },
-      client: kafka,
-      lineFor: kafkaLine,
-    }
+    const address = access.brokers
+    return { name: 'Kafka', address, variable: 'KAFKA_BROKERS', check, client: kafka, lineFor: kafkaLine }
   },
   registry: async (config) => {
     const { createRegistry } = await import('#platform/registry.js')

@@ -28,6 +28,9 @@ export type Session = {
 export const examples = (...lines: string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ weir ${line}`).join('\n')}`
 
+/** The same, and what else there is to say about the command. */
+export const examplesAnd = (about: string, ...lines: string[]): string => `${examples(...lines)}\n${about}`
+
 /** Hints and examples name commands as "weir keys list" and $ weir keys list: this makes of them what can be pasted. */
 export const toPasted = (text: string, calledAs: string): string =>
   text.replaceAll(/(["$] ?)weir(?= )/g, (_, before: string) => `${before}${calledAs}`)

@@ -65,7 +65,7 @@ export const wrap = (text: string, width: number): string[] => {
     const line = lines.at(-1) ?? ''
     if (line === '' || line.length + 1 + word.length <= width) lines[lines.length - 1] = line ? `${line} ${word}` : word
     else lines.push(word)
-    // A word longer than a line is cut: nobody can read a table that overflows.
+    // A word longer than a line is cut: a table that overflows cannot be read.
     for (let last = lines.at(-1) ?? ''; last.length > width; last = lines.at(-1) ?? '') {
       lines.splice(-1, 1, last.slice(0, width), last.slice(width))
     }

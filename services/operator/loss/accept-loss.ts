@@ -4,7 +4,6 @@ import type { DecidedBatchAt } from '#ledger/verdicts.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
-import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { subjectOf } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
@@ -12,11 +11,10 @@ import { derivedId } from '#schemas/uuid.js'
 import { alone } from '../command/alone.js'
 import { OperatorError } from '../command/operator-error.js'
 import type { Parts } from '../command/servers.js'
-import { examples, type Session } from '../command/session.js'
-import type { Loss } from './find-losses.js'
+import { examplesAnd, type Session } from '../command/session.js'
+import type { Loss, LossDeps } from './find-losses.js'
 
 type Options = { yes?: boolean; json?: boolean }
-type Deps = Pick<Parts, 'pool' | 'kafka' | 'registry'> & { catalogue: Catalogue }
 
 export const addAcceptLoss = (program: Command, session: Session): void => {
   program
@@ -24,17 +22,15 @@ export const addAcceptLoss = (program: Command, session: Session): void => {
     .description('say what Kafka or Postgres has lost for good, and with --yes let integrity go on without it')
     .option('--yes', 'accept it; without this nothing is changed')
     .option('--json', 'one line of JSON: accepted, losses[]')
-    .addHelpText('after', examples('accept-loss', 'accept-loss --yes'))
-    .addHelpText(
-      'after',
-      `
+    .addHelpText('after', examplesAnd(about, 'accept-loss', 'accept-loss --yes'))
+    .action((options: Options) => run(options, session))
+}
+
+const about = `
 For partitions at which integrity stands still because the submitted log and
 Postgres no longer fit together. Restore what was lost from a copy if you can:
 this command is for when there is none. "When a part forgets" in
-docs/operations.md says what is lost, and what comes before --yes.`,
-    )
-    .action((options: Options) => run(options, session))
-}
+docs/operations.md says what is lost, and what comes before --yes.`
 
 const run = async ({ yes = false, json = false }: Options, session: Session): Promise<void> => {
   const { catalogue } = session
@@ -48,7 +44,7 @@ const run = async ({ yes = false, json = false }: Options, session: Session): Pr
     }),
   )
   if (json) session.print(JSON.stringify({ accepted: yes, losses }))
-  else session.print(losses.length === 0 ? 'Nothing is lost: log and Postgres fit together.' : toText(losses))
+  else session.print(losses.map(describe).join('\n\n') || 'Nothing is lost: log and Postgres fit together.')
   if (losses.length > 0 && !json)
     session.note(
       yes ? 'Accepted: integrity goes on.' : 'Nothing was changed. To go on without it: "weir accept-loss --yes"',
@@ -57,43 +53,35 @@ const run = async ({ yes = false, json = false }: Options, session: Session): Pr
 
 const mostNamed = 20
 
-const toText = (losses: readonly Loss[]): string => losses.map(describe).join('\n\n')
-
 const describe = (loss: Loss): string => {
   const offsets = `${placeOf(loss)}: offsets ${loss.from} to ${loss.until - 1}`
   if (loss.by === 'Postgres')
     return `${offsets} were decided and published, and Postgres knows nothing of them. They are decided again.`
-  const lines = [`${offsets} were decided, and Kafka has lost them. What was accepted of them and published stays.`]
-  lines.push(...named('lost after they were decided', loss.decided))
-  lines.push(
-    ...named(
-      'came to these offsets since and are never decided: their senders have to send them again',
-      loss.undecided,
-    ),
-  )
-  return lines.join('\n')
+  const never = 'came to these offsets since and are never decided: their senders have to send them again'
+  return [
+    `${offsets} were decided, and Kafka has lost them. What was accepted of them and published stays.`,
+    ...named('lost after they were decided', loss.decided),
+    ...named(never, loss.undecided),
+  ].join('\n')
 }
 
 const named = (what: string, batches: readonly DecidedBatchAt[]): string[] => {
   if (batches.length === 0) return []
-  const shown = batches
-    .slice(0, mostNamed)
-    .map(
-      ({ org_id, request_id, batch_id, records }) =>
-        `    ${org_id}: request ${request_id}, batch ${batch_id}, ${records} records`,
-    )
+  const line = ({ org_id, request_id, batch_id, records }: DecidedBatchAt) =>
+    `    ${org_id}: request ${request_id}, batch ${batch_id}, ${records} records`
+  const shown = batches.slice(0, mostNamed).map(line)
   const more = batches.length > mostNamed ? [`    and ${batches.length - mostNamed} more: --json names all`] : []
   return [`  ${batches.length} batches ${what}:`, ...shown, ...more]
 }
 
-const accept = (deps: Deps, loss: Loss): Promise<void> =>
+const accept = (deps: LossDeps, loss: Loss): Promise<void> =>
   loss.by === 'Kafka' ? acceptCut(deps, loss) : decideAgain(deps, loss)
 
 /**
  * Versions are offsets. A batch that gets an offset for the second time would lose against what was published of the first one,
  * so the log is filled up to the cursor with batches that hold nothing, and what lies there is passed over.
  */
-const acceptCut = async ({ pool, kafka, registry, catalogue }: Deps, loss: Loss): Promise<void> => {
+const acceptCut = async ({ pool, kafka, registry, catalogue }: LossDeps, loss: Loss): Promise<void> => {
   const { topic, partition, until } = loss
   await inTransaction(pool, async (connection) => {
     if ((await lockCursor(connection, topic, partition)) !== until)
@@ -102,10 +90,8 @@ const acceptCut = async ({ pool, kafka, registry, catalogue }: Deps, loss: Loss)
       )
     await insertAcceptedLoss(connection, topic, partition, loss)
   })
-  const encode = await registry.encoder<SubmittedBatch>(
-    subjectOf(topic),
-    schemasByTopic(catalogue.all.values()).get(topic),
-  )
+  const schema = schemasByTopic(catalogue.all.values()).get(topic)
+  const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), schema)
   const producer = await kafka.createProducer()
   try {
     for (let end = await endOf(kafka, loss); end < until; end = await endOf(kafka, loss)) {
@@ -142,7 +128,7 @@ const emptyBatch = (place: string, offset: number): SubmittedBatch => {
 }
 
 /** Integrity's group goes back to where Postgres is. Only a group without members can be moved. */
-const decideAgain = async ({ kafka }: Deps, { topic, partition, groupId, from }: Loss): Promise<void> => {
+const decideAgain = async ({ kafka }: LossDeps, { topic, partition, groupId, from }: Loss): Promise<void> => {
   const partitions = [{ partition, offset: String(from) }]
   await kafka
     .withAdmin((admin) => admin.setOffsets({ groupId, topic, partitions }))

@@ -27,19 +27,17 @@ export type Loss = {
   undecided: DecidedBatchAt[]
 }
 
-type Deps = Pick<Parts, 'pool' | 'kafka' | 'registry'> & { catalogue: Catalogue }
+export type LossDeps = Omit<Parts, 'clickhouse'> & { catalogue: Catalogue }
 type Partition = Stretch & { groupId: string; cursor: number }
 
 /** Compares the end of every partition of the submitted log with the cursors and verdicts. */
-export const findLosses = async (deps: Deps): Promise<Loss[]> => {
+export const findLosses = async (deps: LossDeps): Promise<Loss[]> => {
   const groups: Group[] = Object.values(groupsOf(deps.catalogue))
   // In this order, so that what is submitted, decided and published meanwhile is no loss.
   const committed = await committedByPlace(deps.kafka, groups)
   const cursors = await findCursors(deps.pool)
-  const stretches = await stretchesOf(
-    deps.kafka,
-    groups.flatMap(({ topics }) => topics),
-  )
+  const topics = groups.flatMap((group) => group.topics)
+  const stretches = await stretchesOf(deps.kafka, topics)
   const partitions = stretches.flatMap((stretch): Partition[] => {
     const cursor = cursors.get(placeOf(stretch))
     const groupId = groups.find(({ topics }) => topics.includes(stretch.topic))?.groupId ?? ''
@@ -57,10 +55,8 @@ export const findLosses = async (deps: Deps): Promise<Loss[]> => {
   const wentBack = new Set(losses.map(placeOf))
   const left = partitions.filter((one) => !wentBack.has(placeOf(one)))
   // Of most partitions, one look at the last message below the cursor is enough: all of them in one reading.
-  const suspicious = await misfitsOf(
-    deps,
-    left.map((one) => tailOf(one, 1)),
-  )
+  const tails = left.map((one) => tailOf(one, 1))
+  const suspicious = await misfitsOf(deps, tails)
   for (const one of left) {
     const isCut = one.until < one.cursor || (suspicious.get(placeOf(one))?.length ?? 0) > 0
     if (isCut) losses.push(await describeCut(deps, one))
@@ -74,7 +70,7 @@ const tailOf = ({ topic, partition, from, until, cursor }: Partition, size: numb
   return { topic, partition, from: Math.max(from, end - size), until: end }
 }
 
-const describeCut = async (deps: Deps, one: Partition): Promise<Loss> => {
+const describeCut = async (deps: LossDeps, one: Partition): Promise<Loss> => {
   const { topic, partition, groupId, cursor } = one
   for (let size = 64; ; size *= 16) {
     const tail = tailOf(one, size)
@@ -88,7 +84,7 @@ const describeCut = async (deps: Deps, one: Partition): Promise<Loss> => {
 }
 
 /** The batches in these stretches, all below their cursors, that are not the ones that were decided there. */
-const misfitsOf = async (deps: Deps, stretches: readonly Stretch[]): Promise<Map<string, DecidedBatchAt[]>> => {
+const misfitsOf = async (deps: LossDeps, stretches: readonly Stretch[]): Promise<Map<string, DecidedBatchAt[]>> => {
   const { pool, kafka, registry, catalogue } = deps
   const decoders = new Map(
     [...catalogue.all.values()].map((type) => [
@@ -106,10 +102,8 @@ const misfitsOf = async (deps: Deps, stretches: readonly Stretch[]): Promise<Map
     const [first, last] = [messages[0]?.offset ?? 0, messages.at(-1)?.offset ?? 0]
     const there = await findDecidedBetween(pool, { topic, partition, from: first, until: last + 1 })
     const decidedAt = new Map(there.map(({ offset, batch_id }) => [offset, batch_id]))
-    const verdicts = await findVerdicts(
-      pool,
-      submitted.map(({ batch }) => batch.batch_id),
-    )
+    const batchIds = submitted.map(({ batch }) => batch.batch_id)
+    const verdicts = await findVerdicts(pool, batchIds)
     const prunedBefore = await findPrunedBefore(pool, topic, partition)
     const losses = await findAcceptedLosses(pool, topic, partition)
     const misfits = submitted.filter(

@@ -6,7 +6,7 @@ import { createOrg } from '#ledger/organisations.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { OperatorError } from '../command/operator-error.js'
 
-export type DemoKeyOptions = { key: string | undefined; file: string | undefined }
+type DemoKeyOptions = { key: string | undefined; file: string | undefined }
 export type DemoKeyProvisioned = { keyId: string; from: 'environment' | 'file' | 'new' }
 
 const org = 'demo'
@@ -67,7 +67,7 @@ const readSecret = async (file: string): Promise<string | undefined> => {
   }
 }
 
-// Written beside it and renamed: only a new file gets the mode, and nobody can read half a key.
+// Written beside it and renamed: only a new file gets the mode, and half a key is never read.
 const writeSecret = async (file: string, key: string): Promise<void> => {
   await mkdir(dirname(file), { recursive: true })
   const draft = `${file}.${process.pid}`

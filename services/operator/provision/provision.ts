@@ -1,13 +1,10 @@
 import type { Command } from 'commander'
 import { keepLayout } from '#ledger/layout/layout.js'
-import type { Log } from '#platform/health/log.js'
 import { readAccess } from '#platform/process/access.js'
-import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedTopic } from '#schemas/derive/names.js'
 import { readCount, readDuration } from '../command/arguments.js'
 import { withParts } from '../command/servers.js'
-import { examples, type Session } from '../command/session.js'
-import type { OperatorConfig } from '../config.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import { type DemoKeyProvisioned, provisionDemoKey } from './demo-key.js'
 import { chooseLayout, findOrChooseLayout, nothingKnown } from './layout.js'
 import { compareSubjects, provisionSubjects } from './subjects.js'
@@ -23,40 +20,27 @@ export const addProvision = (program: Command, session: Session): void => {
     .option('--demo-key-file <file>', 'also make the organisation demo, and keep its key in this file')
     .option('--wait <duration>', 'how long to wait for parts that are only just starting, such as 60s')
     .option('--new-partitions <number>', 'of each topic, where the topics are made now and no variable says it')
-    .addHelpText('after', examples('provision', 'provision --wait 60s --demo-key-file .data/demo-key'))
-    .addHelpText(
-      'after',
-      `
+    .addHelpText('after', examplesAnd(environment, 'provision', 'provision --wait 60s --demo-key-file .data/demo-key'))
+    .action(({ wait, demoKeyFile, newPartitions }: Options) => {
+      const { config, catalogue, log, note } = session
+      const problem = '--new-partitions takes a number from 1 on, such as 24'
+      return provision({
+        ...{ config, catalogue, log, report: note, demoKeyFile },
+        wait: wait === undefined ? undefined : readDuration(wait),
+        newPartitions: newPartitions === undefined ? undefined : readCount(newPartitions, problem, 1),
+      })
+    })
+}
+
+const environment = `
 Environment:
   KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, CLICKHOUSE_URL   where the parts are
   KAFKA_REPLICATION   copies of each topic that is created (default 1)
   LANES, SUBMITTED_PARTITIONS, ACCEPTED_PARTITIONS   how wide a new system is
                       (defaults 1, 4 and 4); a system keeps what it was made with
-  WEIR_DEMO_KEY       is the demo organisation's key when set`,
-    )
-    .action(({ wait, demoKeyFile, newPartitions }: Options) => {
-      const { config, catalogue, log, note } = session
-      const ms = wait === undefined ? undefined : readDuration(wait)
-      const partitions =
-        newPartitions === undefined
-          ? undefined
-          : readCount(newPartitions, '--new-partitions takes a number from 1 on, such as 24', 1)
-      return provision({
-        config,
-        catalogue,
-        log,
-        report: note,
-        wait: ms,
-        demoKeyFile,
-        newPartitions: partitions,
-      })
-    })
-}
+  WEIR_DEMO_KEY       is the demo organisation's key when set`
 
-export type ProvisionOptions = {
-  config: OperatorConfig
-  catalogue: Catalogue
-  log: Log
+type ProvisionOptions = Pick<Session, 'config' | 'catalogue' | 'log'> & {
   /** One short line for each step. */
   report: (line: string) => void
   /** Milliseconds that parts may take that are only just starting. */
@@ -112,7 +96,7 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
           return `ClickHouse: ${statements} statements`
         },
       )
-      // After the tables: nobody can write an event with a new field before its subject has it, and by then it has its column.
+      // After the tables: no event with a new field can be written before its subject has it, and by then it has its column.
       await step(
         () => provisionSubjects(registry, catalogue),
         ({ subjects }) => `registry: ${subjects} subjects`,
@@ -141,14 +125,6 @@ const adviceOf = ({ analysts, outdated }: Pick<TablesProvisioned, 'analysts' | '
 }
 
 const toSentence = ({ keyId, from }: DemoKeyProvisioned): string => {
-  switch (from) {
-    case 'environment':
-      return `demo: key ${keyId} of WEIR_DEMO_KEY`
-    case 'file':
-      return `demo: key ${keyId} of the key file`
-    case 'new':
-      return `demo: new key ${keyId}`
-    default:
-      return from satisfies never
-  }
+  if (from === 'new') return `demo: new key ${keyId}`
+  return `demo: key ${keyId} of ${from === 'file' ? 'the key file' : 'WEIR_DEMO_KEY'}`
 }

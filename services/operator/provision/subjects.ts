@@ -7,8 +7,6 @@ import { subjectOf } from '#schemas/derive/names.js'
 import { OperatorError } from '../command/operator-error.js'
 import { persist } from '../command/until.js'
 
-export type SubjectsProvisioned = { subjects: number }
-
 // The registry itself works on one at a time; a few requests under way hide the time they take to travel.
 const atOnce = 4
 
@@ -17,20 +15,16 @@ const atOnce = 4
 // during an upgrade an old integrity reads what a new edge writes, and would set aside what it cannot read.
 const compatibility: Compatibility = 'FULL_TRANSITIVE'
 
-/**
- * Registers every topic's schema. One that is there already is left alone; one that would break readers, old or new, is
- * refused. A subject that was made with a weaker rule gets this one.
- */
-export const provisionSubjects = async (registry: Registry, catalogue: Catalogue): Promise<SubjectsProvisioned> => {
+/** Registers every topic's schema, unless it is there, and refuses one that would break readers, old or new. */
+export const provisionSubjects = async (registry: Registry, catalogue: Catalogue): Promise<{ subjects: number }> => {
   const subjects = subjectsOf(catalogue)
   await forEach(subjects, ({ subject, schema }) => register(registry, subject, schema))
   return { subjects: subjects.length }
 }
 
 /**
- * Compares every topic's schema with the newest one in the registry, before anything is changed anywhere. Throws, naming the
- * fields, where a schema is new and would lose, change or demand a field. Resolves to the topics of which the registry has a
- * newer schema and this one as an earlier one: this Weir is older than the one that was provisioned last.
+ * Compares schemas with the newest in the registry, before anything is changed. Throws, naming the fields, where one would
+ * break readers. Resolves to the topics with a newer schema there: this Weir is older than the one provisioned last.
  */
 export const compareSubjects = async (
   registry: Pick<Registry, 'findLatest' | 'isRegistered'>,

@@ -18,9 +18,8 @@ export type TablesProvisioned = {
 }
 
 /**
- * Makes the tables, lets the analysts read them, and makes the views, which may read from a table that is new. A column whose
- * declaration has changed is altered, or the change is refused before anything else is done. What belongs to the types `newer`
- * is left as it is: a newer Weir made it, and its feeds carry fields that this one does not know.
+ * Makes tables, then views, which may read new tables, and lets the analysts read them. A changed column is altered, or
+ * refused before anything else is done. Types `newer` are left alone: a newer Weir made them, with fields unknown here.
  */
 export const provisionTables = async (
   clickhouse: ClickHouse,
@@ -79,8 +78,7 @@ const findOutdated = async (clickhouse: ClickHouse, catalogue: Catalogue): Promi
   return found.map(({ name }) => name)
 }
 
-// ClickHouse replaces a view by exchanging two names: of two operators who do so at the same time, one can find the other's
-// half done.
+// ClickHouse replaces a view by exchanging two names: of two operators at once, one can find the other's half done.
 const run = (clickhouse: ClickHouse, statement: string): Promise<void> =>
   persist(
     () => clickhouse.command(statement),

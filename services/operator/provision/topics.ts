@@ -6,8 +6,6 @@ import { inSyncOf, type Layout, type Topic, topicsOf, usualLayout } from '#schem
 import { OperatorError } from '../command/operator-error.js'
 import { persist, until } from '../command/until.js'
 
-export type TopicsProvisioned = { topics: number; created: number; altered: number }
-
 type Admin = Parameters<Parameters<Kafka['withAdmin']>[0]>[0]
 
 const leadersWithin = 30_000
@@ -19,14 +17,14 @@ export const provisionTopics = (
   catalogue: Catalogue,
   replication: number,
   layout: Layout = usualLayout,
-): Promise<TopicsProvisioned> =>
+): Promise<{ topics: number; created: number; altered: number }> =>
   kafka.withAdmin(async (admin) => {
     const declared = topicsOf(catalogue, layout)
     const there = new Set(await admin.listTopics())
     const missing = declared.filter(({ name }) => !there.has(name))
     const present = declared.filter(({ name }) => there.has(name))
     // Before anything is made: a refusal leaves all as it was.
-    refuseOtherCounts(present, await partitionsOf(admin, present))
+    if (present.length > 0) refuseOtherCounts(present, countPartitions((await metadataOf(admin, present)).topics))
     await create(admin, missing, replication)
     const found = await waitForLeaders(admin, declared)
     refuseOtherCounts(declared, countPartitions(found))
@@ -70,9 +68,6 @@ const refuseOtherCounts = (declared: readonly Topic[], found: ReadonlyMap<string
 }
 
 type Metadata = Awaited<ReturnType<Admin['fetchTopicMetadata']>>['topics']
-
-const partitionsOf = async (admin: Admin, topics: readonly Topic[]): Promise<Map<string, number>> =>
-  countPartitions(topics.length === 0 ? [] : (await metadataOf(admin, topics)).topics)
 
 const metadataOf = (admin: Admin, topics: readonly Topic[]) =>
   knownSoon(() => admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) }))

@@ -16,7 +16,7 @@ import type { ExpiredRows } from '#tables/destination.js'
 import { readDuration } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
 import { createProgress } from '../command/progress.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 
 type Options = { verdicts?: string; rejections?: string; history?: string; dryRun?: boolean; json?: boolean }
 type Pruned = PrunedCounts & ExpiredRows
@@ -47,16 +47,17 @@ export const addPrune = (program: Command, session: Session): void => {
       '--json',
       'one line: verdicts, waits, keyed_interactions, keyed_requests, rejections, waiting_rows, retries, versions, dry_run',
     )
-    .addHelpText('after', examples('prune --dry-run', 'prune', 'prune --rejections 30d', 'prune --verdicts 24h --json'))
     .addHelpText(
       'after',
-      `
-With one of the three options only that is pruned, with none of them all. A verdict stays until it was published, and one on
-interactions for no longer than a day; one with a record that still waits, until that has ended. Once it is pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404. A replaced version leaves the type's history (weir.shops_history), the
-current one never does.`,
+      examplesAnd(about, 'prune --dry-run', 'prune', 'prune --rejections 30d', 'prune --verdicts 24h --json'),
     )
     .action((options: Options) => run(options, session))
 }
+
+const about = `
+With one of the three options only that is pruned, with none of them all. A verdict stays until it was published, and one on
+interactions for no longer than a day; one with a record that still waits, until that has ended. Once it is pruned its Idempotency-Key counts as new, and GET /v1/requests/{request_id} answers 404. A replaced version leaves the type's history (weir.shops_history), the
+current one never does.`
 
 const run = async (options: Options, session: Session): Promise<void> => {
   const { rejections, history, ...before } = readCutoffs(options, session, Date.now())
@@ -68,10 +69,8 @@ const run = async (options: Options, session: Session): Promise<void> => {
       ...(await createRetention({ pool, committed }).count(before)),
     }
     if (options.dryRun) return found
-    const progress = createProgress(
-      'pruning',
-      Object.values(found).reduce((sum, count) => sum + count, 0),
-    )
+    const total = Object.values(found).reduce((sum, count) => sum + count, 0)
+    const progress = createProgress('pruning', total)
     const onStep = (_: string, count: number): void => progress.advance(count)
     // The same code as in the services, which prune by the hour.
     const gone: Pruned = {
@@ -89,10 +88,8 @@ const readCutoffs = (options: Options, { config, catalogue }: Session, now: numb
   const isAll = options.verdicts === undefined && options.rejections === undefined && options.history === undefined
   const verdicts = options.verdicts ?? (isAll ? `${config.VERDICT_RETENTION_HOURS}h` : undefined)
   const days = options.rejections ?? (isAll ? `${config.REJECTION_RETENTION_DAYS}d` : undefined)
-  const rejections =
-    days === undefined
-      ? undefined
-      : rejectionsBefore(now, { REJECTION_RETENTION_DAYS: readAge('--rejections', days) / day })
+  const age = days === undefined ? undefined : readAge('--rejections', days)
+  const rejections = age === undefined ? undefined : rejectionsBefore(now, { REJECTION_RETENTION_DAYS: age / day })
   const lastUsed = verdicts === undefined ? undefined : new Date(now - readAge('--verdicts', verdicts))
   const configured = isAll ? config.HISTORY_DAYS : undefined
   const historyDays = options.history === undefined ? configured : readAge('--history', options.history) / day
@@ -114,13 +111,9 @@ const readAge = (option: string, given: string): number => {
 
 const report = (pruned: Pruned, options: Options, session: Session): void => {
   const { verdicts, waits, keyed_interactions, keyed_requests, rejections, waiting_rows, retries, versions } = pruned
-  if (options.json) {
-    session.print(JSON.stringify({ ...pruned, dry_run: Boolean(options.dryRun) }))
-    return
-  }
-  session.print(
+  const text =
     `${options.dryRun ? 'would prune' : 'pruned'} ${verdicts} verdicts, ${waits} ended waits, ${keyed_interactions} keyed interactions, ` +
-      `${keyed_requests} of their request ids, ${rejections} rejections, ${waiting_rows} rows of waits, ${retries} retries, ` +
-      `${versions} replaced versions`,
-  )
+    `${keyed_requests} of their request ids, ${rejections} rejections, ${waiting_rows} rows of waits, ${retries} retries, ` +
+    `${versions} replaced versions`
+  session.print(options.json ? JSON.stringify({ ...pruned, dry_run: Boolean(options.dryRun) }) : text)
 }

@@ -4,14 +4,10 @@ import type { Table } from './tables.js'
 /** A partition whose first events the topic no longer holds: those decided up to this moment, in milliseconds. */
 export type Gone = { partition: number; until: number }
 
-// Clocks differ, and events that were sent at the same time lie in any order. A row that is carried over needlessly is on
-// the topic too, with the same version, and the two collapse.
+// Clocks differ, and events of one moment lie in any order. A row that is carried over needlessly collapses with its event's.
 const margin = 3_600_000
 
-/**
- * What retention (or an operator) has taken from the head of each partition: what is older than the first message that was
- * read there. Where the head moved on during the reading, or nothing is left, any event may be gone.
- */
+/** What was deleted: older than the first message that was read; anything, where the head moved on or nothing is left. */
 export const goneFrom = (
   before: readonly Stretch[],
   after: readonly Stretch[],
@@ -25,7 +21,7 @@ export const goneFrom = (
       return { partition, until: hasMoved || first === undefined ? Number.POSITIVE_INFINITY : first + margin }
     })
 
-/** The rows whose events are gone from a topic of so many partitions, as a condition; undefined where it holds everything. */
+/** The rows whose events are gone from a topic of that many partitions, as a condition; undefined where it holds everything. */
 export const conditionOf = (table: Table, partitions: number, gone: readonly Gone[]): string | undefined => {
   if (gone.length === 0) return undefined
   const partition = `kafkaMurmurHash(${table.key}) % ${partitions}`

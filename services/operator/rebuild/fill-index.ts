@@ -4,8 +4,6 @@ import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
-import type { Pool } from '#platform/postgres/postgres.js'
-import type { Registry } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic, integrityGroupOf } from '#schemas/derive/names.js'
@@ -13,19 +11,16 @@ import type { AcceptedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createDecoder } from '../command/decoder.js'
 import { OperatorError } from '../command/operator-error.js'
+import type { Parts } from '../command/servers.js'
 import { until } from '../command/until.js'
 import { type Handed, readLog } from './read-log.js'
 
 const blockRows = 5000
 
-/** Fills the new index from the accepted topics, and counts their messages that nobody can read. */
-export const fillIndex = async (deps: {
-  catalogue: Catalogue
-  kafka: Kafka
-  registry: Registry
-  pool: Pool
-  signal: AbortSignal
-}): Promise<{ undecodable: number }> => {
+/** Fills the new index from the accepted topics, and counts their messages that cannot be decoded. */
+export const fillIndex = async (
+  deps: Omit<Parts, 'clickhouse'> & { catalogue: Catalogue; signal: AbortSignal },
+): Promise<{ undecodable: number }> => {
   const readers = new Map([...deps.catalogue.referenced].map((type) => readerOf(deps, type)))
   const stretches = await stretchesOf(deps.kafka, [...readers.keys()])
   let undecodable = 0
@@ -57,7 +52,7 @@ export const fillIndex = async (deps: {
 
 type Reader = (message: Buffer) => Promise<Entity | undefined>
 
-const readerOf = (deps: { catalogue: Catalogue; registry: Registry }, name: string): [string, Reader] => {
+const readerOf = (deps: Pick<Parts, 'registry'> & { catalogue: Catalogue }, name: string): [string, Reader] => {
   const type = deps.catalogue.all.get(name) as RecordType
   const decode = createDecoder<AcceptedEvent>(deps.registry, acceptedSchema(type))
   const read: Reader = async (message) => {

@@ -1,38 +1,23 @@
-import type { ClickHouse } from '#platform/clickhouse.js'
-import type { Kafka, Received } from '#platform/kafka/kafka.js'
-import type { Stretch } from '#platform/kafka/read-topics.js'
-import type { Registry } from '#platform/registry.js'
+import type { Received } from '#platform/kafka/kafka.js'
 import { createTableFeed } from '#tables/table-feed.js'
 import { patiently } from '../command/decoder.js'
+import type { Parts } from '../command/servers.js'
 import { readLog } from './read-log.js'
 import type { Table } from './tables.js'
 
-export type Filled = {
-  events: number
-  /** Messages that are no events of this topic, or that nobody can read. */
-  skipped: number
-  /** The time of the first message that was read of each partition. */
-  firstRead: Map<number, number>
-}
+/** `skipped`: messages that cannot be decoded. `firstRead`: the time of the first message that was read of each partition. */
+export type Filled = { events: number; skipped: number; firstRead: Map<number, number> }
 
 const blockRows = 50_000
 const blockBytes = 16 * 1024 * 1024
 
 /** Writes stretches of a topic into a table, in large blocks. What stands there already, or comes twice, collapses. */
-export const fillTable = async (deps: {
-  table: Table
-  into: string
-  label: string
-  stretches: readonly Stretch[]
-  kafka: Kafka
-  registry: Registry
-  clickhouse: ClickHouse
-  signal: AbortSignal
-}): Promise<Filled> => {
+export const fillTable = async (
+  deps: Omit<Parts, 'pool'> & Omit<Parameters<typeof readLog>[0], 'onMessages'> & { table: Table; into: string },
+): Promise<Filled> => {
   const filled: Filled = { events: 0, skipped: 0, firstRead: new Map() }
-  const { clickhouse } = deps
   const { schema } = deps.table
-  const feed = createTableFeed({ ...deps, schema, tables: [deps.into], insert: clickhouse.insertAvro })
+  const feed = createTableFeed({ ...deps, schema, tables: [deps.into], insert: deps.clickhouse.insertAvro })
   let block: Received[] = []
   let bytes = 0
   const flush = async (): Promise<void> => {

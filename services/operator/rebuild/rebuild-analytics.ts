@@ -3,7 +3,7 @@ import type { Log } from '#platform/health/log.js'
 import { alone } from '../command/alone.js'
 import { interruptible } from '../command/operator-error.js'
 import type { Parts, Words } from '../command/servers.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import { type Column, toTable } from '../command/table.js'
 import type { TableRebuilt } from './rebuild-table.js'
 import { type Table, tablesOf } from './tables.js'
@@ -20,23 +20,19 @@ export const addRebuildAnalytics = (rebuild: Command, session: Session): void =>
       (type: string, types: string[] = []) => [...types, type],
     )
     .option('--json', 'one line: an array with type, events, skipped, carried, rows_before, rows_after, seconds')
-    .addHelpText(
-      'after',
-      examples('rebuild analytics --type shops', 'rebuild analytics --type interactions --type rejections'),
-    )
-    .addHelpText(
-      'after',
-      `
+    .addHelpText('after', examplesAnd(about, ...calls))
+    .action((options: Options) => run(options, session))
+}
+
+const calls = ['rebuild analytics --type shops', 'rebuild analytics --type interactions --type rejections']
+const about = `
 Each table is filled beside the old one and exchanged with it when it is full:
 analysts see the old rows, then the new ones, and never a part. Uploads go on;
 what they bring meanwhile is in both. ClickHouse needs room for a second copy of
 the largest table. SKIPPED are messages that nobody can read. CARRIED are rows
 that the topic no longer holds (interactions are kept there for a year,
 rejections and waiting for 90 days, a replaced version of a record for a week): they are
-taken over from the old table.`,
-    )
-    .action((options: Options) => run(options, session))
-}
+taken over from the old table.`
 
 // Counting and copying a large table takes as long as it takes.
 const requestTimeout = 3_600_000
@@ -53,7 +49,7 @@ const run = async (options: Options, session: Session): Promise<void> => {
   session.print(options.json ? JSON.stringify(rebuilt) : toTable(columns, rebuilt, session.width))
 }
 
-/** What an operator is told who interrupts a rebuild. */
+/** What is said when an operator interrupts a rebuild. */
 export const interrupted = 'interrupted: what was not swapped in yet is cleaned up, and nothing else was changed'
 
 const outdated = (address: string, reason: string): string =>

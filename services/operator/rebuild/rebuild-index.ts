@@ -9,7 +9,7 @@ import { submittedTopic } from '#schemas/derive/names.js'
 import { alone } from '../command/alone.js'
 import { interruptible, OperatorError } from '../command/operator-error.js'
 import type { Parts } from '../command/servers.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import { type Column, toTable } from '../command/table.js'
 import { persist } from '../command/until.js'
 import { interrupted } from './rebuild-analytics.js'
@@ -23,17 +23,15 @@ export const addRebuildIndex = (rebuild: Command, session: Session): void => {
     .description('make the entity index (what records may refer to) anew from the accepted topics, services running')
     .option('--dry-run', 'only compare: make a new index, tell how the present one differs, and throw it away')
     .option('--json', 'one line of JSON: entities, added, removed, undecodable, swapped, types[]')
-    .addHelpText('after', examples('rebuild index --dry-run', 'rebuild index'))
-    .addHelpText(
-      'after',
-      `
+    .addHelpText('after', examplesAnd(about, 'rebuild index --dry-run', 'rebuild index'))
+    .action((options: Options) => run(options, session))
+}
+
+const about = `
 Uploads go on meanwhile, and none is refused for it. Integrity has to run, or at
 least to have published all that it decided. ADDED is what the topics hold and
 the present index lacks: records that refer to it were refused, or wait and are
-decided now. REMOVED is what the present index holds and no topic knows of.`,
-    )
-    .action((options: Options) => run(options, session))
-}
+decided now. REMOVED is what the present index holds and no topic knows of.`
 
 const run = async (options: Options, session: Session): Promise<void> => {
   const isDryRun = options.dryRun ?? false
@@ -47,17 +45,11 @@ const run = async (options: Options, session: Session): Promise<void> => {
 }
 
 /**
- * A new entity index from the accepted topics, swapped in at once while integrity decides. Nothing falls between the old and
- * the new one: what was decided before the new table was there lies below the cursors taken at that moment, and is read from
- * the topics once it is published; what is decided from then on is copied into it by a trigger, in the same transaction.
+ * A new entity index, swapped in while integrity decides. What was decided before the new table was there lies below the
+ * cursors of that moment, and is read from the topics; what is decided later a trigger copies into it.
  */
 const rebuildIndex = async (
-  deps: Pick<Parts, 'pool' | 'kafka' | 'registry'> & {
-    catalogue: Catalogue
-    log: Log
-    isDryRun: boolean
-    signal: AbortSignal
-  },
+  deps: Omit<Parts, 'clickhouse'> & { catalogue: Catalogue; log: Log; isDryRun: boolean; signal: AbortSignal },
 ): Promise<IndexRebuilt> => {
   const { catalogue, pool, kafka, signal } = deps
   // Loaded only here, with the Avro library: every other command starts sooner.
@@ -83,9 +75,8 @@ const rebuildIndex = async (
 }
 
 /**
- * What waits is looked at once more: what it waits for may be in the new index, and no decision has put it there. Not in the
- * transaction that swaps the tables: no decision could be taken while a million rows are changed. One that is cut off here lets
- * records wait longer than they need to, until their time is up or the next rebuild; none of them is decided wrongly.
+ * What waits is looked at once more, since it may be in the new index now. Not in the transaction that swaps the tables, which
+ * would stop all decisions. Where it is cut off, records wait longer than they need to, and none is decided wrongly.
  */
 const lookAgain = async (pool: Pool): Promise<void> => {
   let after: WaitPlace | undefined

@@ -1,12 +1,11 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
-import type { Kafka } from '#platform/kafka/kafka.js'
 import { type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import type { StillAlone } from '#platform/postgres/alone.js'
-import type { Registry } from '#platform/registry.js'
 import { patiently } from '../command/decoder.js'
 import { OperatorError } from '../command/operator-error.js'
+import type { Parts } from '../command/servers.js'
 import { until } from '../command/until.js'
 import { conditionOf, goneFrom } from './carry-over.js'
 import { type Filled, fillTable } from './fill-table.js'
@@ -14,7 +13,7 @@ import type { Table } from './tables.js'
 
 export type TableRebuilt = {
   type: string
-  /** Events read from the topic, messages left out because nobody can read them, rows that only the old log had. */
+  /** Events read from the topic, messages left out because they cannot be decoded, rows that only the old log had. */
   events: number
   skipped: number
   carried: number
@@ -24,21 +23,11 @@ export type TableRebuilt = {
   seconds: number
 }
 
-type Deps = {
-  table: Table
-  kafka: Kafka
-  registry: Registry
-  clickhouse: ClickHouse
-  log: Log
-  stillAlone: StillAlone
-  signal: AbortSignal
-}
+type Deps = Omit<Parts, 'pool'> & { table: Table; log: Log; stillAlone: StillAlone; signal: AbortSignal }
 
 /**
- * A new table from its topic, exchanged with the old one while the sink writes; with it the table of the newest versions, which
- * the new log feeds from the start. Nothing falls between the two: all that was
- * on the topic right after the exchange is read from it, and what came later the sink could only write into the new one.
- * The copier, a view, is there for the analysts: with it the new table does not lag behind the old one at the exchange.
+ * A new table, exchanged with the old one while the sink writes. All that was on the topic right after the exchange is read
+ * from it; what came later the sink wrote into the new one. The copier, a view, keeps the new table from lagging behind.
  */
 export const rebuildTable = async (deps: Deps): Promise<TableRebuilt> => {
   const { table, clickhouse } = deps
@@ -68,7 +57,7 @@ export const rebuildTable = async (deps: Deps): Promise<TableRebuilt> => {
 }
 
 /** Makes the new table, and puts it in the place of the old one. */
-const makeNew = async (deps: Deps): Promise<{ until: Stretch[]; filled: Filled; carried: number }> => {
+const makeNew = async (deps: Deps) => {
   const { table, kafka, clickhouse, signal } = deps
   await dropRebuilt(clickhouse, table)
   await clickhouse.command(table.createRebuilt)
@@ -96,22 +85,14 @@ const makeNew = async (deps: Deps): Promise<{ until: Stretch[]; filled: Filled; 
   return { until, filled, carried }
 }
 
-/**
- * Reads what came to the topic since. Not to be interrupted: an insert that was under way at the exchange went into the old
- * table alone, and its rows reach the new one only from here.
- */
+/** Reads what came since. Not to be interrupted: what was inserted during the exchange reaches the new table only from here. */
 const catchUp = async (deps: Deps, until: readonly Stretch[]): Promise<Filled> => {
   const { table, kafka, clickhouse } = deps
   await clickhouse.command(`drop view if exists ${table.copier} sync`)
   const now = await stretchesOf(kafka, [table.topic])
   const stretches = now.map((each) => ({ ...each, from: Math.max(each.from, endOf(until, each.partition)) }))
-  const later = await fillTable({
-    ...deps,
-    into: table.log,
-    stretches,
-    signal: never,
-    label: 'and what came meanwhile',
-  })
+  const label = 'and what came meanwhile'
+  const later = await fillTable({ ...deps, into: table.log, stretches, signal: never, label })
   await dropRebuilt(clickhouse, table)
   return later
 }
@@ -119,21 +100,14 @@ const catchUp = async (deps: Deps, until: readonly Stretch[]): Promise<Filled> =
 const quietWithin = 10_000
 
 /**
- * Waits until nobody inserts into a table. ClickHouse shows the rows of an insert in the table itself a moment before it
- * shows them in the table that a view copies them to: an exchange of the two in that moment would take the rows away again.
- * Under a load that knows no pause this gives up, because the rows are read from the topic in any case.
+ * Waits until no insert into a table runs: ClickHouse shows rows in a table a moment before they are in the table that a view
+ * copies them to, and an exchange would take them away. It gives up under a load without pause.
  */
-const quietMoment = (clickhouse: ClickHouse, table: string): Promise<boolean> =>
-  until(
-    async () => {
-      const running = await clickhouse.query(
-        `select 1 from system.processes where query_kind = 'Insert' and position(query, {table:String}) > 0`,
-        { table },
-      )
-      return running.length === 0
-    },
-    { every: 10, within: quietWithin },
-  )
+const quietMoment = (clickhouse: ClickHouse, table: string): Promise<boolean> => {
+  const inserts = `select 1 from system.processes where query_kind = 'Insert' and position(query, {table:String}) > 0`
+  const isQuiet = async () => (await clickhouse.query(inserts, { table })).length === 0
+  return until(isQuiet, { every: 10, within: quietWithin })
+}
 
 /** Takes over from the old table what the topic no longer holds. */
 const carryOver = async ({ table, clickhouse }: Deps, columns: string, condition?: string): Promise<number> => {
@@ -149,7 +123,7 @@ const rowsPerSlice = 1_000_000
 
 /**
  * Takes over the versions that the topic has forgotten: it keeps the newest event of each record, and older ones for a week.
- * A row of a record that is not on the topic at all, or newer than all that is there, is nobody's version and is left out.
+ * A row of a record that is not on the topic at all, or newer than all that is there, is no version of it and is left out.
  */
 const carryHistory = async ({ table, clickhouse, signal }: Deps, columns: string): Promise<number> => {
   if (!table.current) return 0

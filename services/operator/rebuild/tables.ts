@@ -51,22 +51,14 @@ type CurrentTable = {
 /** The tables of these types; of all types where none is named. */
 export const tablesOf = (catalogue: Catalogue, names: readonly string[]): Table[] => {
   const schemas = schemasByTopic(catalogue.all.values())
-  const sourceOf = (topic: string): Source => ({
-    topic,
-    schema: schemas.get(topic) as Table['schema'],
-  })
+  const sourceOf = (topic: string): Source => ({ topic, schema: schemas.get(topic) as Table['schema'] })
   const all = [
     ...[...catalogue.all.values()].map((type) => recordsOf(type, sourceOf(acceptedTopic(type.type)))),
     rejectionsOf(sourceOf(rejectedTopic)),
     waitingOf(sourceOf(waitingTopic)),
   ]
-  const wanted = names.map((name) =>
-    readName(
-      'type',
-      name,
-      all.map((table) => table.name),
-    ),
-  )
+  const known = all.map(({ name }) => name)
+  const wanted = names.map((name) => readName('type', name, known))
   return wanted.length === 0 ? all : all.filter(({ name }) => wanted.includes(name))
 }
 

@@ -33,11 +33,7 @@ export const readId = (given: string): string => {
   throw new OperatorError(`${JSON.stringify(given)} is not a request_id or batch_id: "weir rejected list" shows them`)
 }
 
-const readWhen = (given: string, now: number): Date =>
-  new Date(
-    readMoment(
-      given,
-      now,
-      `"${given}" is not a time: write how long ago (30m, 24h, 7d), or a date or time such as 2026-01-31T12:00:00Z`,
-    ),
-  )
+const readWhen = (given: string, now: number): Date => {
+  const problem = `"${given}" is not a time: write how long ago (30m, 24h, 7d), or a date or time such as 2026-01-31T12:00:00Z`
+  return new Date(readMoment(given, now, problem))
+}

@@ -3,7 +3,7 @@ import { findRetries, type Retry, rejectionName } from '#ledger/retries/claims.j
 import type { Filter } from '#rejections/filter.js'
 import { countByCode, findRejections, type Rejection } from '#rejections/find-rejections.js'
 import { readCount } from '../command/arguments.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import { type Column, toDistance, toTableWithIds } from '../command/table.js'
 import { addFilterOptions, type FilterOptions, readFilter } from './filter.js'
 import { codesOf, rejectionAsJson } from './rejection.js'
@@ -15,23 +15,19 @@ export const addRejectedList = (rejected: Command, session: Session): void => {
     .description('show refused records, the newest first, and whether they were retried')
     .option('--limit <n>', 'how many at the most', '50')
     .option('--json', 'one line: total, by_code, rejections (an array, with the problems and what a retry brought)')
-    .addHelpText(
-      'after',
-      examples(
-        'rejected list',
-        'rejected list --org acme --type offers --since 24h',
-        'rejected list --code unknown_reference --since 2026-01-31 --limit 500 --json',
-      ),
-    )
-    .addHelpText(
-      'after',
-      `
-A record that was retried and refused again is there twice: as "refused again", which is done with, and as a new
-rejection, which can be retried once more. Messages that nobody could read have the code undecodable and no
-organisation. Read from ClickHouse, so a moment behind.`,
-    )
+    .addHelpText('after', examplesAnd(about, ...calls))
     .action((options: Options) => list(options, session))
 }
+
+const calls = [
+  'rejected list',
+  'rejected list --org acme --type offers --since 24h',
+  'rejected list --code unknown_reference --since 2026-01-31 --limit 500 --json',
+]
+const about = `
+A record that was retried and refused again is there twice: as "refused again", which is done with, and as a new
+rejection, which can be retried once more. Messages that nobody could read have the code undecodable and no
+organisation. Read from ClickHouse, so a moment behind.`
 
 const list = async (options: Options, session: Session): Promise<void> => {
   const filter = readFilter(options, session.catalogue, Date.now())
@@ -89,14 +85,5 @@ const shorten = (text: string, most: number): string => (text.length > most ? `$
 
 const retriedInWords = (retry: Retry | undefined): string => {
   if (!retry) return 'no'
-  switch (retry.outcome) {
-    case 'accepted':
-      return 'accepted'
-    case 'refused':
-      return 'refused again'
-    case null:
-      return 'unfinished'
-    default:
-      return retry.outcome satisfies never
-  }
+  return retry.outcome === 'refused' ? 'refused again' : (retry.outcome ?? 'unfinished')
 }

@@ -9,10 +9,7 @@ import { OperatorError } from '../command/operator-error.js'
 import { until } from '../command/until.js'
 import { recordsIn } from './prospect.js'
 
-/**
- * How many records were accepted and refused. `givenUp`: the edge did not send them, because their ids were accepted since they were
- * ordered. `gone`: claimed by another run by now.
- */
+/** `givenUp`: not sent, because their ids were accepted since they were ordered. `gone`: claimed by another run by now. */
 export type Sent = { accepted: number; refused: number; givenUp: number; gone: number }
 
 export type OrderDeps = {
@@ -25,10 +22,7 @@ export type OrderDeps = {
   patience?: number
 }
 
-/**
- * Orders all of these requests, which the edges send, and watches until they are done. Orders outlive the run: what was ordered when it
- * is killed, the edges finish.
- */
+/** Orders these requests, which the edges send, and watches until they are done. What was ordered outlives a killed run. */
 export const orderRetries = async (
   deps: OrderDeps,
   { jobs, unfinished }: { jobs: readonly Job[]; unfinished: readonly Unanswered[] },
@@ -69,10 +63,7 @@ export const orderRetries = async (
 // As many as an uploader may order at once: an edge looks through all that waits of an organisation for each request.
 const mostOrdered = 10_000
 
-/**
- * The requests in the waves in which they are ordered: all that is referred to is decided before what refers to it, and of one
- * organisation no more wait at once than `mostOf` its type, or a single request.
- */
+/** What is referred to is decided first; of one organisation no more than `mostOf` its type wait at once, or one request. */
 export const wavesOf = function* (jobs: readonly Job[], mostOf: (type: string) => number): Generator<Job[]> {
   for (let left = jobs; left[0]; ) {
     const { type } = left[0]

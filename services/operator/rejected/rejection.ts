@@ -6,7 +6,7 @@ export const codesOf = ({ problems }: Pick<Rejection, 'problems'>): string[] => 
   ...new Set(problems.map(({ code }) => code)),
 ]
 
-/** A message that nobody could read: it belongs to no organisation, and is no record. */
+/** A message that could not be decoded: it belongs to no organisation, and is no record. */
 export const isSetAside = ({ org }: Pick<Rejection, 'org'>): boolean => org === ''
 
 /** A rejection for machines, with what a retry of it brought; `more` is what only some commands show. */

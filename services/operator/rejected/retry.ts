@@ -6,18 +6,12 @@ import { canAsk, confirm } from '../command/confirm.js'
 import { interruptible, OperatorError } from '../command/operator-error.js'
 import { createProgress } from '../command/progress.js'
 import { requireAddresses } from '../command/servers.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import { addFilterOptions, type FilterOptions, readFilter } from './filter.js'
 import { orderRetries, type Sent } from './order-retries.js'
 import { type Prospect, prospectOf } from './prospect.js'
 
-type Options = FilterOptions & {
-  all?: boolean
-  evenSuperseded?: boolean
-  dryRun?: boolean
-  json?: boolean
-  yes?: boolean
-}
+type Options = FilterOptions & Partial<Record<'all' | 'evenSuperseded' | 'dryRun' | 'json' | 'yes', boolean>>
 
 export const addRejectedRetry = (rejected: Command, session: Session): void => {
   addFilterOptions(rejected.command('retry'))
@@ -27,17 +21,16 @@ export const addRejectedRetry = (rejected: Command, session: Session): void => {
     .option('--dry-run', 'only say what would be sent')
     .option('--json', 'one line: accepted, refused, superseded, cannot_be_retried, already_retried, resumed, dry_run')
     .option('--yes', 'do not ask; it is asked on a terminal only')
-    .addHelpText(
-      'after',
-      examples(
-        'rejected retry --code unknown_reference --since 24h',
-        'rejected retry --request 019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b --dry-run',
-        'rejected retry --org acme --type offers --yes --json',
-      ),
-    )
-    .addHelpText(
-      'after',
-      `
+    .addHelpText('after', examplesAnd(about, ...calls))
+    .action((options: Options) => run(options, session))
+}
+
+const calls = [
+  'rejected retry --code unknown_reference --since 24h',
+  'rejected retry --request 019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b --dry-run',
+  'rejected retry --org acme --type offers --yes --json',
+]
+const about = `
 Each rejection is sent once: it is ordered in Postgres before, and its outcome is kept after. The edge sends what was ordered, as for
 POST /v1/rejections/retry: after a run that was killed too, and the next run says what came of it. What is refused again is a new
 rejection, which can be retried.
@@ -45,10 +38,7 @@ rejection, which can be retried.
 Exit code: 0 when all that was sent was accepted, 2 when some was refused again, 1 when it could not be done.
 
 Environment:
-  EDGE_URL   where the edge is (default: that of the system that runs here)`,
-    )
-    .action((options: Options) => run(options, session))
-}
+  EDGE_URL   where the edge is (default: that of the system that runs here)`
 
 const stopped =
   'stopped; the edge goes on with what was ordered, and the rest is finished by the next "weir rejected retry"'
@@ -155,25 +145,23 @@ const toProspectText = (prospect: Prospect): string => {
 /** What an operator may want to do now. */
 const nextSteps = (prospect: Prospect, sent: Sent, { evenSuperseded }: Options): string[] => {
   const { superseded, cannot_be_retried } = leftOut(prospect, sent)
-  return [
-    ...(sent.refused > 0
-      ? ['Refused again: "weir rejected list --since 10m" says why; they are new rejections, which can be retried.']
-      : []),
-    ...(superseded > 0
-      ? [
-          evenSuperseded
-            ? overwrittenNext
-            : 'Superseded: a later record of the same id was accepted; --even-superseded overwrites it.',
-        ]
-      : []),
-    ...(cannot_be_retried > 0
-      ? ['Cannot be retried: too large to be kept whole, unreadable, or gone; their uploader has to send them again.']
-      : []),
-    ...(prospect.records === 0
-      ? [`Nothing was sent: ${prospect.alreadyRetried} were retried before. "weir rejected list" shows what there is.`]
-      : []),
+  const steps: [boolean, string][] = [
+    [sent.refused > 0, refusedNext],
+    [superseded > 0, evenSuperseded ? overwrittenNext : supersededNext],
+    [cannot_be_retried > 0, cannotNext],
+    [
+      prospect.records === 0,
+      `Nothing was sent: ${prospect.alreadyRetried} were retried before. "weir rejected list" shows what there is.`,
+    ],
   ]
+  return steps.flatMap(([isDue, step]) => (isDue ? [step] : []))
 }
+
+const refusedNext =
+  'Refused again: "weir rejected list --since 10m" says why; they are new rejections, which can be retried.'
+const supersededNext = 'Superseded: a later record of the same id was accepted; --even-superseded overwrites it.'
+const cannotNext =
+  'Cannot be retried: too large to be kept whole, unreadable, or gone; their uploader has to send them again.'
 
 const overwrittenNext =
   'Superseded in spite of --even-superseded: gone by now, or left out by an edge of an older version, after whose upgrade this can be run again.'

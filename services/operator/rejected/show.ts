@@ -34,7 +34,8 @@ export const addRejectedShow = (rejected: Command, session: Session): void => {
 
 const show = async (given: string, options: Options, session: Session): Promise<void> => {
   const { index } = options
-  const filter = { request: readId(given), ...(index !== undefined && { index: readIndex(index) }) }
+  const problem = `"${index}" is not an index: write a whole number, from 0`
+  const filter = { request: readId(given), ...(index !== undefined && { index: readCount(index, problem) }) }
   const rows = await session.withParts(['clickhouse', 'pool'], async ({ clickhouse, pool }) => {
     const found = await findRejections(clickhouse, filter, most)
     const retries = await findRetries(pool, found)
@@ -56,9 +57,6 @@ const show = async (given: string, options: Options, session: Session): Promise<
   if (rows.length > shown.length)
     session.note(`\nand ${rows.length - shown.length} more: --index picks one, --json shows them all`)
 }
-
-const readIndex = (given: string): number =>
-  readCount(given, `"${given}" is not an index: write a whole number, from 0`)
 
 const recordAsJson = ({ org, record, truncated }: Rejection) =>
   isSetAside({ org }) ? { bytes_base64: record } : { record: truncated ? record : JSON.parse(record) }

@@ -3,19 +3,13 @@ import { reasonOf } from '#platform/health/health.js'
 import { readCount, readMoment, readName, readOrg } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
 import { createProgress } from '../command/progress.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import { type Findings, isClean, toJson, toText } from './report.js'
 import type { Range } from './subject.js'
 
-type Options = {
-  since: string
-  until?: string
-  org?: string
-  type: string[]
-  mend?: boolean
-  examples: number
-  json?: boolean
-}
+type Options = { since: string; until?: string; org?: string; type: string[]; examples: number } & Partial<
+  Record<'mend' | 'json', boolean>
+>
 
 export const addVerify = (program: Command, session: Session): void => {
   program
@@ -33,16 +27,7 @@ export const addVerify = (program: Command, session: Session): void => {
     .option('--mend', 'publish again what is missing on a topic, and the newest event where an old one came after it')
     .option('--examples <n>', 'how many differences of each kind are shown', readExamples, 5)
     .option('--json', 'one line of JSON: is_clean, types with their counts, differences, mended')
-    .addHelpText(
-      'after',
-      examples('verify', 'verify --since 7d --type shops --type offers', 'verify --org acme --mend'),
-    )
-    .addHelpText(
-      'after',
-      `
-It reads and compares while the services run; what waits or is on its way is counted, and is no difference.
-Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 it could not be told.`,
-    )
+    .addHelpText('after', examplesAnd(about, ...calls))
     .action(async (options: Options) => {
       try {
         const findings = await run(options, session)
@@ -53,6 +38,11 @@ Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 i
       }
     })
 }
+
+const calls = ['verify', 'verify --since 7d --type shops --type offers', 'verify --org acme --mend']
+const about = `
+It reads and compares while the services run; what waits or is on its way is counted, and is no difference.
+Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 it could not be told.`
 
 const run = async (options: Options, session: Session): Promise<Findings> => {
   const { catalogue } = session
@@ -75,13 +65,9 @@ const run = async (options: Options, session: Session): Promise<Findings> => {
 }
 
 export const readRange = (given: { since: string; until?: string }, now: number): Range => {
+  const form = 'write how long ago (24h, 7d), or a date or date-time (2026-01-31T12:00:00Z)'
   const read = (option: string, moment: string): number =>
-    readMoment(
-      moment,
-      now,
-      `${option} "${moment}" is not a moment: ` +
-        'write how long ago (24h, 7d), or a date or date-time (2026-01-31T12:00:00Z)',
-    )
+    readMoment(moment, now, `${option} "${moment}" is not a moment: ${form}`)
   const since = read('--since', given.since)
   const until = given.until === undefined ? undefined : read('--until', given.until)
   if (until !== undefined && until <= since)

@@ -11,7 +11,7 @@ export const kinds = {
     isMendable: false,
   },
   wait_missing: {
-    means: 'a record began to wait, but is not among those that wait or waited: nobody will decide it',
+    means: 'a record began to wait, but is not among those that wait or waited: it will never be decided',
     todo: 'let its uploader send it again; its row in integrity.waiting was removed by hand',
     isMendable: false,
   },
@@ -31,7 +31,7 @@ export const kinds = {
     isMendable: false,
   },
   event_turned_back: {
-    means: 'the last event of a key on its topic is not its newest: whoever reads the topic sees an old value',
+    means: 'the last event of a key on its topic is not its newest: readers of the topic see an old value',
     todo: 'weir verify --mend publishes the newest one again',
     isMendable: true,
   },
@@ -61,7 +61,7 @@ export type DifferenceKind = keyof typeof kinds
 export const allKinds = Object.keys(kinds) as DifferenceKind[]
 
 /** One difference, as an example: where it is, in words that lead there. */
-export type Difference = { kind: DifferenceKind; type: string; where: string; found: string }
+type Difference = { kind: DifferenceKind; type: string; where: string; found: string }
 
 /** Counts all differences, and keeps the first few of each kind. */
 export const createDifferences = (mostExamples: number) => {

@@ -1,4 +1,5 @@
 import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
+import type { Stretch } from '#platform/kafka/read-topics.js'
 import { acceptedSchema, rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
@@ -99,14 +100,10 @@ const readDecidedBatches = async (
 
 /** One stretch a partition, from its first wanted offset to its last. */
 const spansOf = (topic: string, places: readonly LogPlace[]) => {
-  const spans = new Map<number, { topic: string; partition: number; from: number; until: number }>()
+  const spans = new Map<number, Stretch>()
   for (const { partition, offset } of places) {
-    const span = spans.get(partition) ?? { topic, partition, from: offset, until: offset + 1 }
-    spans.set(partition, {
-      ...span,
-      from: Math.min(span.from, offset),
-      until: Math.max(span.until, offset + 1),
-    })
+    const { from, until } = spans.get(partition) ?? { from: offset, until: 0 }
+    spans.set(partition, { topic, partition, from: Math.min(from, offset), until: Math.max(until, offset + 1) })
   }
   return [...spans.values()]
 }

@@ -11,10 +11,7 @@ export const fate = { none: 0, accepted: 1, acceptedSeen: 2, refused: 3, refused
 /** A place in the submitted log of a type. */
 export type LogPlace = { partition: number; offset: number }
 
-/**
- * What must come of one batch: 5 bytes a record, so that a day of uploads fits into memory; as many times that as there are lanes,
- * because indexes are counted in the request.
- */
+/** What must come of one batch: 5 bytes a record and lane, so that a day of uploads fits into memory. */
 export type ExpectedBatch = LogPlace & {
   batchId: string
   decidedAt: number
@@ -58,7 +55,7 @@ export const expect = (
 }
 
 /** An event, as far as it shows where it comes from. A rejection's key does not hold the record's id: there it is null. */
-export type Sighting = Origin & { key: string; batchId: string; version: number }
+type Sighting = Origin & { key: string; batchId: string; version: number }
 
 /** Whether an event was expected. `outside`: its batch is not in the range, or it is not known what should come of it. */
 export type Seen = { as: 'expected' | 'again' | 'unfounded'; expected: ExpectedBatch } | { as: 'outside' }
@@ -77,12 +74,8 @@ export const createExpectations = (partitionsFor: (origin: Origin) => readonly n
     const there = partitionsFor(sighting).map((partition) => byPlace.get(`${partition}/${offset}`))
     return [there.every((each) => each !== undefined) ? there[0] : undefined, index]
   }
-  const see = (
-    sighting: Sighting,
-    wanted: number,
-    seen: number,
-    isSame: (e: ExpectedBatch, i: number) => boolean,
-  ): Seen => {
+  type IsSame = (expected: ExpectedBatch, index: number) => boolean
+  const see = (sighting: Sighting, wanted: number, seen: number, isSame: IsSame): Seen => {
     const [expected, index] = find(sighting)
     if (!expected) return { as: 'outside' }
     const now = expected.fates[index]

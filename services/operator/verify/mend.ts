@@ -1,5 +1,6 @@
+import { groupBy } from '#platform/group-by.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
-import type { Message, Producer } from '#platform/kafka/producer.js'
+import type { Producer } from '#platform/kafka/producer.js'
 import { acceptedTopic, rejectedTopic } from '#schemas/derive/names.js'
 import { partitionsOf } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
@@ -74,14 +75,11 @@ const send = async (
   made: readonly Made[],
 ): Promise<void> => {
   const partitions = partitionsOf(layout, topic)
-  const queues = new Map<number, Message[]>()
-  for (const { key, value } of [...made].sort((a, b) => a.version - b.version)) {
-    const partition = partitionOf(key, partitions)
-    const queue = queues.get(partition)
-    if (queue) queue.push({ key, value })
-    else queues.set(partition, [{ key, value }])
+  const inOrder = made.toSorted((a, b) => a.version - b.version)
+  for (const [partition, some] of groupBy(inOrder, ({ key }) => partitionOf(key, partitions))) {
+    const messages = some.map(({ key, value }) => ({ key, value }))
+    await producer.send(topic, partition, messages)
   }
-  for (const [partition, queue] of queues) await producer.send(topic, partition, queue)
 }
 
 /** Follows some keys of an accepted topic: each look reads what was written since the last one. */

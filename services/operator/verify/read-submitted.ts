@@ -12,9 +12,8 @@ import { expect } from './expectations.js'
 import type { CheckedType, Subject } from './subject.js'
 
 /**
- * Compares the submitted log of the range with the stored verdicts, and notes what must come of every batch.
- * `published`: up to where integrity has committed. That was asked before this, so all below it is on the topics by now.
- * Resolves to the batches of which records began to wait.
+ * Compares the submitted log with the verdicts, and notes what must come of every batch. `published`: up to where integrity
+ * had committed before. Resolves to the batches of which records began to wait.
  */
 export const readSubmitted = async (
   subject: Subject,

@@ -24,25 +24,7 @@ export const toJson = (findings: Findings): string => {
     until: new Date(range.until ?? now).toISOString(),
     is_clean: isClean(findings),
     types: counts.map((of) => ({
-      type: of.type,
-      batches: of.batches,
-      records: of.records,
-      waiting: of.waiting,
-      waiting_for_references: of.waitingForReferences,
-      decided_anew: of.decidedAnew,
-      superseded: of.superseded,
-      cancelled: of.cancelled,
-      repeated_batches: of.repeats,
-      verdicts_no_longer_kept: of.forgotten,
-      accepted: of.accepted,
-      refused: of.refused,
-      on_topic: of.onTopic,
-      on_rejected: of.onRejected,
-      keys: of.keys,
-      rows: of.rows,
-      in_flight: of.inFlight,
-      compacted: of.compacted,
-      unreadable: of.unreadable,
+      ...Object.fromEntries(Object.entries(of).map(([name, count]) => [jsonNameOf(name), count])),
       differences: Object.fromEntries(
         allKinds.flatMap((kind) =>
           differences.countOf(of.type, kind) > 0 ? [[kind, differences.countOf(of.type, kind)]] : [],
@@ -53,6 +35,14 @@ export const toJson = (findings: Findings): string => {
     mended: mended ?? null,
   })
 }
+
+/** The names of the counts as scripts know them: waiting_for_references, and two with words of their own. */
+const jsonNameOf = (name: string): string =>
+  ownNames.get(name) ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const ownNames = new Map([
+  ['repeats', 'repeated_batches'],
+  ['forgotten', 'verdicts_no_longer_kept'],
+])
 
 export const toText = (findings: Findings, width: number): string => {
   const { counts, differences, range, now } = findings
@@ -87,21 +77,24 @@ const columnsOf = (differences: Differences): Column<TypeCounts>[] => [
 
 /** What is counted, but is no difference. */
 const remarks = (counts: readonly TypeCounts[]): string[] => {
-  const sum = (of: (counts: TypeCounts) => number): number => counts.reduce((total, each) => total + of(each), 0)
-  const all: [number, string][] = [
-    [sum((of) => of.waiting), 'records wait to be decided'],
-    [sum((of) => of.waitingForReferences), 'records wait for a record that they refer to'],
-    [sum((of) => of.decidedAnew), 'records waited and were decided anew'],
-    [sum((of) => of.superseded), 'records waited until a newer one of their id took their place'],
-    [sum((of) => of.cancelled), 'records waited until somebody cancelled it'],
-    [sum((of) => of.inFlight), 'events or rows are on their way'],
-    [sum((of) => of.compacted), 'events were replaced by newer ones and compacted away'],
-    [sum((of) => of.repeats), 'batches repeat an earlier one'],
-    [sum((of) => of.forgotten), 'batches have a verdict that is no longer kept: their events cannot be checked'],
-    [sum((of) => of.unreadable), 'messages cannot be read, and were set aside'],
-  ]
-  const lines = all.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`)
+  const lines = Object.entries(remarkOf).flatMap(([name, text]) => {
+    const count = counts.reduce((sum, of) => sum + of[name as keyof typeof remarkOf], 0)
+    return count > 0 ? [`${count} ${text}`] : []
+  })
   return lines.length > 0 ? [...lines, ''] : []
+}
+
+const remarkOf = {
+  waiting: 'records wait to be decided',
+  waitingForReferences: 'records wait for a record that they refer to',
+  decidedAnew: 'records waited and were decided anew',
+  superseded: 'records waited until a newer one of their id took their place',
+  cancelled: 'records waited until somebody cancelled it',
+  inFlight: 'events or rows are on their way',
+  compacted: 'events were replaced by newer ones and compacted away',
+  repeats: 'batches repeat an earlier one',
+  forgotten: 'batches have a verdict that is no longer kept: their events cannot be checked',
+  unreadable: 'messages cannot be read, and were set aside',
 }
 
 const toLines = (kind: DifferenceKind, { counts, differences, mended }: Findings, width: number): string[] => {

@@ -36,13 +36,14 @@ export type Topics = {
   /** All that these topics hold now; or, since a moment in milliseconds, what was written from then on. */
   stretches: (topics: readonly string[], since?: number) => Promise<Stretch[]>
   /** Hands over every message of these stretches once, each partition's in order. */
-  read: (stretches: readonly Stretch[], onFetch: OnFetch) => Promise<void>
+  read: (
+    stretches: readonly Stretch[],
+    onFetch: (fetch: Pick<Fetch, 'topic' | 'partition' | 'messages'>) => Promise<void>,
+  ) => Promise<void>
   /** How far these groups are, by `topic/partition`. */
   committed: (groups: readonly Group[]) => Promise<ReadonlyMap<string, number>>
   createProducer: () => Promise<Pick<Producer, 'send' | 'close'>>
 }
-
-export type OnFetch = (fetch: Pick<Fetch, 'topic' | 'partition' | 'messages'>) => Promise<void>
 
 /** What integrity has decided, as Postgres keeps it. */
 export type StoredDecisions = {
@@ -67,57 +68,38 @@ export const readFrom = ({ range }: Pick<Subject, 'range'>): number => range.sin
 /** One type under examination. */
 export type CheckedType = { type: RecordType; counts: TypeCounts; expectations: Expectations }
 
-/** What was counted of one type. */
-export type TypeCounts = {
-  type: string
+const none = {
   /** Batches in the range, and the records in them; each record that waited counts where it was first submitted. */
-  batches: number
-  records: number
-  /** Records of batches that are not yet decided. */
-  waiting: number
-  /** Records that wait for what they refer to, those that waited and were decided anew, and those that never will be. */
-  waitingForReferences: number
-  decidedAnew: number
-  superseded: number
-  cancelled: number
-  /** Batches that repeat an earlier one, and batches whose verdict is too old to be kept. */
-  repeats: number
-  forgotten: number
-  /** Newly accepted records: a keyed interaction that was accepted before is not published again. */
-  accepted: number
-  refused: number
-  /** Accepted records that were found on their topic, and refused ones on weir.rejected. */
-  onTopic: number
-  onRejected: number
-  /** Keys on the topic since the range began, and those of them with their row in ClickHouse. */
-  keys: number
-  rows: number
-  /** Events and rows that are on their way. */
-  inFlight: number
-  /** Accepted records whose event a newer one has replaced, and compaction removed. */
-  compacted: number
-  /** Messages that nobody can read. */
-  unreadable: number
-}
-
-export const noCounts = (type: string): TypeCounts => ({
-  type,
   batches: 0,
   records: 0,
+  /** Records of batches that are not yet decided. */
   waiting: 0,
+  /** Records that wait for what they refer to, those that waited and were decided anew, and those that never will be. */
   waitingForReferences: 0,
   decidedAnew: 0,
   superseded: 0,
   cancelled: 0,
+  /** Batches that repeat an earlier one, and batches whose verdict is too old to be kept. */
   repeats: 0,
   forgotten: 0,
+  /** Newly accepted records: a keyed interaction that was accepted before is not published again. */
   accepted: 0,
   refused: 0,
+  /** Accepted records that were found on their topic, and refused ones on weir.rejected. */
   onTopic: 0,
   onRejected: 0,
+  /** Keys on the topic since the range began, and those of them with their row in ClickHouse. */
   keys: 0,
   rows: 0,
+  /** Events and rows that are on their way. */
   inFlight: 0,
+  /** Accepted records whose event a newer one has replaced, and compaction removed. */
   compacted: 0,
+  /** Messages that cannot be decoded. */
   unreadable: 0,
-})
+}
+
+/** What was counted of one type. */
+export type TypeCounts = { type: string } & typeof none
+
+export const noCounts = (type: string): TypeCounts => ({ type, ...none })

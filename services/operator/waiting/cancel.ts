@@ -3,7 +3,7 @@ import { cancelWaits, countWaits } from '#ledger/waiting/look-up.js'
 import { canAsk, confirm } from '../command/confirm.js'
 import { OperatorError } from '../command/operator-error.js'
 import { createProgress } from '../command/progress.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import { addWaitOptions, readWaitFilter, type WaitWords } from './filter.js'
 
 type Options = WaitWords & { all?: boolean; dryRun?: boolean; yes?: boolean; json?: boolean }
@@ -15,23 +15,19 @@ export const addWaitingCancel = (waiting: Command, session: Session): void => {
     .option('--dry-run', 'only say how many')
     .option('--yes', 'do not ask; needed where there is no terminal')
     .option('--json', 'one line: cancelled (with --dry-run: would_cancel)')
-    .addHelpText(
-      'after',
-      examples(
-        'waiting cancel --missing shops/019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b',
-        'waiting cancel --record offers/019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b --yes',
-        'waiting cancel --org acme --type offers --dry-run',
-      ),
-    )
-    .addHelpText(
-      'after',
-      `
-A cancelled record is gone for good: it is not among the rejected ones, and only its uploader can send it again. Its request shows
-it as "cancelled" from then on. Where you want to keep the record, let its time end: then it is refused, and "rejected retry" can
-submit it again. One that is decided at this very moment is decided, and does not count here.`,
-    )
+    .addHelpText('after', examplesAnd(about, ...calls))
     .action((options: Options) => cancel(options, session))
 }
+
+const calls = [
+  'waiting cancel --missing shops/019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b',
+  'waiting cancel --record offers/019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b --yes',
+  'waiting cancel --org acme --type offers --dry-run',
+]
+const about = `
+A cancelled record is gone for good: it is not among the rejected ones, and only its uploader can send it again. Its request shows
+it as "cancelled" from then on. Where you want to keep the record, let its time end: then it is refused, and "rejected retry" can
+submit it again. One that is decided at this very moment is decided, and does not count here.`
 
 // Short, so that no lane waits long for the rows that it has to decide.
 const atOnce = 1000

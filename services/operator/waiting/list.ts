@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { countMissing, findMostMissed, type MissingRecord } from '#ledger/waiting/look-up.js'
 import { readCount, readName, readOrg } from '../command/arguments.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import { type Column, toDistance, toTableWithIds } from '../command/table.js'
 
 type Options = { org?: string; type?: string; limit: string; json?: boolean }
@@ -14,20 +14,16 @@ export const addWaitingList = (waiting: Command, session: Session): void => {
     .option('--type <type>', 'only missing records of one type, such as shops')
     .option('--limit <n>', 'how many at the most', '50')
     .option('--json', 'one line: missing and waiting (how many in all), records (an array)')
-    .addHelpText(
-      'after',
-      examples('waiting list', 'waiting list --org acme --type shops', 'waiting list --limit 1000 --json'),
-    )
-    .addHelpText(
-      'after',
-      `
+    .addHelpText('after', examplesAnd(about, ...calls))
+    .action((options: Options) => list(options, session))
+}
+
+const calls = ['waiting list', 'waiting list --org acme --type shops', 'waiting list --limit 1000 --json']
+const about = `
 A record that was sent with missing_references=wait, and refers to one that is not there, waits for it: for a day, unless its
 uploader said otherwise. It is accepted by itself as soon as the missing one is, and refused when its time is up (the first of them
 at FIRST REFUSED). So what stands here is what uploaders still have to send. WAITING counts those that wait for that record; one
-that waits for two is counted at both.`,
-    )
-    .action((options: Options) => list(options, session))
-}
+that waits for two is counted at both.`
 
 const list = async (options: Options, session: Session): Promise<void> => {
   const filter = {

@@ -3,7 +3,7 @@ import { countWaits, findWaits, findWaitsOfRecord, type Wait, type WaitFilter } 
 import type { Pool } from '#platform/postgres/postgres.js'
 import { readCount } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
-import { examples, type Session } from '../command/session.js'
+import { examplesAnd, type Session } from '../command/session.js'
 import { toDistance } from '../command/table.js'
 import { addWaitOptions, readWaitFilter, type WaitWords } from './filter.js'
 
@@ -14,25 +14,21 @@ export const addWaitingShow = (waiting: Command, session: Session): void => {
     .description('show records that wait: all behind one missing record, or one of them and what became of it')
     .option('--limit <n>', 'how many at the most, those first that came first', '20')
     .option('--json', 'one line: total, waiting (an array)')
-    .addHelpText(
-      'after',
-      examples(
-        'waiting show --missing shops/019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b',
-        'waiting show --record offers/019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b',
-        'waiting show --org acme --type offers --limit 1000 --json',
-      ),
-    )
-    .addHelpText(
-      'after',
-      `
+    .addHelpText('after', examplesAnd(about, ...calls))
+    .action((options: Options) => show(options, session))
+}
+
+const calls = [
+  'waiting show --missing shops/019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b',
+  'waiting show --record offers/019a8b7c-2d3e-7f40-8a1b-2c3d4e5f6a7b',
+  'waiting show --org acme --type offers --limit 1000 --json',
+]
+const about = `
 With --record, those of that id are shown too whose waiting has ended, for as long as verdicts are kept:
   accepted     what was missing came
   refused      its time was up: "rejected list" shows it, and "rejected retry" submits it again
   superseded   a newer record of its id was sent, and took its place
-  cancelled    somebody ended it: "waiting cancel", or its uploader`,
-    )
-    .action((options: Options) => show(options, session))
-}
+  cancelled    somebody ended it: "waiting cancel", or its uploader`
 
 const show = async (options: Options, session: Session): Promise<void> => {
   const filter = readWaitFilter(options, session.catalogue)

@@ -1,26 +1,22 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { within } from '../process/within.js'
 import { type Metrics, metricsType } from './metrics.js'
 
 export type Check = () => Promise<unknown> | unknown
-export type PartState = { ok: true } | { ok: false; problem: string }
+type PartState = { ok: true } | { ok: false; problem: string }
 export type Readiness = { status: 'ready' | 'not_ready'; parts: Record<string, PartState> }
 
 const checkWithin = 3_000
-/**
- * The bound for services whose readiness the edge asks for as part of its own: less, so that the edge answers in time too.
- */
+/** For services whose readiness the edge asks for as part of its own: less, so that the edge answers in time too. */
 export const checkWithinForPeers = 2_000
 
 /** Asks every part at once; a part that does not answer in time is down. */
 export const createReadiness =
   (checks: Record<string, Check>, bound = checkWithin): (() => Promise<Readiness>) =>
   async () => {
-    const states = await Promise.all(
-      Object.entries(checks).map(
-        async ([name, check]): Promise<[string, PartState]> => [name, await stateOf(check, bound)],
-      ),
-    )
+    const ask = async ([name, check]: [string, Check]) => [name, await stateOf(check, bound)] as const
+    const states = await Promise.all(Object.entries(checks).map(ask))
     return {
       status: states.every(([, state]) => state.ok) ? 'ready' : 'not_ready',
       parts: Object.fromEntries(states),
@@ -28,14 +24,10 @@ export const createReadiness =
   }
 
 const shareFor = 1_000
-// A service that starts is ready at some moment, and whoever waits for it is to hear so soon: a start asks two services behind each
-// other.
+// A service that starts is ready at some moment, and is then waited for no longer: a start asks two services behind each other.
 const shareUnreadyFor = 100
 
-/**
- * The same answer for everybody who asks while it is made, and for a second from when it was begun: however many probes ask,
- * each part is asked once.
- */
+/** The same answer for all who ask while it is made, and for a second from its beginning: each part is asked once. */
 export const shareForASecond = <T>(
   ask: () => Promise<T>,
   now: () => number = () => performance.now(),
@@ -48,13 +40,12 @@ export const shareForASecond = <T>(
     const begunAt = now()
     until = Number.POSITIVE_INFINITY
     answer = ask()
+    const share = (ms: number): void => {
+      until = begunAt + ms
+    }
     answer.then(
-      (given) => {
-        until = begunAt + (isBrief(given) ? shareUnreadyFor : shareFor)
-      },
-      () => {
-        until = begunAt + shareFor
-      },
+      (given) => share(isBrief(given) ? shareUnreadyFor : shareFor),
+      () => share(shareFor),
     )
     return answer
   }
@@ -74,10 +65,7 @@ const stateOf = async (check: Check, bound: number): Promise<PartState> => {
   }
 }
 
-/**
- * An error in words, with its causes. A refused connection to a name with two addresses is an AggregateError without a
- * message.
- */
+/** An error in words, with its causes. A refused connection to a name with two addresses has no message of its own. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError && !error.message) return error.errors.map(reasonOf).join('; ')
   if (!(error instanceof Error)) return String(error)
@@ -111,10 +99,7 @@ export const startHealthServer = async (deps: {
         return json(404, { error: 'Not Found', message: 'try /healthz, /readyz or /metrics' })
     }
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(deps.port, deps.host, resolve)
-  })
+  await once(server.listen(deps.port, deps.host), 'listening')
   return {
     close: () =>
       new Promise((resolve) => {

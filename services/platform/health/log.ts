@@ -9,10 +9,7 @@ export const createLog = (service: string, level: string): Log =>
     patientOutput(),
   )
 
-/**
- * Standard output may lead to a full disk: then up to 1 MiB of lines waits for room, more is lost, and the service runs
- * on.
- */
+/** Standard output may lead to a full disk: then up to 1 MiB of lines waits for room, more is lost, the service runs on. */
 export const patientOutput = () => {
   const output = pino.destination({ fd: 1, sync: true, maxLength: 1024 * 1024 })
   // Without a listener, a line that cannot be written ends the process.

@@ -1,22 +1,19 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-export type Metrics = {
-  counter: (name: string, help: string, labels?: string[]) => Counter
-  gauge: (name: string, help: string, labels?: string[]) => Gauge
-  histogram: (name: string, help: string, buckets: number[], labels?: string[]) => Histogram
-  text: () => Promise<string>
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** Every name begins with weir_<service>_, so that the figures of several services can stand on one page. */
-export const createMetrics = (service: string): Metrics => {
+export const createMetrics = (service: string) => {
   const registry = new Registry()
   const prefix = `weir_${service}_`
   const registers = [registry]
   collectDefaultMetrics({ register: registry, prefix })
   return {
-    counter: (name, help, labelNames = []) => new Counter({ name: prefix + name, help, labelNames, registers }),
-    gauge: (name, help, labelNames = []) => new Gauge({ name: prefix + name, help, labelNames, registers }),
-    histogram: (name, help, buckets, labelNames = []) =>
+    counter: (name: string, help: string, labelNames: string[] = []) =>
+      new Counter({ name: prefix + name, help, labelNames, registers }),
+    gauge: (name: string, help: string, labelNames: string[] = []) =>
+      new Gauge({ name: prefix + name, help, labelNames, registers }),
+    histogram: (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
       new Histogram({ name: prefix + name, help, buckets, labelNames, registers }),
     text: () => registry.metrics(),
   }

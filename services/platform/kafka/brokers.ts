@@ -4,7 +4,7 @@ import { placeOf } from './partitions.js'
 import { changingCalls } from './wire/broker-call.js'
 import { decodeFetchAnswer } from './wire/fetch-answer.js'
 
-// What kafkajs leaves open to nobody: how a fetch is decoded, what happens before a consumer joins or leaves its group, and who gets
+// What kafkajs lets no caller choose: how a fetch is decoded, what happens before a consumer joins or leaves its group, and who gets
 // which partition.
 // Each consumer has brokers of its own, so what is changed here holds for that consumer alone.
 
@@ -14,14 +14,11 @@ type GroupBroker = Broker & Record<'joinGroup' | 'leaveGroup', (request: unknown
 export const adjustBrokers = (
   cluster: Cluster,
   deps: {
-    /**
-     * The most that one fetch unpacks; the record batch that exceeds it is the last one, and the rest is fetched again. Kafka
-     * bounds a fetch by compressed bytes only: 512 KiB of texts that repeat themselves were 83 MiB, of small records 578 000.
-     */
+    /** The most that a fetch unpacks: Kafka bounds it by compressed bytes only, and 512 KiB of repeated texts were 83 MiB. */
     bytesPerFetch: number
     /** How many milliseconds Kafka may hold the next fetch back at the most. */
     longestWait: () => number
-    /** Awaited before the group may give this consumer's partitions to somebody else. */
+    /** Awaited before the group may give this consumer's partitions to another one. */
     beforeGroupChange: () => Promise<void>
   },
 ): void => {
@@ -60,9 +57,7 @@ export const adjustBrokers = (
 /** The partitions that a consumer had until now, by topic, and since when, in milliseconds. */
 export type Had = { partitions: Readonly<Record<string, readonly number[]>>; since: number }
 
-/**
- * An assigner for kafkajs that goes by `assignPartitions`. Each member tells what it had when it joins again; the group's leader decides.
- */
+/** Goes by `assignPartitions`. Each member says what it had when it joins again; the group's leader decides. */
 export const createAssigner =
   (had: () => Had): PartitionAssigner =>
   ({ cluster }) => ({

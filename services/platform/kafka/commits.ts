@@ -5,22 +5,12 @@ import { placeOf } from './partitions.js'
 /** Everything of a partition before `offset` is done. */
 export type Done = { topic: string; partition: number; offset: number }
 
-export type Commits = {
-  /** Tells Kafka so soon, and not necessarily by itself: nobody waits for it. */
-  add: (done: Done) => void
-  /** Leaves the rest to whoever gets the partitions: the group has changed, and this consumer begins where Kafka says. */
-  forget: () => void
-  /** Resolves once Kafka has been told all, or could not be. */
-  ended: () => Promise<void>
-}
+export type Commits = ReturnType<typeof createCommits>
 
 const tryAgainAfter = 1_000
 
-/**
- * Commits offsets beside the work. Kafka takes some milliseconds to store them, and needs them only for the next owner of a
- * partition, who does again what was not committed. One commit is under way at a time; what is done meanwhile goes with the next.
- */
-export const createCommits = (deps: { commit: (all: Done[]) => Promise<void>; log: Log }): Commits => {
+/** Commits offsets beside the work, one commit at a time: the next owner of a partition does again what is not committed. */
+export const createCommits = (deps: { commit: (all: Done[]) => Promise<void>; log: Log }) => {
   let due = new Map<string, Done>()
   let membership = 0
   let running: Promise<void> | undefined
@@ -48,15 +38,18 @@ export const createCommits = (deps: { commit: (all: Done[]) => Promise<void>; lo
   }
 
   return {
-    add: (done) => {
+    /** Committed soon, perhaps together with others; nothing waits for it. */
+    add: (done: Done): void => {
       due.set(placeOf(done), done)
       start()
     },
-    forget: () => {
+    /** Leaves the rest to the next owners of the partitions: the group has changed, and this consumer begins where Kafka says. */
+    forget: (): void => {
       membership++
       due.clear()
     },
-    ended: async () => {
+    /** Resolves once Kafka has all, or could not take it. */
+    ended: async (): Promise<void> => {
       await running
     },
   }

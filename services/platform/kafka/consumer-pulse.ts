@@ -1,16 +1,7 @@
 import type { Crash } from '../process/lifecycle.js'
 
 /** Whether a consumer still belongs to its group and still hears from Kafka. */
-export type Pulse = {
-  /**
-   * Whether the group's coordinator still counts this consumer as a member, as far as we can know: it did so less than a session
-   * ago. By both clocks: the one that steps when somebody sets it, and the one that stands still while the machine sleeps.
-   */
-  isHeld: () => boolean
-  /** Throws, saying why, when the consumer is no member of its group or has heard nothing for too long. */
-  check: () => void
-  stop: () => void
-}
+export type Pulse = ReturnType<typeof watchPulse>
 
 /** The events of a kafkajs consumer that show whether it is alive. */
 type ConsumerEvents = {
@@ -26,7 +17,7 @@ const silenceIsDeath = 60_000
 export const watchPulse = (
   consumer: ConsumerEvents,
   { groupId, sessionTimeout, crash }: { groupId: string; sessionTimeout: number; crash: Crash },
-): Pulse => {
+) => {
   // On the clock that never steps: a machine whose time is set has not fallen silent.
   let lastHeard = performance.now()
   let lastHeartbeat = { at: Number.NEGATIVE_INFINITY, time: 0 }
@@ -57,9 +48,14 @@ export const watchPulse = (
   }, 5_000)
   timer.unref()
   return {
-    isHeld: () =>
+    /**
+     * Whether the group's coordinator still counts this consumer as a member, as far as we can know: it did so less than a session
+     * ago. By both clocks: the one that steps when somebody sets it, and the one that stands still while the machine sleeps.
+     */
+    isHeld: (): boolean =>
       performance.now() - lastHeartbeat.at < sessionTimeout && Date.now() - lastHeartbeat.time < sessionTimeout,
-    check: () => {
+    /** Throws, saying why, when the consumer is no member of its group or has heard nothing for too long. */
+    check: (): void => {
       if (!isMember) throw new Error(`consumer ${groupId} has no partitions`)
       if (performance.now() - lastHeard > sessionTimeout)
         throw new Error(`consumer ${groupId} hears nothing from Kafka`)

@@ -26,8 +26,7 @@ import { type PartitionReader, withPartitionReader } from './wire/read-partition
 import type { Received } from './wire/record-batch.js'
 import { createOpenSocket, type OpenSocket, orRefused } from './wire/socket.js'
 
-// Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a way in which kafkajs lost or repeated data in our
-// trials.
+// Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a loss or a repetition that kafkajs made in trials.
 
 export type { PartitionReader } from './wire/read-partition.js'
 export type { Received } from './wire/record-batch.js'
@@ -70,7 +69,7 @@ export type ConsumeOptions = {
   looksBack?: boolean
   /** Where it rejects, the partition waits a moment and is fetched again from there; the others go on. */
   onFetch: (fetch: Fetch) => Promise<void>
-  /** Called when a fetch read on up to `next` without a message for anybody. */
+  /** Called when a fetch read on up to `next` and found no message. */
   onNothing?: (read: { topic: string; partition: number; next: number }) => void
   /** Called with all partitions that this consumer has, each time that they are assigned anew. */
   onAssigned?: (assigned: { topic: string; partition: number }[]) => void
@@ -131,7 +130,7 @@ export const createKafka = (
       throw orRefused(error, sasl !== undefined)
     })
   return {
-    // Each wire is a client of its own, with connections that nobody shares: they can be cut off.
+    // Each wire is a client of its own, with connections that no other shares: they can be cut off.
     createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched, deps.log))),
     consume: (options) => explained(consume(client, deps.log, deps.sessionTimeout ?? usualSessionTimeout, options)),
     withPartitionReader: (place, work) => explained(withPartitionReader(clientWith, open, place, work)),
@@ -155,17 +154,9 @@ const toSasl = (login: KafkaLogin): SASLOptions => {
     return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: await token() }) }
   }
   const { mechanism, username, password } = login
-  switch (mechanism) {
-    case 'PLAIN':
-      return { mechanism: 'plain', username, password }
-    case 'SCRAM-SHA-256':
-      return { mechanism: 'scram-sha-256', username, password }
-    case 'SCRAM-SHA-512':
-      return { mechanism: 'scram-sha-512', username, password }
-    default:
-      return mechanism satisfies never
-  }
+  return { mechanism: saslNames[mechanism], username, password }
 }
+const saslNames = { PLAIN: 'plain', 'SCRAM-SHA-256': 'scram-sha-256', 'SCRAM-SHA-512': 'scram-sha-512' } as const
 
 const consume = async (
   client: Client,
@@ -195,7 +186,7 @@ const consume = async (
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8 },
     partitionAssigners: [
       (config) => {
-        // Nobody else may work on a partition before the work that is under way here has ended.
+        // No other consumer may work on a partition before the work that is under way here has ended.
         const beforeGroupChange = () => whileBeating(heartbeat, ended).catch(() => {})
         // A partition whose work ends aside is part of the fetch after the one that is under way.
         const longestWait = () => (work.hasAside() ? waitBesideOthers : gatherMs)
@@ -300,10 +291,7 @@ const whileBeating = async (heartbeat: () => Promise<void>, work: () => Promise<
   if (lost) throw lost
 }
 
-/**
- * While its group's coordinator moves, kafkajs can forget its own name and go on: it fetches, but its heartbeats go to nobody, and
- * Kafka takes no offset from it. With this error it joins its group anew.
- */
+/** While its coordinator moves, kafkajs can forget its own name: it fetches, but commits nothing. This makes it join anew. */
 const rejoinIfForgotten = async (beat: () => Promise<void>, pulse: Pulse): Promise<void> => {
   if (pulse.isHeld()) return
   await beat()

@@ -6,34 +6,27 @@ type Seekable = {
   seek: (to: { topic: string; partition: number; offset: string }) => void
 }
 
-export type LookBack = {
-  /** Whether this fetch, which begins at `first`, is to be left alone: it comes again, one message longer. */
-  goesBack: (at: TopicPartition, first: number) => boolean
-  /** The fetch with that one message apart, as `before`. */
-  split: <Message extends { offset: number }, Fetched extends TopicPartition & { messages: Message[] }>(
-    fetch: Fetched,
-  ) => Fetched & { before?: Message }
-}
-
 /**
- * Has the first fetch of each partition since it was assigned begin one message earlier. What was handled last can then be
- * compared with what is known of it: a log that was cut and has grown again holds another message there. The committed offset
- * is not moved. Where the log no longer has that message, Kafka gives the fetch from the log's first message on.
+ * Has the first fetch of each partition begin one message earlier, to be compared with what was handled last: a log that was
+ * cut and has grown again holds another message there. The committed offset is not moved.
  */
-export const createLookBack = (consumer: Seekable): LookBack => {
+export const createLookBack = (consumer: Seekable) => {
   /** Where each partition's first fetch began, by `topic/partition`. */
   const began = new Map<string, number>()
   consumer.on('consumer.group_join', () => began.clear())
   return {
-    goesBack: (at, first) => {
+    /** Whether this fetch, which begins at `first`, is to be left alone: it comes again, one message longer. */
+    goesBack: (at: TopicPartition, first: number): boolean => {
       if (began.has(placeOf(at))) return false
       began.set(placeOf(at), first)
       if (first === 0) return false
       consumer.seek({ topic: at.topic, partition: at.partition, offset: String(first - 1) })
       return true
     },
-    // A fetch that failed comes again from the same message on, so this is not only for the first time.
-    split: (fetch) => {
+    /** The fetch with that one message apart, as `before`; also when it failed and comes again from the same message on. */
+    split: <Message extends { offset: number }, Fetched extends TopicPartition & { messages: Message[] }>(
+      fetch: Fetched,
+    ): Fetched & { before?: Message } => {
       const [before, ...messages] = fetch.messages
       return before && before.offset + 1 === began.get(placeOf(fetch)) ? { ...fetch, before, messages } : fetch
     },

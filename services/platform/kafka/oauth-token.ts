@@ -11,10 +11,7 @@ const shareOfLife = 0.8
 // it would do so again at once, which brokers refuse: so a token that is handed out lives for longer.
 const leastLeft = 30_000
 
-/**
- * Tokens for client credentials. One token serves every connection until four fifths of its life are over, or until 30 s are left;
- * a new one is had before the next login then. While the endpoint is away, the old one is used for as long as it lives.
- */
+/** One token serves every connection until four fifths of its life, or 30 s before its end; then a new one is asked for. */
 export const createTokenSource = (endpoint: TokenEndpoint, now = () => performance.now()): (() => Promise<string>) => {
   let token: Token | undefined
   let asking: Promise<Token> | undefined

@@ -2,30 +2,14 @@ import { reasonOf } from '../health/health.js'
 import type { Log } from '../health/log.js'
 import { placeOf, type TopicPartition } from './partitions.js'
 
-export type PartitionWork = {
-  /**
-   * Does the work on what a fetch brought of a partition. Resolves as soon as other partitions may be fetched again: the work
-   * is done, or it has failed and its partition waits, or it takes so long that it goes on aside. Never rejects.
-   */
-  take: (at: TopicPartition, bytes: number, work: () => Promise<void>) => Promise<void>
-  /** Whether some work goes on aside: its partition is not fetched until it is done. */
-  hasAside: () => boolean
-  /** Resolves once no work is under way. */
-  ended: () => Promise<void>
-  /** From now on work that fails is left: nobody is going to fetch it again here. */
-  stop: () => void
-}
-
-// kafkajs fetches again only when every partition of the last fetch is done. Work that takes longer than this does not hold up
-// the others any more.
+// kafkajs fetches again only when every partition of the last fetch is done: work that takes longer goes on aside.
 const asideAfter = 500
 const firstPause = 250
 const longestPause = 5_000
 
 /**
- * Keeps the partitions of one consumer apart: one that fails or hangs holds up no other, and the consumer stays in its group.
- * A partition whose work failed is paused, and fetched anew after a while from where it stopped; until then nothing of it is
- * kept in memory.
+ * Keeps the partitions of one consumer apart: one that fails or hangs holds up no other. It is paused, and fetched anew after
+ * a while from where it stopped; until then nothing of it is kept in memory.
  */
 export const createPartitionWork = (deps: {
   /** Leaves a partition out of the fetches from now on. */
@@ -35,7 +19,7 @@ export const createPartitionWork = (deps: {
   /** How many unpacked bytes may be worked on aside: with more, the next fetch has to wait. */
   mostBytesAside: number
   log: Log
-}): PartitionWork => {
+}) => {
   /** How often in a row a partition's work has failed. */
   const failures = new Map<string, number>()
   const underWay = new Set<Promise<boolean>>()
@@ -63,7 +47,11 @@ export const createPartitionWork = (deps: {
   }
 
   return {
-    take: async (at, bytes, work) => {
+    /**
+     * Does the work on what a fetch brought of a partition. Resolves as soon as other partitions may be fetched again: the work
+     * is done, or it has failed and its partition waits, or it takes so long that it goes on aside. Never rejects.
+     */
+    take: async (at: TopicPartition, bytes: number, work: () => Promise<void>): Promise<void> => {
       // One that failed last time is not waited for at all.
       const patience = failures.has(placeOf(at)) ? 0 : asideAfter
       const running: Promise<boolean> = attempt(at, work).finally(() => underWay.delete(running))
@@ -80,11 +68,13 @@ export const createPartitionWork = (deps: {
         if (isDone) deps.resume(at)
       })
     },
-    hasAside: () => aside > 0,
-    ended: async () => {
+    /** Whether some work goes on aside: its partition is not fetched until it is done. */
+    hasAside: (): boolean => aside > 0,
+    ended: async (): Promise<void> => {
       await Promise.all(underWay)
     },
-    stop: () => {
+    /** From now on work that fails is left: it is not fetched again here. */
+    stop: (): void => {
       isStopped = true
     },
   }

@@ -7,17 +7,11 @@ export const placeOf = ({ topic, partition }: TopicPartition): string => `${topi
 export const partitionOf = (key: string, partitions: number): number =>
   (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions
 
-/**
- * The lane that all writes of one record meet in, of so many that its organisation has. What has no id, because it was refused,
- * goes to the first. An id that was refused may be written in capitals, and still be that of a record.
- */
+/** The lane of a record: the first for one without an id. A refused id may be written in capitals, and be a record's. */
 export const laneOf = (id: string | null, lanes: number): number =>
   lanes === 1 || id === null ? 0 : partitionOf(id.toLowerCase(), lanes)
 
-/**
- * The partition of a lane. An organisation's lanes lie side by side, from the partition on that it has with a single lane: so no two
- * of them share one while there are as many partitions as lanes, and instances that take turns at partitions share its work.
- */
+/** An organisation's lanes lie side by side from its partition on, so that instances share its work. */
 export const partitionOfLane = (orgId: string, lane: number, partitions: number): number =>
   (partitionOf(orgId, partitions) + lane) % partitions
 

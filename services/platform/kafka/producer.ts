@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 export type Message = { key: string; value: Buffer }
 
-export type SendOptions = {
+type SendOptions = {
   /** The moment (as of `performance.now()`) from which on nothing of this send may be appended any more. */
   deadline?: number
   /** Asked before each piece and each new try; throws where the sender may no longer write. */
@@ -10,10 +10,7 @@ export type SendOptions = {
 }
 
 export type Producer = {
-  /**
-   * Appends in order to one partition, and resolves once every replica in sync has it. When it rejects, it is over: what
-   * Kafka does not have by then, it will never get from this send.
-   */
+  /** Appends in order, and resolves once every replica in sync has it. Once it rejects, nothing more of it will be appended. */
   send: (topic: string, partition: number, messages: readonly Message[], options?: SendOptions) => Promise<void>
   /** Ends every send now, and takes no other. */
   giveUp: () => void
@@ -103,8 +100,7 @@ export const createProducer = async (open: () => Promise<Wire>, now = () => perf
     mayGoOn: () => void,
   ): Promise<void> => {
     const failed = (cause: unknown): Error =>
-      // Wrapped: an error that kafkajs holds for final would end a consumer's process. As an error of ours the send is tried
-      // again until an operator has mended the topic.
+      // Wrapped: what kafkajs holds for final would end a consumer's process; this is tried again until the topic is mended.
       new Error(`Kafka did not take ${piece.length} messages for ${topic}/${partition}`, { cause })
     let last: unknown = new Error('its time was over before it began')
     for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {

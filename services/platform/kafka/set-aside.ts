@@ -1,17 +1,10 @@
 import type { Log } from '../health/log.js'
 import type { Metrics } from '../health/metrics.js'
-import { partitionOf } from './partitions.js'
+import { partitionOf, type TopicPartition } from './partitions.js'
 import type { Message, Producer } from './producer.js'
 
 /** A message that cannot be decoded, its place in the log, and why. */
-export type Unreadable = {
-  topic: string
-  partition: number
-  offset: number
-  timestamp: number
-  value: Buffer
-  reason: string
-}
+export type Unreadable = TopicPartition & { offset: number; timestamp: number; value: Buffer; reason: string }
 
 export type SetAside = (message: Unreadable) => Promise<void>
 

@@ -4,9 +4,8 @@ import type { Pool } from './postgres.js'
 export type StillAlone = () => Promise<void>
 
 /**
- * Does work that nobody else may do at the same time, under this name; undefined where somebody does. A process that dies leaves no
- * lock behind. With `sleepWithin`, one that has not asked for so many milliseconds whether it is still alone is alone no longer: it
- * may be asleep, or cut off, for ever.
+ * Does work that no other process may do at the same time under this name; undefined where one does. The lock ends with its
+ * process; with `sleepWithin`, also where that has not asked for that many milliseconds whether it is still alone.
  */
 export const tryAlone = async <T>(
   pool: Pool,
@@ -36,8 +35,7 @@ export const tryAlone = async <T>(
         }),
       }
     } finally {
-      // Not left to the end of the connection: the next one may come before Postgres has noticed that end. A connection that is cut
-      // by now has released the lock already.
+      // Not left to the end of the connection, which Postgres may notice late. One that is cut has released the lock already.
       await connection.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(onError)
     }
   } finally {

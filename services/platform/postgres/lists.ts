@@ -1,5 +1,4 @@
-// Lists as Postgres reads them. The client writes them too, but looks at every character of every value: of a statement about
-// thousands of ids that is most of what this process spends on it.
+// Lists as Postgres reads them. The client looks at every character of every value, which costs most of a large statement.
 
 const uuidLength = 36
 

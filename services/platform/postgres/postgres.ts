@@ -10,20 +10,13 @@ export type Connection = pg.PoolClient
 // Offsets and versions are int8 columns; they stay far below 2^53, so that a number holds them.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-// A process that is stopped in a transaction holds locks that others wait for, such as a partition's cursor: after this long
-// Postgres ends the transaction.
+// A process that is stopped in a transaction holds locks, such as a partition's cursor: after this long Postgres ends it.
 const sleepWithin = 10_000
 
 export type PoolOptions = {
-  /**
-   * How long a statement may take. Without a bound, a statement on a connection that was lost without a close waits for hours,
-   * and Postgres keeps its transaction open at the other end, and with it the locks.
-   */
+  /** Without a bound, a statement on a connection that was lost waits for hours, and Postgres keeps its locks. */
   queryTimeout?: number
-  /**
-   * Every statement finds its rows by an index. Otherwise Postgres would read whole tables where they are small, and go on with
-   * that plan, which it keeps for a prepared statement, after they have grown.
-   */
+  /** Otherwise Postgres reads whole tables while they are small, and keeps that plan after they have grown. */
   byIndexes?: boolean
 }
 
@@ -91,10 +84,7 @@ export const orRefused = (error: unknown): unknown => {
   return error
 }
 
-/**
- * One transaction: committed when the work resolves, rolled back when it throws. With `queryTimeout`, its statements may take this long,
- * whatever holds for the rest of the pool.
- */
+/** One transaction: committed when the work resolves, rolled back when it throws. `queryTimeout` holds for its statements. */
 export const inTransaction = async <T>(
   pool: Pool,
   work: (connection: Connection) => Promise<T>,

@@ -7,7 +7,7 @@ export type Access = {
   registry: RegistryAccess
   /** The connection string; it says by itself whether TLS is spoken, and whom to trust. */
   postgres: string
-  clickhouse: ClickHouseAccess
+  clickhouse: Trust & { url: string }
 }
 
 export type KafkaAccess = {
@@ -18,7 +18,6 @@ export type KafkaAccess = {
   sessionTimeout?: number | undefined
 }
 export type RegistryAccess = Trust & { url: string; authorization?: string }
-export type ClickHouseAccess = Trust & { url: string }
 
 /** The authority (PEM) that a part's certificate has to be signed by; without one, any that the system trusts. */
 export type Trust = { ca?: string }
@@ -108,7 +107,7 @@ const readTrust = (variable: CaVariable, config: PartsConfig, problems: string[]
   if (!file) return {}
   try {
     const ca = readSecret(variable, file)
-    // Node takes any text for a list of authorities, and then trusts nobody.
+    // Node takes any text for a list of authorities, and then trusts none.
     if (!ca.includes('-----BEGIN CERTIFICATE-----'))
       throw new Error(`${variable} names ${file}, which holds no certificate (PEM)`)
     return { ca }

@@ -18,8 +18,7 @@ const failPoints = [
   'after-clickhouse-insert',
 ] as const
 
-export type FailPoint = (typeof failPoints)[number]
-export type FailAt = (point: FailPoint) => void
+export type FailAt = (point: (typeof failPoints)[number]) => void
 
 export const failPointVariables = {
   WEIR_FAILPOINT: {
@@ -42,10 +41,8 @@ export const failPointVariables = {
   },
 } as const satisfies ConfigSchema['properties']
 
-export type FailPointConfig = ValuesOf<typeof failPointVariables>
-
 /** Ends the process on the spot, as a power cut would. In production no point is named, and this does nothing. */
-export const createFailAt = (config: FailPointConfig): FailAt => {
+export const createFailAt = (config: ValuesOf<typeof failPointVariables>): FailAt => {
   const { WEIR_FAILPOINT: wanted, WEIR_FAILPOINT_PASS: pass, WEIR_FAILPOINT_SIGNAL: signal } = config
   if (!wanted) return () => {}
   let passed = 0

@@ -1,6 +1,6 @@
 import type { Log } from '../health/log.js'
 
-export type Release = () => Promise<unknown> | unknown
+type Release = () => Promise<unknown> | unknown
 /** Registers something that was opened: its name for the log, and how it is released. */
 export type OnStop = (name: string, release: Release) => void
 /** Ends the process after a failure that it cannot recover from; the supervisor starts it again. */

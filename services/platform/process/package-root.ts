@@ -2,10 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/**
- * The folder of package.json, whether this runs from the sources or from dist/: files that tsc does not copy are found
- * there.
- */
+/** The folder of package.json, from the sources or from dist/: there lie the files that tsc does not copy. */
 export const packageRoot = findUp(dirname(fileURLToPath(import.meta.url)))
 
 function findUp(folder: string): string {

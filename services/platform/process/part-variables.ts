@@ -1,7 +1,6 @@
 import type { ConfigSchema, ValuesOf } from './config.js'
 
-// Where the parts are through which the services meet, and what a service needs to get in. A variable with a twin `…_FILE` can
-// be given as a file instead.
+// Where the parts are, and what a service needs to get in. A variable with a twin `…_FILE` can be given as a file instead.
 
 type Variables = ConfigSchema['properties']
 

@@ -3,20 +3,16 @@ import { reasonOf } from '../health/health.js'
 import type { Log } from '../health/log.js'
 
 /** How a service starts while a part is away: it waits for that part, and its readiness says so. */
-export type Patience = {
-  /** Tries until the work succeeds, with growing pauses. */
-  until: <T>(part: string, work: () => Promise<T>) => Promise<T>
-  /** Throws, saying why, while that part is waited for. */
-  check: (part: string) => void
-}
+export type Patience = ReturnType<typeof createPatience>
 
 const firstPause = 500
 const longestPause = 5_000
 
-export const createPatience = (log: Log): Patience => {
+export const createPatience = (log: Log) => {
   const reasons = new Map<string, string>()
   return {
-    until: async (part, work) => {
+    /** Tries until the work succeeds, with growing pauses. */
+    until: async <T>(part: string, work: () => Promise<T>): Promise<T> => {
       reasons.set(part, 'not reached yet')
       for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
         try {
@@ -30,7 +26,8 @@ export const createPatience = (log: Log): Patience => {
         }
       }
     },
-    check: (part) => {
+    /** Throws, saying why, while that part is waited for. */
+    check: (part: string): void => {
       const reason = reasons.get(part)
       if (reason !== undefined) throw new Error(`waited for since the start: ${reason}`)
     },

@@ -1,17 +1,12 @@
 // One process serves every organisation, and some work keeps it busy: to read a large body takes up to 50 ms. So such work is done
 // piece after piece, the organisations by turns, and other requests are served in between.
 
-export type Turns = {
-  /** Does the work when its organisation's turn comes; undefined where that did not happen in time. */
-  take: <T>(orgId: string, work: () => Promise<T>) => Promise<T | undefined>
-  /** To be called when an organisation that had to wait may go on. */
-  wake: () => void
-}
+export type Turns = ReturnType<typeof createTurns>
 
 type Waiter = { begin: (inTime: boolean) => void }
 
-/** `mayBegin` tells whether an organisation's next work may begin now; `patience` is how many milliseconds one waits. */
-export const createTurns = (mayBegin: (orgId: string) => boolean, patience: number): Turns => {
+/** `mayBegin` says whether an organisation's next work may begin now; `patience` is how many milliseconds one waits. */
+export const createTurns = (mayBegin: (orgId: string) => boolean, patience: number) => {
   // The organisation whose turn was longest ago comes first.
   const waiting = new Map<string, Set<Waiter>>()
   let isBusy = false
@@ -37,7 +32,8 @@ export const createTurns = (mayBegin: (orgId: string) => boolean, patience: numb
   }
 
   return {
-    take: async (orgId, work) => {
+    /** Does the work when its organisation's turn comes; undefined where that did not happen in time. */
+    take: async <T>(orgId: string, work: () => Promise<T>): Promise<T | undefined> => {
       const inTime = await new Promise<boolean>((begin) => {
         const waiter: Waiter = {
           begin: (started) => {
@@ -63,6 +59,7 @@ export const createTurns = (mayBegin: (orgId: string) => boolean, patience: numb
         })
       }
     },
+    /** To be called when an organisation that had to wait may go on. */
     wake: next,
   }
 }

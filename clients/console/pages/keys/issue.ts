@@ -4,15 +4,8 @@ import { Card } from '../../components/shown.js'
 import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 
-const reads = [
-  'requests:read',
-  'rejections:read',
-  'rejections:write',
-  'waiting:read',
-  'waiting:write',
-  'interactions:read',
-  'data:read',
-]
+const reads =
+  'requests:read rejections:read rejections:write waiting:read waiting:write interactions:read data:read'.split(' ')
 
 /** A form for a new key: for which organisation, what it may do, and for how long. */
 export const IssueKey = ({ org, onIssue }: { org: string; onIssue: (wanted: unknown) => Promise<void> }): VNode => {

@@ -1,14 +1,13 @@
+import type { KeyListed, KeyMade, OrganisationListed } from '../../../typescript/src/endpoints.js'
 import { useSession } from '../../api/session.js'
-import type { KeyMade, KeyShown, OrganisationShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
-import { Asking, Badge, Card, Code, Confirm, Empty, PageHead, sentence, Table, When } from '../../components/shown.js'
+import { Asking, Badge, Card, Code, Confirm, Empty, PageHead, Table, When } from '../../components/shown.js'
+import { sentence } from '../../components/words.js'
 import type { PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { IssueKey } from './issue.js'
-
-/** A key's text, which is shown this once. */
 
 /** For operators: who may send, and how much. */
 export const KeysPage = (_: PageProps): VNode => {
@@ -32,9 +31,9 @@ export const KeysPage = (_: PageProps): VNode => {
     }
   }
   const issue = async (wanted: unknown) => setFresh(await act<KeyMade>('keys', 'POST', wanted))
-  const rotate = async ({ key_id }: KeyShown) =>
+  const rotate = async ({ key_id }: KeyListed) =>
     setFresh(await act<KeyMade>(`keys/${encodeURIComponent(key_id)}/rotate`, 'POST', { grace_seconds: 86_400 }))
-  const revoke = ({ key_id }: KeyShown) => act(`keys/${encodeURIComponent(key_id)}/revoke`, 'POST')
+  const revoke = ({ key_id }: KeyListed) => act(`keys/${encodeURIComponent(key_id)}/revoke`, 'POST')
   return html`
     <${PageHead} title="Keys" about=${html`Keys and limits of <strong>${org}</strong>. Another organisation is chosen above.`} />
     ${problem && html`<p class="notice bad" role="alert">${sentence(problem)}</p>`}
@@ -80,13 +79,9 @@ export const KeysPage = (_: PageProps): VNode => {
     </div>`
 }
 
-const Limits = ({
-  limits,
-  onSet,
-}: {
-  limits: OrganisationShown
-  onSet: (limits: unknown) => Promise<unknown>
-}): VNode => {
+type LimitsProps = { limits: OrganisationListed; onSet: (limits: unknown) => Promise<unknown> }
+
+const Limits = ({ limits, onSet }: LimitsProps): VNode => {
   const [requests, setRequests] = useState(asText(limits.requests_per_second))
   const [records, setRecords] = useState(asText(limits.records_per_second))
   const submit = (event: Event) => {

@@ -1,20 +1,9 @@
+import type { Rejection } from '../../../typescript/src/endpoints.js'
 import type { RejectionFilter, RejectionRetry } from '../../../typescript/src/index.js'
 import { may, useSession } from '../../api/session.js'
-import type { RefusalShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
-import {
-  Asking,
-  Badge,
-  Card,
-  Confirm,
-  Empty,
-  Json,
-  PageHead,
-  Problems,
-  sentence,
-  When,
-} from '../../components/shown.js'
-import { codeWords, records } from '../../components/words.js'
+import { Asking, Badge, Card, Confirm, Empty, Json, PageHead, Problems, When } from '../../components/shown.js'
+import { codeWords, records, sentence } from '../../components/words.js'
 import { linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import { useEffect, useState } from '../../vendor/hooks.js'
@@ -33,7 +22,7 @@ export const RefusedGroupPage = ({ query }: PageProps): VNode => {
   const [pages, setPages] = useState(1)
   const path = `/v1/rejections?${new URLSearchParams({ ...filter, limit: String(Math.min(1000, 20 * pages)) })}`
   const asked = useAnswer<'/v1/rejections'>(path)
-  const [before, setBefore] = useState<RefusalShown[]>([])
+  const [before, setBefore] = useState<Rejection[]>([])
   useEffect(() => {
     if (asked.answer) setBefore(asked.answer.rejections)
   }, [asked.answer])
@@ -50,7 +39,7 @@ export const RefusedGroupPage = ({ query }: PageProps): VNode => {
     ${asked.answer?.next_cursor && html`<p><button type="button" onClick=${() => setPages(pages + 1)}>Show more</button></p>`}`
 }
 
-const Refusal = ({ one, onSent }: { one: RefusalShown; onSent: () => void }): VNode => {
+const Refusal = ({ one, onSent }: { one: Rejection; onSent: () => void }): VNode => {
   const { types, me, org } = useSession()
   const [isOpen, setOpen] = useState(false)
   const type = types.find((each) => each.type === one.type)

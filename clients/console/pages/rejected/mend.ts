@@ -1,14 +1,14 @@
+import type { Rejection, TypeReference } from '../../../typescript/src/endpoints.js'
 import { type RecordProblem, WeirError } from '../../../typescript/src/index.js'
-import { useSession } from '../../api/session.js'
-import { comesAlone, type RefusalShown, type TypeShown } from '../../api/shapes.js'
+import { comesAlone, useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { RecordForm } from '../../components/record-form.js'
-import { sentence } from '../../components/shown.js'
+import { sentence } from '../../components/words.js'
 import { linkTo } from '../../frame/route.js'
 import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 
-type MendProps = { type: TypeShown; one: RefusalShown; onSent: () => void; onClose: () => void }
+type MendProps = { type: TypeReference; one: Rejection; onSent: () => void; onClose: () => void }
 
 /** One refused record in a form made from the catalogue; sent like any other upload. */
 export const MendRefused = ({ type, one, onSent, onClose }: MendProps): VNode => {

@@ -47,7 +47,5 @@ export const RejectedPage = ({ query }: PageProps): VNode => {
 }
 
 /** The beginning of the day (UTC) that was this many days ago: the same address for the whole day. */
-const startOfDay = (days: number): string => {
-  const date = new Date(Date.now() - days * 86_400_000)
-  return `${date.toISOString().slice(0, 10)}T00:00:00Z`
-}
+const startOfDay = (days: number): string =>
+  `${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)}T00:00:00Z`

@@ -1,10 +1,10 @@
+import type { FieldReference, TypeReference } from '../../../typescript/src/endpoints.js'
 import type { RecordProblem } from '../../../typescript/src/index.js'
 import { useSession } from '../../api/session.js'
-import type { FieldShown, TypeShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
 import { kindWords } from '../../components/kinds.js'
-import { Card, Problems, sentence, Table } from '../../components/shown.js'
-import { inline, records } from '../../components/words.js'
+import { Card, Problems, Table } from '../../components/shown.js'
+import { inline, records, sentence } from '../../components/words.js'
 import { fieldOf } from '../../rows/cells.js'
 import type { FileRow, OpenFile } from '../../rows/read-file.js'
 import { useEffect, useState } from '../../vendor/hooks.js'
@@ -19,18 +19,10 @@ const mostTried = 1000
 
 type Tried = { rows: FileRow[]; isAll: boolean; refused: Map<number, readonly RecordProblem[]>; isDone: boolean }
 
+type PreviewProps = { type: TypeReference; opened: OpenFile; isPatient: boolean; onSend: () => void }
+
 /** The first rows of a file, each value beside what the catalogue says of its field, and what would be refused. */
-export const UploadPreview = ({
-  type,
-  opened,
-  isPatient,
-  onSend,
-}: {
-  type: TypeShown
-  opened: OpenFile
-  isPatient: boolean
-  onSend: () => void
-}): VNode => {
+export const UploadPreview = ({ type, opened, isPatient, onSend }: PreviewProps): VNode => {
   const { weir } = useSession()
   const [tried, setTried] = useState<Tried>()
   const [problem, setProblem] = useState<string>()
@@ -109,19 +101,13 @@ const columnsOf = (rows: readonly FileRow[]): string[] => [
   ...new Set(rows.flatMap(({ record }) => (typeof record === 'object' && record !== null ? Object.keys(record) : []))),
 ]
 
-const ColumnHead = ({ name, field }: { name: string; field: FieldShown | undefined }): VNode => html`
+const ColumnHead = ({ name, field }: { name: string; field: FieldReference | undefined }): VNode => html`
   <th scope="col" title=${field?.about ?? ''}>${name}${field?.required && html`<span class="refused" title="required">*</span>`}
     <span class=${field ? 'kind' : 'kind refused'}>${field ? kindWords(field) : 'not known'}</span></th>`
 
-const PreviewRow = ({
-  row,
-  columns,
-  problems,
-}: {
-  row: FileRow
-  columns: readonly string[]
-  problems: readonly RecordProblem[] | undefined
-}): VNode => {
+type RowProps = { row: FileRow; columns: readonly string[]; problems: readonly RecordProblem[] | undefined }
+
+const PreviewRow = ({ row, columns, problems }: RowProps): VNode => {
   const record = (row.record ?? {}) as Record<string, unknown>
   const whole = problems?.filter(({ field }) => field === null || !columns.includes(field))
   return html`
@@ -139,15 +125,9 @@ const PreviewRow = ({
     ${whole && whole.length > 0 && html`<tr class="bad"><td></td><td colspan=${columns.length}><${Problems} problems=${whole} /></td></tr>`}`
 }
 
-const Wrong = ({
-  rows,
-  refused,
-  format,
-}: {
-  rows: FileRow[]
-  refused: Map<number, readonly RecordProblem[]>
-  format: string
-}): VNode => html`
+type WrongProps = { rows: FileRow[]; refused: Map<number, readonly RecordProblem[]>; format: string }
+
+const Wrong = ({ rows, refused, format }: WrongProps): VNode => html`
   <details open=${rows.length <= 5}>
     <summary>What would be refused</summary>
     <ol class="plain">

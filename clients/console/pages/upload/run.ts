@@ -1,8 +1,8 @@
+import type { TypeReference } from '../../../typescript/src/endpoints.js'
 import { useSession } from '../../api/session.js'
-import type { TypeShown } from '../../api/shapes.js'
 import { html } from '../../components/html.js'
-import { Card, Problems, sentence } from '../../components/shown.js'
-import { count, records } from '../../components/words.js'
+import { Card, Problems } from '../../components/shown.js'
+import { count, records, sentence } from '../../components/words.js'
 import { linkTo } from '../../frame/route.js'
 import type { FileRow, OpenFile } from '../../rows/read-file.js'
 import { type RefusedFileRow, refusedFile, save } from '../../rows/refused-file.js'
@@ -15,18 +15,10 @@ const mostKept = 20_000
 
 type Tally = { bytes: number; accepted: number; refused: number; waiting: number }
 
+type RunProps = { file: File; type: TypeReference; opened: OpenFile; isPatient: boolean }
+
 /** Sends a file through the SDK, and shows how far it is. */
-export const UploadRun = ({
-  file,
-  type,
-  opened,
-  isPatient,
-}: {
-  file: File
-  type: TypeShown
-  opened: OpenFile
-  isPatient: boolean
-}): VNode => {
+export const UploadRun = ({ file, type, opened, isPatient }: RunProps): VNode => {
   const { weir } = useSession()
   const [tally, setTally] = useState<Tally>({ bytes: 0, accepted: 0, refused: 0, waiting: 0 })
   const [state, setState] = useState<'running' | 'done' | 'stopped'>('running')
@@ -60,14 +52,10 @@ export const UploadRun = ({
         }
       }
     }
-    const told = (done: { accepted: number; refused: number; waiting?: number }) => {
+    const show = (done: Omit<Tally, 'bytes'>) => {
       setRetry(undefined)
-      setTally({
-        bytes: readBytes,
-        accepted: done.accepted,
-        refused: done.refused + unsendable,
-        waiting: done.waiting ?? 0,
-      })
+      const { accepted, refused: answered, waiting } = done
+      setTally({ bytes: readBytes, accepted, refused: answered + unsendable, waiting })
     }
     const run = async () => {
       const summary = await weir.of(type.type).upload(sendable(), {
@@ -81,11 +69,11 @@ export const UploadRun = ({
         },
         onProgress: (progress) => {
           for (; settled < progress.settled; settled += 1) under.delete(settled)
-          told(progress)
+          show(progress)
         },
         onRetry: ({ message, waitMs }) => setRetry(`${message}; next attempt in ${Math.ceil(waitMs / 1000)} s`),
       })
-      told(summary)
+      show(summary)
       setState('done')
     }
     run().catch((error: unknown) => {
@@ -93,8 +81,7 @@ export const UploadRun = ({
       if (!signal.aborted) setProblem(remedy ? `${message}: ${remedy}` : String(message ?? error))
       setState('stopped')
     })
-    const stop = () => ending.current.abort()
-    return stop
+    return () => ending.current.abort()
   }, [])
 
   const share = file.size === 0 ? 1 : tally.bytes / file.size

@@ -1,8 +1,8 @@
-import { may, useSession } from '../../api/session.js'
-import { comesAlone, type TypeShown } from '../../api/shapes.js'
+import type { TypeReference } from '../../../typescript/src/endpoints.js'
+import { comesAlone, may, useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
-import { Card, Choose, PageHead, sentence } from '../../components/shown.js'
-import { bytes } from '../../components/words.js'
+import { Card, Choose, PageHead } from '../../components/shown.js'
+import { bytes, sentence } from '../../components/words.js'
 import { linkTo, type PageProps } from '../../frame/route.js'
 import { FileProblem, type OpenFile, openFile } from '../../rows/read-file.js'
 import { useEffect, useRef, useState } from '../../vendor/hooks.js'
@@ -48,21 +48,15 @@ export const UploadPage = ({ query }: PageProps): VNode => {
 }
 
 /** `shops.csv`, `2026-01-31_shop-tags.ndjson`: the longest name of a type that stands in the file's. */
-export const guessType = (fileName: string, types: readonly Pick<TypeShown, 'type'>[]): string | undefined => {
+const guessType = (fileName: string, types: readonly Pick<TypeReference, 'type'>[]): string | undefined => {
   const plain = fileName.toLowerCase().replaceAll('_', '-')
   const found = types.filter(({ type }) => plain.includes(type)).sort((a, b) => b.type.length - a.type.length)
   return found[0]?.type
 }
 
-const DropZone = ({
-  file,
-  onFile,
-  isBusy,
-}: {
-  file: File | undefined
-  onFile: (file: File | undefined) => void
-  isBusy: boolean
-}): VNode => {
+type DropProps = { file: File | undefined; onFile: (file: File | undefined) => void; isBusy: boolean }
+
+const DropZone = ({ file, onFile, isBusy }: DropProps): VNode => {
   const [isOver, setOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   const drop = (event: DragEvent) => {
@@ -83,19 +77,9 @@ const DropZone = ({
     </div>`
 }
 
-const Opened = ({
-  file,
-  type,
-  isSending,
-  isPatient,
-  onSend,
-}: {
-  file: File
-  type: TypeShown
-  isSending: boolean
-  isPatient: boolean
-  onSend: () => void
-}): VNode => {
+type OpenedProps = { file: File; type: TypeReference; isSending: boolean; isPatient: boolean; onSend: () => void }
+
+const Opened = ({ file, type, isSending, isPatient, onSend }: OpenedProps): VNode => {
   const [opened, setOpened] = useState<OpenFile>()
   const [problem, setProblem] = useState<string>()
   useEffect(() => {

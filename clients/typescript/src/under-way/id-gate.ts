@@ -8,10 +8,7 @@ export type IdTurn = {
   leave: () => void
 }
 
-/**
- * The service decides records with one id in the order in which they arrive. Of two requests under way at once nobody knows
- * which arrives first, so the newer value could be replaced by the older one.
- */
+/** Of two requests under way at once it is not known which arrives first: an older value could replace the newer one. */
 export const createIdGate = (): IdGate => {
   // For each id that is under way: when the last request that carries it is over.
   const lastOf = new Map<string, Promise<void>>()
@@ -19,13 +16,8 @@ export const createIdGate = (): IdGate => {
   return {
     enter: (given) => {
       // The service reads ids in either case.
-      const ids = new Set<string>()
-      for (const id of given) ids.add(id.toLowerCase())
-      const earlier = new Set<Promise<void>>()
-      for (const id of ids) {
-        const last = lastOf.get(id)
-        if (last) earlier.add(last)
-      }
+      const ids = new Set(Array.from(given, (id) => id.toLowerCase()))
+      const earlier = new Set(Array.from(ids, (id) => lastOf.get(id)))
       const ready = Promise.all(earlier).then(() => undefined)
       let leave = () => {}
       const left = new Promise<void>((resolve) => {

@@ -7,21 +7,8 @@ export type RecordBatch<Item> = {
   texts: string[]
   /** The ids of those that have one. */
   ids: string[]
-  /** The records themselves, where somebody is to be told about them. */
+  /** The records themselves, where `onRefused` or `onWaiting` is to get them. */
   records: Item[]
-}
-
-export type BatchSource<Item> = {
-  /** The next batch; undefined at the end. */
-  next: () => Promise<RecordBatch<Item> | undefined>
-  /** How many records were given out. */
-  given: () => number
-  /** Requests of this many bytes are too large here: the next ones are to be half as large. */
-  shrink: (bytes: number) => void
-  /** Ends a wait for the next record with this reason. */
-  stop: (reason: unknown) => void
-  /** Tells the iterable that nobody reads on. */
-  close: () => Promise<void>
 }
 
 /** Cuts an iterable into batches that one request can carry, and reads no record more than the batch asked for needs. */
@@ -29,7 +16,7 @@ export const createBatchSource = <Item>(
   records: Iterable<Item> | AsyncIterable<Item>,
   type: SendableType,
   { batchSize = type.limit, isKept }: { batchSize?: number | undefined; isKept: boolean },
-): BatchSource<Item> => {
+) => {
   const iterator = iteratorOf(records)
   if (!(batchSize >= 1))
     throw new WeirError(
@@ -74,7 +61,8 @@ export const createBatchSource = <Item>(
   }
 
   return {
-    next: async () => {
+    /** The next batch; undefined at the end. */
+    next: async (): Promise<RecordBatch<Item> | undefined> => {
       const batch: RecordBatch<Item> = { first: given, texts: [], ids: [], records: [] }
       let bytes = 0
       let values = 0
@@ -97,15 +85,19 @@ export const createBatchSource = <Item>(
       given += batch.texts.length
       return batch.texts.length > 0 ? batch : undefined
     },
-    given: () => given,
-    shrink: (tooMany) => {
+    /** How many records were given out. */
+    given: (): number => given,
+    /** Requests of this many bytes are too large here: the next ones are to be half as large. */
+    shrink: (tooMany: number): void => {
       mostBytes = Math.min(mostBytes, Math.floor(tooMany / 2))
     },
-    stop: (reason) => {
+    /** Ends a wait for the next record with this reason. */
+    stop: (reason: unknown): void => {
       stopped ??= { reason }
       interrupt(reason)
     },
-    close: async () => {
+    /** Ends the iterable, of which no more is read. */
+    close: async (): Promise<void> => {
       if (isOver) return
       isOver = true
       const closing = Promise.resolve(iterator.return?.()).catch(() => {})
@@ -119,8 +111,8 @@ type Written<Item> = { item: Item; text: string; bytes: number; values: number }
 
 // What the service takes, unless its operator set another BODY_LIMIT: 16 MiB with what stands around the records.
 const largestBody = 16 * 1024 * 1024 - 64
-// It reads at most 100 000 JSON values. Records with many fields that nobody knows are refused one by one if they come in
-// smaller requests; in a large one they would take the good ones with them.
+// It reads at most 100 000 JSON values. Records with many unknown fields are refused one by one if they come in smaller
+// requests; in a large one they would take the good ones with them.
 const mostValues = 90_000
 
 const goOn =

@@ -14,9 +14,8 @@ import { forgiveCompacted, noteMissing } from './missing.js'
 export type TurnedBack = { type: string; key: string }
 
 /**
- * Compares the accepted topics with what was expected of them, and ClickHouse with the topics. The topics are read to their
- * ends, whatever the range says: what came later may be what replaces an event of the range.
- * `written`: up to where the sink has committed. `isPublished`: whether integrity has published the batch at an offset.
+ * Compares the accepted topics, read to their ends, with what was expected, and ClickHouse with the topics. `written`: up to
+ * where the sink has committed. `isPublished`: whether integrity has published the batch at an offset.
  */
 export const checkAccepted = async (
   subject: Subject,

@@ -9,10 +9,7 @@ import { type CheckedType, readFrom, type Subject } from '../subject.js'
 /** How many rows are asked for at a time. */
 const mostRows = 250_000
 
-/**
- * Compares ClickHouse with the topics: whether each key has a row that is as new as the newest event of the key.
- * `readOn` reads what came to the topics since; it is called where a row is newer than every event that was read.
- */
+/** Whether each key has a row as new as its newest event. `readOn` reads the topics on, for a row that is newer still. */
 export const checkRows = async (
   subject: Subject,
   pack: readonly Stretch[],

@@ -13,10 +13,7 @@ export type WaitingBatch = { one: CheckedType; partition: number; batchId: strin
 // Their rows are held together.
 const batchesAtOnce = 200
 
-/**
- * Compares integrity.waiting with the log, from the records that began to wait on: each of them waits, or has ended in a way that
- * the log knows of.
- */
+/** Compares integrity.waiting with the log: what began to wait still waits, or has ended in a way that the log knows of. */
 export const checkWaits = async (subject: Subject, batches: readonly WaitingBatch[]): Promise<void> => {
   for (let from = 0; from < batches.length; from += batchesAtOnce) {
     const some = batches.slice(from, from + batchesAtOnce)
@@ -42,13 +39,9 @@ const checkState = ({ differences }: Subject, { one, partition, end }: WaitingBa
   const { counts, type, expectations } = one
   switch (row.state) {
     case 'waiting':
-      counts.waitingForReferences++
-      return
     case 'superseded':
-      counts.superseded++
-      return
     case 'cancelled':
-      counts.cancelled++
+      counts[countOf[row.state]]++
       return
     // What was refused is compared from the other side: its batch in the log leads to its row.
     case 'refused':
@@ -73,10 +66,9 @@ const checkState = ({ differences }: Subject, { one, partition, end }: WaitingBa
   }
 }
 
-/**
- * The same from the other side: batches in which records that waited were decided anew. `verdicts` were read before the rows are:
- * both are written in one transaction, so what a verdict says is in its row by now.
- */
+const countOf = { waiting: 'waitingForReferences', superseded: 'superseded', cancelled: 'cancelled' } as const
+
+/** The same from the other side. `verdicts` were read before the rows, and both are written in one transaction. */
 export const checkDecidedAnew = async (
   subject: Subject,
   { type, counts }: CheckedType,

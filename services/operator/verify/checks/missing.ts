@@ -25,10 +25,7 @@ export const noteMissing = (
   }
 }
 
-/**
- * Compaction removes an event that a newer one of its key has replaced. Where a missing event is old enough for that, the
- * topic is read once more to see whether there is such a newer one; if there is, the missing event is expected no longer.
- */
+/** A missing event may be compacted away: where a newer one of its key is on the topic, it is expected no longer. */
 export const forgiveCompacted = async (
   subject: Subject,
   { type, counts, expectations }: CheckedType,

@@ -35,9 +35,8 @@ const large = 64 * 1024
 const mostTogether = 512 * 1024
 
 /**
- * Sends to partitions of any topic. Small sends to one broker that come while a request is under way go together in the next
- * one: the broker handles one request of a connection at a time anyway, and a request costs it and us more than a message does.
- * Each send has an outcome of its own.
+ * Small sends to one broker that come while a request is under way go together in the next one: the broker handles one at a
+ * time anyway, and a request costs more than a message. Each send has an outcome of its own.
  */
 export const createAppend = (cluster: ProducingCluster, log: Log): Wire['send'] => {
   const queues = new Map<string, { waiting: QueuedSend[]; isBusy: boolean }>()
@@ -206,7 +205,7 @@ const toFailure = (error: unknown): unknown =>
 /** A connection whose login ended in between: kafkajs closes it, and the next try begins with a new login. */
 const illegalSaslState = 34
 
-/** Whether a broker said no, as opposed to nobody being reached: kafkajs calls both final when its own tries are used up. */
+/** Whether a broker said no, as opposed to none being reached: kafkajs calls both final when its own tries are used up. */
 const isFinal = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   if (error.cause instanceof Error) return isFinal(error.cause)

@@ -1,7 +1,7 @@
 import type { Broker } from 'kafkajs'
 
 /** A request as kafkajs made it for the version that it agreed on with the broker, and how it reads the answer. */
-export type BrokerCall = {
+type BrokerCall = {
   request: { apiVersion: number; encode: () => Promise<Encoded> }
   response: { decode: (answer: Buffer) => Promise<unknown>; parse: (decoded: unknown) => Promise<unknown> }
 }
@@ -12,10 +12,7 @@ type Encoded = { buf: Buffer; buffer: Buffer }
 /** kafkajs has this; its types leave it out. */
 type Lookup = (apiKey: number, definitions: unknown) => (options: unknown) => BrokerCall
 
-/**
- * The same broker, with its next call changed before kafkajs sends it. Connections, logins, versions, queues and timeouts stay
- * kafkajs's own; only bytes are written or read by us.
- */
+/** The same broker, with its next call changed: connections, logins, versions and timeouts stay kafkajs's own. */
 export const changingCalls = <B extends Broker>(broker: B, change: (call: BrokerCall) => BrokerCall): B => {
   const { lookupRequest } = broker as B & { lookupRequest: Lookup }
   const changed: Lookup = (apiKey, definitions) => (options) => change(lookupRequest(apiKey, definitions)(options))

@@ -6,16 +6,8 @@ import type { BrokerSocket, OpenSocket } from './socket.js'
 /** A client of kafkajs whose connections are made by this factory, with this many tries of its own. */
 export type ClientWith = (sockets: ISocketFactory, retries: number) => Client
 
-/** A cluster of kafkajs with connections that nobody shares: they can be cut off. */
-export type OwnCluster<C extends Cluster> = {
-  cluster: C
-  /** Ends the connections so that nothing that is still on its way on them arrives, and opens no others. */
-  reset: () => void
-  isReset: () => boolean
-}
-
-/** Not connected yet, and with none of kafkajs's own tries. */
-export const createOwnCluster = <C extends Cluster>(clientWith: ClientWith, open: OpenSocket): OwnCluster<C> => {
+/** A cluster of kafkajs with connections of its own, which can be cut off. Not connected yet, and without kafkajs's tries. */
+export const createOwnCluster = <C extends Cluster>(clientWith: ClientWith, open: OpenSocket) => {
   const sockets = new Set<BrokerSocket>()
   let isReset = false
   const client = clientWith((options) => {
@@ -28,8 +20,9 @@ export const createOwnCluster = <C extends Cluster>(clientWith: ClientWith, open
   const cluster = clusterOf<C>(client)
   return {
     cluster,
-    isReset: () => isReset,
-    reset: () => {
+    isReset: (): boolean => isReset,
+    /** Ends the connections so that nothing that is still on its way on them arrives, and opens no others. */
+    reset: (): void => {
       isReset = true
       // Reset, not closed: what a closed socket still holds, the operating system goes on delivering.
       for (const { socket, raw } of sockets) {

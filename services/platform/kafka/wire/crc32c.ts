@@ -1,7 +1,4 @@
-/**
- * The checksum of a record batch, CRC-32C. Node's own is another polynomial. Eight bytes at a time, each with a table of its
- * own: 0.9 to 1.5 ns a byte, where kafkajs, byte by byte, takes 2.5.
- */
+/** CRC-32C, eight bytes at a time with a table each: 0.9 to 1.5 ns a byte, where kafkajs takes 2.5. Node has another one. */
 export const crc32c = (bytes: Uint8Array, from: number, to: number): number => {
   let crc = -1
   let at = from

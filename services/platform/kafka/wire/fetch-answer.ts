@@ -20,10 +20,7 @@ type Asked = {
   bytes: number
 }
 
-/**
- * What kafkajs takes for one message: the only one of its partition's part of an answer, with all messages in it. kafkajs looks
- * at the offset, to fetch from behind it next time, and at whether it is a control record, which it hands to nobody.
- */
+/** What kafkajs takes for one message, with all of a partition's in it: it looks at offset and control record only. */
 export type StandIn = { offset: string; isControlRecord: boolean; received: Received[] }
 
 /** Reads Kafka's answer to a fetch, in the shape in which kafkajs's own decoder would hand it on. */

@@ -9,10 +9,7 @@ import type { OpenSocket } from './socket.js'
 export type PartitionReader = {
   /** The offset of the first message that is not older than this moment (in milliseconds); undefined where there is none. */
   offsetAt: (time: number) => Promise<number | undefined>
-  /**
-   * What one fetch brings from an offset on, and the offset behind all that it read: the end of a transaction takes an offset and is no
-   * message. Undefined at the partition's end.
-   */
+  /** What one fetch brings, and the offset behind all that it read, ends of transactions too. Undefined at the end. */
   read: (from: number) => Promise<{ messages: Received[]; next: number } | undefined>
 }
 

@@ -9,7 +9,7 @@ import { crc32c } from './crc32c.js'
 export type Received = { offset: number; timestamp: number; key: string | null; value: Buffer }
 
 /** Everything of a record batch before its records. */
-export type BatchHeader = {
+type BatchHeader = {
   /** How many bytes of the log the batch is, header included. */
   size: number
   firstOffset: number
@@ -22,10 +22,7 @@ export type BatchHeader = {
   count: number
 }
 
-/**
- * One record batch with these messages. Packed where that saves more than it costs; a batch of a megabyte is encoded in 5 ms,
- * and packed beside the event loop.
- */
+/** One record batch, packed where that saves more than it costs; a megabyte is encoded in 5 ms, and packed beside the event loop. */
 export const encodeBatch = async (messages: readonly Message[], timestamp: number): Promise<Buffer> => {
   const plain = encodeRecords(messages)
   if (plain.length - headerSize < packedFrom) return writeHeader(plain, { messages, timestamp, attributes: 0 })
