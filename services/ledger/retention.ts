@@ -1,6 +1,6 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import { type ConfigSchema, integer, type ValuesOf } from '#platform/process/config.js'
 import { inSteps } from '#platform/process/periodically.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
@@ -19,32 +19,23 @@ import { countPrunableWaits, pruneWaits } from './waiting/upkeep.js'
 // How long things are kept, from which moment on they are too old, and how the tables of Postgres are rid of them.
 
 export const retentionVariables = {
-  VERDICT_RETENTION_HOURS: {
-    type: 'integer',
-    // An Idempotency-Key is promised to work for a day.
-    minimum: 24,
-    default: 720,
-    description: 'how long verdicts are kept after their last use, and keyed interactions after they were recorded',
-  },
-  REJECTION_RETENTION_DAYS: {
-    type: 'integer',
-    minimum: 1,
-    default: 90,
-    description:
-      'how many whole days (UTC) rejections are kept. In ClickHouse also records that waited; integrity keeps what it knows of retries two weeks longer',
-  },
-  HISTORY_DAYS: {
-    type: 'integer',
-    minimum: 1,
-    description:
-      'how many whole days (UTC) a version of a record is kept after it was replaced; kept for good where not set. The current version always stays',
-  },
-  PRUNE_EVERY_SECONDS: {
-    type: 'integer',
-    minimum: 1,
-    default: 3600,
-    description: 'how often what is too old is looked for; the first time five minutes after the start at the latest',
-  },
+  // An Idempotency-Key is promised to work for a day.
+  VERDICT_RETENTION_HOURS: integer(
+    { minimum: 24, default: 720 },
+    'how long verdicts are kept after their last use, and keyed interactions after they were recorded',
+  ),
+  REJECTION_RETENTION_DAYS: integer(
+    { minimum: 1, default: 90 },
+    'how many whole days (UTC) rejections are kept. In ClickHouse also records that waited; integrity keeps what it knows of retries two weeks longer',
+  ),
+  HISTORY_DAYS: integer(
+    { minimum: 1 },
+    'how many whole days (UTC) a version of a record is kept after it was replaced; kept for good where not set. The current version always stays',
+  ),
+  PRUNE_EVERY_SECONDS: integer(
+    { minimum: 1, default: 3600 },
+    'how often what is too old is looked for; the first time five minutes after the start at the latest',
+  ),
 } as const satisfies ConfigSchema['properties']
 
 export type RetentionConfig = ValuesOf<typeof retentionVariables>

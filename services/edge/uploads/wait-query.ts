@@ -1,17 +1,13 @@
 import { type RequestError, requestError } from '#http/request-error.js'
-import type { ConfigSchema } from '#platform/process/config.js'
+import { type ConfigSchema, integer } from '#platform/process/config.js'
 
 // What a request says about references that are missing: ?missing_references=wait&wait_for=24h.
 
 export const waitVariables = {
-  MIN_WAIT_SECONDS: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 604_800,
-    default: 60,
-    description:
-      'the shortest time that a request may have its records wait for what they refer to. The longest is 7 days',
-  },
+  MIN_WAIT_SECONDS: integer(
+    { minimum: 1, maximum: 604_800, default: 60 },
+    'the shortest time that a request may have its records wait for what they refer to. The longest is 7 days',
+  ),
 } as const satisfies ConfigSchema['properties']
 
 type WaitQuery = { missing_references: 'refuse' | 'wait'; wait_for?: string }
