@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { rowsOf } from '#platform/postgres/rows.js'
 import type { AcceptedLoss } from './fence.js'
 
 // integrity.cursors: up to where each partition of the submitted log is decided. Locking a row is the fence: see fence.ts.
@@ -91,12 +92,12 @@ export const findPrunedBefore = async (
 }
 
 /** The losses that operators have accepted in this partition. */
-export const findAcceptedLosses = async (
+export const findAcceptedLosses = (
   connection: Connection | Pool,
   topic: string,
   partition: number,
-): Promise<AcceptedLoss[]> => {
-  const { rows } = await connection.query<AcceptedLoss>({
+): Promise<AcceptedLoss[]> =>
+  rowsOf(connection, {
     name: 'find-accepted-losses',
     text: `
       select from_offset as "from", until_offset as "until"
@@ -104,8 +105,6 @@ export const findAcceptedLosses = async (
       where topic = $1 and partition = $2`,
     values: [topic, partition],
   })
-  return rows
-}
 
 export const insertAcceptedLoss = async (
   connection: Connection,

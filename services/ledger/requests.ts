@@ -1,5 +1,6 @@
 import { numberList } from '#platform/postgres/lists.js'
 import type { Pool } from '#platform/postgres/postgres.js'
+import { changedBy } from '#platform/postgres/rows.js'
 import { type BatchParts, recordsIn, type VerdictEvent } from '#schemas/events.js'
 import { batchIdOf } from '#schemas/uuid.js'
 import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
@@ -161,8 +162,8 @@ export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]
  * Deletes at most `most` notes, the oldest first: notes past their time, and notes that are of no use any more because all of
  * their batches are decided. A note that outlived its verdicts would show its request as undecided again.
  */
-export const pruneRequests = async (pool: Pool, retentionHours: number, most: number): Promise<number> => {
-  const { rowCount } = await pool.query({
+export const pruneRequests = (pool: Pool, retentionHours: number, most: number): Promise<number> =>
+  changedBy(pool, {
     name: 'prune-requests',
     text: `
       delete from edge.requests
@@ -184,5 +185,3 @@ export const pruneRequests = async (pool: Pool, retentionHours: number, most: nu
       )`,
     values: [retentionHours, most],
   })
-  return rowCount ?? 0
-}

@@ -1,17 +1,11 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { changedBy, countOf } from '#platform/postgres/rows.js'
 import { type ConfigSchema, integer, type ValuesOf } from '#platform/process/config.js'
 import { inSteps } from '#platform/process/periodically.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { holdCursor, markPruned } from './cursors.js'
-import {
-  countPrunableKeyed,
-  countPrunableKeyedRequests,
-  pruneKeyedInteractions,
-  pruneKeyedRequests,
-} from './keyed-interactions.js'
-import { countPrunableRetries, pruneRetries } from './retries/claims.js'
 import { pruneOrders } from './retries/orders.js'
 import { countPrunableVerdicts, pruneVerdicts } from './verdicts.js'
 import { countPrunableWaits, pruneWaits } from './waiting/upkeep.js'
@@ -108,6 +102,8 @@ export const createRetention = (deps: {
   const { pool, onStep } = deps
   const prune = (what: Prunable, step: (most: number) => Promise<number>, signal?: AbortSignal): Promise<number> =>
     inSteps(step, { ...deps.steps, signal, onStep: (count) => onStep?.(what, count) })
+  const pruneAll = (table: TableByAge, before: Date, signal?: AbortSignal): Promise<number> =>
+    prune(table, (most) => pruneOld(pool, table, before, most), signal)
 
   // With the cursor locked, as integrity locks it: a batch that comes again at this moment either finds its verdict and
   // renews it, or is handled after the pruning.
@@ -132,9 +128,9 @@ export const createRetention = (deps: {
           verdicts && interactionVerdicts
             ? await countPrunableWaits(pool, { uploads: verdicts, interactions: interactionVerdicts })
             : 0,
-        keyed_interactions: verdicts ? await countPrunableKeyed(pool, verdicts) : 0,
-        keyed_requests: interactionVerdicts ? await countPrunableKeyedRequests(pool, interactionVerdicts) : 0,
-        retries: retries ? await countPrunableRetries(pool, retries) : 0,
+        keyed_interactions: verdicts ? await countOld(pool, 'keyed_interactions', verdicts) : 0,
+        keyed_requests: interactionVerdicts ? await countOld(pool, 'keyed_requests', interactionVerdicts) : 0,
+        retries: retries ? await countOld(pool, 'retries', retries) : 0,
       }
     },
     prune: async ({ verdicts, interactionVerdicts = verdicts, retries }, signal) => {
@@ -146,14 +142,12 @@ export const createRetention = (deps: {
         }
         const ended = { uploads: verdicts, interactions: interactionVerdicts }
         pruned.waits = await prune('waits', (most) => pruneWaits(pool, ended, most), signal)
-        const keyed = (most: number) => pruneKeyedInteractions(pool, verdicts, most)
-        pruned.keyed_interactions = await prune('keyed_interactions', keyed, signal)
+        pruned.keyed_interactions = await pruneAll('keyed_interactions', verdicts, signal)
         // Without its verdict such a row finds nothing: it may go a moment later.
-        const requests = (most: number) => pruneKeyedRequests(pool, interactionVerdicts, most)
-        pruned.keyed_requests = await prune('keyed_requests', requests, signal)
+        pruned.keyed_requests = await pruneAll('keyed_requests', interactionVerdicts, signal)
       }
       if (retries) {
-        pruned.retries = await prune('retries', (most) => pruneRetries(pool, retries, most), signal)
+        pruned.retries = await pruneAll('retries', retries, signal)
         // Without its claims an order says nothing that anybody needs.
         await inSteps((most) => pruneOrders(pool, retries, most), { ...deps.steps, signal })
       }
@@ -161,3 +155,28 @@ export const createRetention = (deps: {
     },
   }
 }
+
+/** Tables whose rows go by their age alone: the columns of their primary key, and when a row is from. */
+const byAge = {
+  keyed_interactions: { key: 'org_id, interaction_id', time: 'recorded_at' },
+  keyed_requests: { key: 'request_id, batch_id, place', time: 'decided_at' },
+  retries: { key: 'batch_id, index', time: 'rejected_at' },
+} as const
+type TableByAge = keyof typeof byAge
+
+/** Removes at most `most` rows from before a moment. Rows that another process is removing are left to that process. */
+export const pruneOld = (pool: Pool, table: TableByAge, before: Date, most: number): Promise<number> => {
+  const { key, time } = byAge[table]
+  return changedBy(pool, {
+    name: `prune-${table}`,
+    text: `
+      delete from integrity.${table}
+      where (${key}) in (
+        select ${key} from integrity.${table} where ${time} < $1 order by ${time} limit $2 for update skip locked
+      )`,
+    values: [before, most],
+  })
+}
+
+export const countOld = (pool: Pool, table: TableByAge, before: Date): Promise<number> =>
+  countOf(pool, `select count(*) as count from integrity.${table} where ${byAge[table].time} < $1`, [before])

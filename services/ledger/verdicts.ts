@@ -1,6 +1,7 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { numberList } from '#platform/postgres/lists.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { countOf, rowsOf } from '#platform/postgres/rows.js'
 import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
 import type { VerdictEvent, Waiting } from '#schemas/events.js'
 import { noneWaitedSince } from './waiting/upkeep.js'
@@ -68,11 +69,12 @@ export const findBatchDecidedAt = async (
 export type DecidedBatchAt = { offset: number; batch_id: string; request_id: string; org_id: string; records: number }
 
 /** What was decided in a stretch of a partition. For operators: no index leads to an offset, so this reads long. */
-export const findDecidedBetween = async (
+export const findDecidedBetween = (
   pool: Pool,
   { topic, partition, from, until }: { topic: string; partition: number; from: number; until: number },
-): Promise<DecidedBatchAt[]> => {
-  const { rows } = await pool.query<DecidedBatchAt>(
+): Promise<DecidedBatchAt[]> =>
+  rowsOf(
+    pool,
     `select submitted_offset as "offset", batch_id, request_id, org_id,
       accepted + json_array_length(refused) + coalesce(json_array_length(waiting), 0) + cardinality(gone) as records
     from integrity.verdicts
@@ -80,8 +82,6 @@ export const findDecidedBetween = async (
     order by submitted_offset`,
     [topic, partition, from, until],
   )
-  return rows
-}
 
 /** The verdicts on these batches without their places in the log, as uploaders get them. */
 export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly string[]): Promise<VerdictEvent[]> => {
@@ -164,8 +164,7 @@ export const findAcceptedBatches = async (
 ): Promise<{ batchId: string; accepted: number }[]> => {
   const { rows } = await pool.query<{ batch_id: string; accepted: number }>(
     // Partition by partition, so that the index by partition and last use finds them.
-    `
-    select v.batch_id, v.accepted
+    `select v.batch_id, v.accepted
     from integrity.cursors c
     join integrity.verdicts v on v.topic = c.topic and v.partition = c.partition
     where c.topic = $1 and coalesce(v.repeated_at, v.decided_at) >= $3 and v.decided_at >= $3
@@ -287,12 +286,8 @@ const forgetBodies = async (connection: Connection, requestIds: readonly string[
   })
 }
 
-export const countPrunableVerdicts = async (
-  pool: Pool,
-  committed: readonly Committed[],
-  before: Date,
-): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>({
+export const countPrunableVerdicts = (pool: Pool, committed: readonly Committed[], before: Date): Promise<number> =>
+  countOf(pool, {
     text: `
       select count(*) as count
       from unnest($1::text[], $2::integer[], $3::bigint[]) as published (topic, partition, next_offset)
@@ -301,8 +296,6 @@ export const countPrunableVerdicts = async (
         and ${noneWaitedSince('$4')}`,
     values: [committed.map((c) => c.topic), committed.map((c) => c.partition), committed.map((c) => c.offset), before],
   })
-  return rows[0]?.count ?? 0
-}
 
 /** What a verdict event carries, in the names of the columns. */
 export const verdictColumns = `batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,

@@ -1,5 +1,6 @@
 import { numberList } from '#platform/postgres/lists.js'
 import type { Pool } from '#platform/postgres/postgres.js'
+import { firstRow, rowsOf } from '#platform/postgres/rows.js'
 import type { WaitingEvent } from '#schemas/events.js'
 import { entityLists } from '../entities.js'
 import { keysOf, millisecondsOf, type WaitPlace } from './waits.js'
@@ -108,8 +109,8 @@ export const moveArrived = async (pool: Pool, arrived: readonly Arrived[]): Prom
 }
 
 /** Records whose time is over, and those that are due; each at most `most`. */
-export const findDue = async (pool: Pool, now: number, most: number): Promise<DueWait[]> => {
-  const { rows } = await pool.query<DueWait>({
+export const findDue = (pool: Pool, now: number, most: number): Promise<DueWait[]> =>
+  rowsOf(pool, {
     name: 'find-due',
     text: `
       (
@@ -130,8 +131,6 @@ export const findDue = async (pool: Pool, now: number, most: number): Promise<Du
       )`,
     values: [new Date(now), most],
   })
-  return rows
-}
 
 /** A waiting record as its lane gets it. */
 export type SentWait = WaitPlace & {
@@ -150,7 +149,7 @@ export type SentWait = WaitPlace & {
 /** Those of these records that still wait. */
 export const findWaitsToSend = async (pool: Pool, places: readonly WaitPlace[]): Promise<SentWait[]> => {
   if (places.length === 0) return []
-  const { rows } = await pool.query<SentWait>({
+  return rowsOf<SentWait>(pool, {
     name: 'find-waits-to-send',
     text: `
       select batch_id as "batchId", place, org_id as "orgId", type, request_id as "requestId",
@@ -162,7 +161,6 @@ export const findWaitsToSend = async (pool: Pool, places: readonly WaitPlace[]):
       order by topic, partition, org_id, version`,
     values: keysOf(places),
   })
-  return rows
 }
 
 /**
@@ -208,8 +206,8 @@ export const markSent = async (pool: Pool, sent: readonly DueWait[], now: number
 export type LookMoment = { snapshot: string; transaction: string }
 
 /** This moment, where there are records that have to be looked at, and wait since `before`. */
-export const findMoment = async (pool: Pool, before: number): Promise<LookMoment | undefined> => {
-  const { rows } = await pool.query<LookMoment>({
+export const findMoment = (pool: Pool, before: number): Promise<LookMoment | undefined> =>
+  firstRow(pool, {
     name: 'find-moment',
     text: `
       select pg_current_snapshot()::text as snapshot, pg_current_xact_id()::text as transaction
@@ -218,8 +216,6 @@ export const findMoment = async (pool: Pool, before: number): Promise<LookMoment
       )`,
     values: [new Date(before)],
   })
-  return rows[0]
-}
 
 /**
  * Looks whether what records wait for is there, of those that wait since `before` and were written before a moment; does nothing while a transaction from

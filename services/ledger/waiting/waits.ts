@@ -1,5 +1,6 @@
 import { numberList, textList, uuidList } from '#platform/postgres/lists.js'
 import type { Connection } from '#platform/postgres/postgres.js'
+import { changedBy, rowsOf } from '#platform/postgres/rows.js'
 import type { StillWaiting } from '#schemas/decide.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'
@@ -89,7 +90,7 @@ export const holdWaits = async (
   { orgIds, ids }: { orgIds: readonly string[]; ids: readonly string[] },
 ): Promise<HeldWait[]> => {
   if (ids.length === 0) return []
-  const { rows } = await connection.query<HeldWait>({
+  return rowsOf<HeldWait>(connection, {
     name: 'hold-waits',
     // `limit 1` keeps Postgres from comparing all that wait with all that is wanted, where it expects few to wait.
     text: `
@@ -112,7 +113,6 @@ export const holdWaits = async (
       where w.state = 'waiting'`,
     values: [textList(orgIds), uuidList(ids), type],
   })
-  return rows
 }
 
 /** Stores what decisions change among the records that wait, all of which are held. `messageOf` gives a record as it is kept, to be sent to its lane again. */
@@ -303,7 +303,7 @@ export const noteArrived = async (
   now: number,
 ): Promise<number> => {
   if (entities.length === 0) return 0
-  const { rowCount } = await connection.query({
+  return changedBy(connection, {
     name: 'note-arrived',
     text: `
       insert into integrity.waiting_arrived (org_id, type, id, arrived_at)
@@ -316,5 +316,4 @@ export const noteArrived = async (
       on conflict do nothing`,
     values: [...entityLists(entities), new Date(now)],
   })
-  return rowCount ?? 0
 }
