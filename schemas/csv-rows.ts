@@ -38,10 +38,7 @@ export const createRow = (most = mostCells, longest = longestLine): CsvRow => ({
 /** More than any header may have. */
 export const mostCells = 200
 
-/**
- * More than the longest record takes, in whatever way it is written: an offer may name 190 000 characters of branches, each of
- * up to twelve bytes.
- */
+/** More than the longest record takes: an offer may name 190 000 characters of branches, each of up to twelve bytes. */
 export const longestLine = 3 * 1024 * 1024
 
 const quote = 0x22

@@ -4,10 +4,7 @@ import type { Value } from '../field.js'
 import type { RecordType } from '../record.js'
 import { type AvroSource, createRead, createSkip, NotPlain, type Read, readBlock, readInt } from './plain-avro.js'
 
-/**
- * A submitted batch whose records were read only as far as a decision needs them: id, references, what the service assigned.
- * The rest of each record stays as it lies in the message.
- */
+/** A submitted batch whose records were read only as far as a decision needs them; the rest stays as it lies in the message. */
 export type ScannedBatch = SubmittedBatch & {
   message: Buffer
   /** Where in the message the fields of each record begin and end, in the order of `records`. */

@@ -60,10 +60,7 @@ export const acceptedSchema = (type: RecordType): AvroSchema => ({
   ],
 })
 
-/**
- * The type's own fields. A submitted record ends with them and an accepted event does, so that integrity copies their bytes
- * from the one into the other.
- */
+/** The type's own fields, with which a submitted record and an accepted event end: integrity copies their bytes. */
 export const columnFields = (type: RecordType): AvroField[] => Object.entries(columnsOf(type)).map(toAvroField)
 
 export const rejectedSchema = (): AvroSchema => ({

@@ -138,10 +138,7 @@ from ${database}.${logTableOf(type.type)} as log final`,
   )
 }
 
-/**
- * What the type's view showed at an earlier moment, as far as the history reaches back. The rows are read in the table's own
- * order, from its end, so the first one of each record is its newest by then.
- */
+/** What the type's view showed at an earlier moment. Read from the table's end, so a record's first row is its newest by then. */
 const asOfView = (type: RecordType): string => {
   const names = namesOf(viewColumns(type))
   const id = quote(type.id)
@@ -226,11 +223,10 @@ const waitingSql = createView(
   `select ${namesOf(waitingColumns)}\nfrom ${database}.${waitingLog} final\nwhere state = 'waiting'`,
 )
 
-/**
- * What was received, accepted and refused, of each organisation, type and day (UTC). Every accepted version counts, as every refusal
- * does: they are what came in. A row that was written twice counts once. A record that waits counts on the day on which it came; once
- * that has ended, it counts on the day of its end instead, as what became of it: so each record that came in counts once, at any time.
- */
+// What was received, accepted and refused, of each organisation, type and day (UTC). Every accepted version counts, as every
+// refusal does: they are what came in. A row that was written twice counts once. A record that waits counts on the day on which
+// it came; once that has ended, it counts on the day of its end instead, as what became of it: so each record that came in
+// counts once, at any time.
 const qualitySql = (types: readonly RecordType[]): string => `create or replace view ${database}.${qualityView} (
   org_id LowCardinality(String) comment 'the organisation that uploaded them',
   type LowCardinality(String) comment 'the type of the records',

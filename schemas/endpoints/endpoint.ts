@@ -1,9 +1,6 @@
 import { type ObjectOf, type Properties, type Schema, text, type ValueOf } from './values.js'
 
-/**
- * An address and what can be done there. From it follow the route with its scope, the reading of its query and body, the OpenAPI
- * document and the clients' types.
- */
+/** An address and what can be done there: route, reading of query and body, OpenAPI and the clients' types follow from it. */
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PUT'
   /** With `{name}` where a part of the address is a value. */

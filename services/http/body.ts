@@ -4,10 +4,7 @@ import { type RequestError, requestError } from './request-error.js'
 /** A body as JSON, with the SHA-256 of its text; or why there is none. */
 export type JsonBody = { json?: unknown; sha256: Buffer } | { error: RequestError }
 
-/**
- * What the app's parser made of this request's body; a route whose bodies are read in other ways too names their type. Where there is no
- * body at all, Fastify does not call the parser.
- */
+/** What the app's parser made of the body. Without a body, Fastify does not call the parser. */
 export const bodyOf = <Read extends JsonBody = JsonBody>(request: FastifyRequest): Read | { error: RequestError } =>
   (request.body as Read | undefined) ?? empty
 

@@ -13,11 +13,7 @@ export const lockCursor = async (
 ): Promise<number | undefined> => {
   const { rows } = await connection.query<{ next_offset: number | null }>({
     name: 'lock-cursor',
-    text: `
-      select next_offset
-      from integrity.cursors
-      where topic = $1 and partition = $2
-      for update`,
+    text: `select next_offset from integrity.cursors where topic = $1 and partition = $2 for update`,
     values: [topic, partition],
   })
   if (rows[0]) return rows[0].next_offset ?? undefined

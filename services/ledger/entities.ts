@@ -67,10 +67,7 @@ export const insertNewEntities = async (connection: Connection, entities: readon
 
 const uniqueViolation = '23505'
 
-/**
- * Postgres's id of the table that is the entity index now: `weir rebuild index` puts another table there, under the same
- * name.
- */
+/** Postgres's id of the table that is the entity index now: `weir rebuild index` puts another one under the same name. */
 export const findIndexId = async (connection: Connection): Promise<number | undefined> => {
   const { rows } = await connection.query<{ oid: number }>({
     name: 'find-index-id',

@@ -91,10 +91,7 @@ export const insertKeyedRequests = async (
 /** The verdict on the batch that an interaction was gathered in, and its place in that batch. */
 export type PlaceInVerdict = { verdict: VerdictEvent; place: number }
 
-/**
- * What became of one organisation's keyed interaction. Of several verdicts, because it was sent again, the one that accepted it
- * counts, or else the last.
- */
+/** What became of a keyed interaction. Of several verdicts the one that accepted it counts, or else the last. */
 export const findKeyedRequest = async (
   pool: Pool,
   orgId: string,

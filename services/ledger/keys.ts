@@ -127,10 +127,7 @@ export type StoredKey = {
 // A Postgres that hangs must not use up the pool: a connection whose answer is late is closed.
 const answerWithin = 5_000
 
-/**
- * A key that may be used now, found by the hash of its whole text: Postgres does the same work for a key_id that exists as
- * for one that does not, so that response times give nothing away.
- */
+/** A key that may be used now, found by its hash: Postgres works as long for a key_id that does not exist. */
 export const findKey = (pool: Pool, hash: Buffer): Promise<StoredKey | undefined> =>
   firstRow(pool, {
     name: 'find-key',

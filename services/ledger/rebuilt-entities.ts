@@ -2,8 +2,7 @@ import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { rowsOf } from '#platform/postgres/rows.js'
 import type { Entity } from './entities.js'
 
-// integrity.entities_rebuilt: a new entity index, built beside the one in use by `weir rebuild index`, which then swaps
-// them.
+// integrity.entities_rebuilt: a new entity index, built and swapped with the one in use by `weir rebuild index`.
 
 export type Cursor = { topic: string; partition: number; next_offset: number }
 export type NewIndex = { id: number; cursors: Cursor[] }
@@ -36,8 +35,7 @@ const copyFunction = `
   end
   $$`
 
-// The new table gets the owner, the grants and the comment of the old one: integrity may log in as another user than the
-// operator, and must be able to use the table after the swap.
+// The new table gets owner, grants and comment of the old one: integrity may log in as another user than the operator.
 const likeTheOldOne = `
   do $$
   declare old record;

@@ -5,9 +5,7 @@ import { type BatchParts, recordsIn, type VerdictEvent } from '#schemas/events.j
 import { batchIdOf } from '#schemas/uuid.js'
 import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
 
-// edge.requests: notes of requests that were not answered within a second, so that a look-up finds them before their
-// verdicts
-// are there.
+// edge.requests: notes of requests that took longer than a second, for look-ups before their verdicts are there.
 
 /** What is kept of a request that is not answered quickly: enough to answer a look-up before anything is decided. */
 export type NotedRequest = {
@@ -59,10 +57,7 @@ type NotedColumns = {
 }
 type Row = (VerdictRow | Record<keyof VerdictRow, null>) & (NotedColumns | Record<keyof NotedColumns, null>)
 
-/**
- * One organisation's request; that of another organisation is not found. One statement, so that no pruning falls between
- * the two tables.
- */
+/** One organisation's own request. One statement, so that no pruning falls between the two tables. */
 export const findRequest = async (pool: Pool, orgId: string, requestId: string): Promise<StoredRequest> => {
   const { rows } = await pool.query<Row>({
     name: 'find-request',

@@ -40,10 +40,7 @@ export const findVerdicts = async (
   return new Map(rows.map((row) => [row.batch_id, fromRow(row)]))
 }
 
-/**
- * The batch that was decided at an offset near the partition's end; undefined where it is not among the verdicts that were used
- * last. Only those are looked at, because no index leads to an offset.
- */
+/** The batch decided at an offset; undefined where it is not among the last used: no index leads to an offset. */
 export const findBatchDecidedAt = async (
   connection: Connection,
   { topic, partition, offset }: InLog,
@@ -87,19 +84,13 @@ export const findDecidedBetween = (
 export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly string[]): Promise<VerdictEvent[]> => {
   const { rows } = await pool.query<Row<VerdictEvent>>({
     name: 'find-verdicts-of-batches',
-    text: `
-      select ${verdictColumns}
-      from integrity.verdicts
-      where batch_id = any ($1::uuid[])`,
+    text: `select ${verdictColumns} from integrity.verdicts where batch_id = any ($1::uuid[])`,
     values: [batchIds],
   })
   return rows.map(fromRow)
 }
 
-/**
- * SHA-256 of the body that each of these requests was first decided with, by request id. For systems with one lane: all batches of
- * a request are in one partition there, so the lowest offset is the first.
- */
+/** The body (its SHA-256) that each request was first decided with. With one lane the lowest offset is the first. */
 export const findFirstBodies = async (
   connection: Connection,
   requestIds: readonly string[],
@@ -157,14 +148,15 @@ export const findDecidedRequests = async (pool: Pool, requestIds: readonly strin
  * The newest batches of an organisation and topic that were decided since then, with how many records of each were accepted. Without
  * those that integrity wrote itself (their request is the batch itself): events of records that waited name the batch they came in.
  */
-export const findAcceptedBatches = async (
+export const findAcceptedBatches = (
   pool: Pool,
   { org, topic, since }: { org: string; topic: string; since: Date },
   most: number,
-): Promise<{ batchId: string; accepted: number }[]> => {
-  const { rows } = await pool.query<{ batch_id: string; accepted: number }>(
+): Promise<{ batchId: string; accepted: number }[]> =>
+  rowsOf(
+    pool,
     // Partition by partition, so that the index by partition and last use finds them.
-    `select v.batch_id, v.accepted
+    `select v.batch_id as "batchId", v.accepted
     from integrity.cursors c
     join integrity.verdicts v on v.topic = c.topic and v.partition = c.partition
     where c.topic = $1 and coalesce(v.repeated_at, v.decided_at) >= $3 and v.decided_at >= $3
@@ -173,8 +165,6 @@ export const findAcceptedBatches = async (
     limit $4`,
     [topic, org, since, most],
   )
-  return rows.map(({ batch_id, accepted }) => ({ batchId: batch_id, accepted }))
-}
 
 // Column by column: as one JSON document it would be read, and a refused record's \u0000 would stop the consumer.
 export const insertVerdicts = async (connection: Connection, verdicts: readonly StoredVerdict[]): Promise<void> => {

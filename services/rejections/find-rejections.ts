@@ -182,8 +182,7 @@ export const findWanted = async (
   return found
 }
 
-// A version is a place in the submitted log, and the records of one id share a partition: so a version shows what came later,
-// where clocks might not.
+// Records of one id share a partition, so that their versions, places in the log, show what came later; clocks might not.
 const readCandidates = async (
   clickhouse: Reader,
   type: RecordType,

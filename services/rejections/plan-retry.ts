@@ -114,10 +114,8 @@ export const findOvertaken = async (
   return new Set(superseded.filter(({ supersededBy }) => !earlier.has(supersededBy ?? '')).map(rejectionName))
 }
 
-/**
- * The same rejections, with those as superseded whose id belongs to a record that waits: it came later, since a refusal that
- * comes later ends the waiting. To submit the older record now would take the place of the newer one.
- */
+// The same rejections, with those as superseded whose id belongs to a record that waits: it came later, since a refusal that
+// comes later ends the waiting. To submit the older record now would take the place of the newer one.
 const behindWaiting = async (pool: Pool, type: string, candidates: readonly Candidate[]): Promise<Candidate[]> => {
   const named = candidates.flatMap(({ org, id }) => (id === null ? [] : [{ orgId: org, id }]))
   const waiting = await findIdsThatWait(pool, type, named)

@@ -23,10 +23,8 @@ export const pruneDays = async (
   return rows
 }
 
-/**
- * The tables whose rows go by whole days. Records that waited go by the end of their time, which is the same in every change of
- * one: would the last change go before the others, an older one would show the record as waiting again.
- */
+// The tables whose rows go by whole days. Records that waited go by the end of their time, which is the same in every change of
+// one: would the last change go before the others, an older one would show the record as waiting again.
 const keptByDay = {
   rejections: { table: `${database}.${rejectionsLog}`, time: 'rejected_at' },
   waiting: { table: `${database}.${waitingLog}`, time: 'until' },

@@ -51,10 +51,7 @@ export const topicReferenceOf = (
   })
 }
 
-/**
- * The topics that others may subscribe to: all but the ones that Weir's services talk to each other through, whose form may change
- * with any version.
- */
+/** The topics that others may subscribe to. Those between Weir's own services may change with any version. */
 export const publicTopicsOf = (catalogue: Catalogue, layout?: Layout): Topic[] =>
   topicsOf(catalogue, layout).filter(({ name }) => !name.startsWith(submittedTopic('')) && name !== verdictsTopic)
 

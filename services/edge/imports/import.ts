@@ -17,8 +17,7 @@ import { ImportEnded } from './pieces.js'
 export type BatchLine = ValueOf<typeof importBatch>
 export type SummaryLine = ValueOf<typeof importSummary>
 
-// While one chunk is decided the next one is written and another one is read. More would make nothing faster: each of them
-// is as large as a full request.
+// One chunk is decided while the next is written and another read. More would make nothing faster.
 const mostInFlight = 3
 
 export type ImportDeps = {

@@ -58,10 +58,7 @@ export const createGather = (deps: {
   /** How wide the system is; throws while that is not known yet. */
   layout: () => Layout
   batchLimits: BatchLimits
-  /**
-   * Calls `send` when it is time to send what was gathered. `isAlone` where no batch is under way with which it might have been:
-   * who sends one interaction after another would only wait.
-   */
+  /** Calls `send` when it is time. `isAlone`: no batch is under way, so that waiting for others would only take time. */
   sendLater: (send: () => void, isAlone: boolean) => void
   figures: EdgeFigures
   now: () => number
@@ -109,8 +106,7 @@ export const createGather = (deps: {
       .catch((error) => {
         log.error({ err: error, interactions: open.waiting.length }, 'interactions not submitted')
         for (const { entry, resolve, reject } of open.waiting) {
-          // An interaction that the edge itself refused is answered already: nobody waits for it, and nobody would catch
-          // this.
+          // An interaction that the edge itself refused is answered already: a rejection would have no one to catch it.
           if (error instanceof Unavailable && !('refusal' in entry)) reject(error)
           else resolve('unknown')
         }

@@ -62,8 +62,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps): EndpointRo
     const recordedAt = deps.now()
     const entry = toEntry(body.json, { interaction_id: id, recorded_at: recordedAt })
     if ('refusal' in entry) {
-      // Answered at once. It still goes out with the next batch, to be published as a rejection; the client does not
-      // wait for that.
+      // Answered at once; it still goes out with the next batch, to be published as a rejection.
       gather(entry, null)
       return { error: refused(entry.refusal.problems) }
     }

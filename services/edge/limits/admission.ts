@@ -13,8 +13,7 @@ declare module 'fastify' {
 
 type Admitted = Hold & { isAnswered: boolean; isClosed: boolean }
 
-// A body up to this size counts in full from the start: weighing it piece by piece takes a stream, and for each
-// interaction that would cost more than it saves.
+// A body up to this size counts in full from the start: to weigh each interaction's would cost more than it saves.
 const small = 16 * 1024
 
 const message = 'there is too much to do at the moment; try again in a few seconds'

@@ -7,8 +7,7 @@ import type { EdgeFigures } from '../figures.js'
 
 /** How much one key may send. */
 export const rateVariables = {
-  // More than an edge with one core can answer in a second: tests and benchmarks do not reach it, a client in an
-  // endless loop does.
+  // More than an edge with one core can answer in a second: only a client in an endless loop reaches it.
   RATE_REQUESTS_PER_SECOND: integer(
     { minimum: 0, default: 2000 },
     'most requests of one key in a second, unless its organisation has a limit of its own; 0: no limit. Counted by each edge; `weir orgs limits` sets that of an organisation',

@@ -45,10 +45,7 @@ export type Network = {
   requestTimeout: number
 }
 
-/**
- * The network, and the certificate to serve it with. Throws where API keys would travel in the clear, or TLS would not
- * work.
- */
+/** The network and its certificate. Throws where API keys would travel in the clear, or TLS would not work. */
 export const openNetwork = (config: NetworkConfig): { network: Network; certificate: Certificate | undefined } => {
   const network = readNetwork(config)
   return { network, certificate: network.certificate && checkCertificate(readFiles(network.certificate)) }

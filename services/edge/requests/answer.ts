@@ -34,10 +34,7 @@ export const answerOf = (request: Answered, results: readonly BatchResult[]): An
   }),
 })
 
-/**
- * The HTTP status of the whole: that of its batches where they agree; 202 while nothing is wrong but not all is
- * decided.
- */
+/** The HTTP status of the whole: that of its batches where they agree; 202 while nothing is wrong but some is undecided. */
 export const overallStatus = (batches: readonly Pick<BatchAnswer, 'status'>[]): number => {
   const [first] = batches
   const has = (wanted: number) => batches.some(({ status }) => status === wanted)

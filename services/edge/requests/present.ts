@@ -10,10 +10,7 @@ export type PresentVerdict = VerdictEvent & { waited?: Waited[] }
 /** Whether something waited when this verdict was given. */
 export const hasWaits = ({ waiting }: VerdictEvent): boolean => (waiting?.length ?? 0) > 0
 
-/**
- * A verdict with what became of the records that waited. One of which nothing else is known is told as the verdict tells it, with the
- * time until which it waited at the most.
- */
+/** A verdict with what became of the records that waited; where nothing newer is known, as the verdict itself says it. */
 export const presentOf = (verdict: VerdictEvent, waits: readonly Wait[]): PresentVerdict => {
   if (!hasWaits(verdict)) return verdict
   const waitAt = new Map(

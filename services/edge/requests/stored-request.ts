@@ -59,9 +59,7 @@ export const resultsOfStored = ({ verdicts, noted }: KnownRequest, now: number):
 
 export const isDecided = (results: readonly BatchResult[]): boolean => results.length > 0 && undecidedIn(results) === 0
 
-/**
- * Batches that Kafka has will be decided. Of the others nothing is known once the request is no longer being published.
- */
+/** Batches that Kafka has will be decided. Of the others nothing is known once publishing has ended. */
 const resultsOfNoted = (noted: NotedRequest, verdicts: readonly PresentVerdict[], now: number): BatchResult[] => {
   const found = new Map(verdicts.map((verdict) => [verdict.batch_id, verdict]))
   const isPublishing = noted.written === null && now - noted.submittedAt < publishedWithin

@@ -19,10 +19,7 @@ const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 
 const longest = 7 * 86_400
 const usual = 86_400
 
-/**
- * How many milliseconds the records of a request wait for what they refer to; undefined where they are refused at once.
- * `shortestWait` is in milliseconds too.
- */
+/** How many milliseconds records wait for what they refer to (as `shortestWait`); undefined where they do not wait. */
 export const readWait = (
   { missing_references: missing, wait_for: given }: WaitQuery,
   shortestWait: number,

@@ -37,11 +37,9 @@ export type RelayDeps = {
   pace?: Pace
 }
 
-/**
- * `lookAfter`: how many milliseconds a record has waited before it is looked whether what it waits for is there; mostly it has come
- * by then. `tellEvery`: how often changes are published, and `tellAfter`: how old they are then; those of one record in this time are
- * published as one.
- */
+// `lookAfter`: how many milliseconds a record has waited before it is looked whether what it waits for is there; mostly it has
+// come by then. `tellEvery`: how often changes are published, and `tellAfter`: how old they are then; those of one record in
+// this time are published as one.
 type Pace = { lookAfter: number; tellEvery: number; tellAfter: number }
 const usualPace: Pace = { lookAfter: 2_000, tellEvery: 1_000, tellAfter: 1_000 }
 
@@ -153,10 +151,8 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   }
 }
 
-/**
- * Which records this process has sent to their lanes within half a minute, or up to a whole one. Only to spare lanes the same again:
- * where it is forgotten, as by a process that ends, they are sent once more.
- */
+// Which records this process has sent to their lanes within half a minute, or up to a whole one. Only to spare lanes the same
+// again: where it is forgotten, as by a process that ends, they are sent once more.
 const createSentLately = (now: () => number) => {
   let [newer, older] = [new Set<string>(), new Set<string>()]
   let turnsAt = 0

@@ -1,8 +1,7 @@
 import type { Pool } from '#platform/postgres/postgres.js'
 import { rowsOf } from '#platform/postgres/rows.js'
 
-// What was decided for an organisation lately, as integrity.verdicts tells. Type by type, so that the index
-// verdicts_of_organisation leads to each.
+// What was decided for an organisation lately, type by type: the index verdicts_of_organisation leads to each.
 
 /** What was decided in a stretch of time; `waiting` are the records that began to wait. */
 export type DecidedCount = { at: Date; type: string; accepted: number; refused: number; waiting: number }

@@ -24,10 +24,7 @@ export const layoutVariables = {
 
 export type LayoutVariables = ValuesOf<typeof layoutVariables>
 
-/**
- * For the start of a service: waits until the system is provisioned. Throws where the service was given another layout: waiting would
- * not help.
- */
+/** Waits until the system is provisioned. Throws where the service was given another layout: waiting would not help. */
 export const untilProvisioned = async (pool: Pool, patience: Patience, given: LayoutVariables): Promise<Layout> => {
   const layout = await patience.until('layout', () => readLayout(pool))
   refuseOtherLayout(layout, given)

@@ -34,10 +34,7 @@ export type Arrived = {
   last: WaitPlace | undefined
 }
 
-/**
- * At most `most` records that were waited for and are there, each with some of those that wait for it: `mostWaits` shared among
- * them, but a few of each.
- */
+/** At most `most` records that have arrived, each with some of those that wait for it: `mostWaits` shared among them. */
 export const findArrived = async (pool: Pool, most: number, mostWaits: number): Promise<Arrived[]> => {
   type Row = { orgId: string; type: string; id: string } & (DueWait | { [name in keyof DueWait]: null })
   const { rows } = await pool.query<Row>({

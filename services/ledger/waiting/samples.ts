@@ -14,10 +14,7 @@ export type WaitSample = {
   until: Date
 }
 
-/**
- * For each of these missing records of an organisation, at most `most` of those that wait for it. Which ones is left to the index:
- * the oldest of a million would have to be looked for.
- */
+/** For each missing record, at most `most` of those that wait for it; which ones, the index decides: no sorting. */
 export const findWaitSamples = async (
   db: Pool | Connection,
   orgId: string,

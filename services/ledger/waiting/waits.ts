@@ -80,10 +80,7 @@ export const findWhoWaits = async (
 /** A record that waits, held until the transaction ends. */
 export type HeldWait = StillWaiting & { orgId: string; id: string }
 
-/**
- * The records of these ids that wait, held until the transaction ends: one that is cancelled at this moment is either gone
- * already, or can no longer be cancelled.
- */
+/** The records of these ids that wait, held until the transaction ends: none of them can be cancelled meanwhile. */
 export const holdWaits = async (
   connection: Connection,
   type: string,
@@ -200,8 +197,7 @@ const endWaits = async (connection: Connection, ended: readonly EndedWait[], now
   })
 }
 
-// The id of a batch may be derived from an Idempotency-Key, and come again once its verdict is forgotten: then what is left of the
-// older row gives way.
+// A batch id derived from an Idempotency-Key may come again once its verdict is pruned: the older row then gives way.
 const insertWaits = async (
   connection: Connection,
   begun: readonly BegunWait[],

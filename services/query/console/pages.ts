@@ -9,10 +9,7 @@ export type Page = { type: string; etag: string; plain: Buffer; zipped: Buffer |
 /** Everything that is served is here by its path, as `app/main.js`: what is not in this map cannot be asked for. */
 export type Pages = ReadonlyMap<string, Page>
 
-/**
- * The console with the SDK that it imports: `files/<path>` is `<path>` below `clients`, so that imports from one to the other work as
- * they are compiled.
- */
+/** The console with the SDK that it imports: `files/<path>` is `<path>` below `clients`, so that imports work as compiled. */
 export const readConsole = (clients: string): Pages => {
   const files = ['console', 'typescript/src'].flatMap((folder) =>
     [...readPages(join(clients, folder))].map(([path, page]): [string, Page] => [`files/${folder}/${path}`, page]),
@@ -27,10 +24,7 @@ export const readConsole = (clients: string): Pages => {
   return pages.set('index.html', toPage(index.type, Buffer.from(html)))
 }
 
-/**
- * A module and all that it imports, directly or not. The page names them: a browser then fetches them side by side, and not one
- * import after another.
- */
+/** A module and all that it imports. The page names them, so that a browser fetches them side by side. */
 const modulesFrom = (pages: Pages, first: string): Set<string> => {
   const found = new Set([first])
   for (const path of found) {

@@ -67,10 +67,7 @@ export const publishedTo = ({ type, orgId, id, layout }: RecordName) => {
   return { topic, key, partition: partitionOf(key, partitionsOf(layout, topic)) }
 }
 
-/**
- * What happened to a record, oldest first, from its versions, refusals and waits. `before` is the version before the first that is
- * shown, where older ones are left out.
- */
+/** What happened to a record, oldest first. `before` is the version before the first that is shown, if any is left out. */
 export const stepsOf = (
   given: RecordName,
   known: {
@@ -102,10 +99,8 @@ export const stepsOf = (
   }
 
   const told = new Set<WaitedVersion>()
-  /**
-   * What was decided after waiting has the batch that it first came in. The tables are written apart, so its wait may still say
-   * `waiting`. What was decided when the wait began was another record of that batch, with the same id.
-   */
+  // What was decided after waiting has the batch that it first came in. The tables are written apart, so its wait may still say
+  // `waiting`. What was decided when the wait began was another record of that batch, with the same id.
   const arrivalOf = (
     one: { requestId: string; batchId: string },
     state: 'accepted' | 'refused',
