@@ -1,7 +1,6 @@
-import { bodyOf } from '#http/body.js'
 import { type EndpointRoute, on } from '#http/endpoint.js'
 import { keyConflict, newId } from '#http/ids.js'
-import { callerOf } from '#http/request-context.js'
+import { bodyOf, callerOf } from '#http/request-context.js'
 import { type RequestError, requestError, retryLater } from '#http/request-error.js'
 import type { Log } from '#platform/health/log.js'
 import type { Catalogue } from '#schemas/catalogue.js'

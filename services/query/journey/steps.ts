@@ -2,31 +2,14 @@ import type { BatchOrigin } from '#ledger/latest/sources.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { acceptedTopic, database, entityKey, viewOf } from '#schemas/derive/names.js'
 import { type Layout, partitionsOf } from '#schemas/derive/topics.js'
+import type { AnswerOf } from '#schemas/endpoints/endpoint.js'
+import type { followRecord } from '#schemas/endpoints/requests.js'
 import type { WaitState } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import { hasVersions, type RecordType, type Reference } from '#schemas/record.js'
 
 /** One thing that happened to a record. */
-export type JourneyStep = {
-  at: Date
-  kind:
-    | ('received' | 'accepted' | 'refused' | 'published' | 'stored' | 'changed' | 'deleted')
-    | ('waited' | 'superseded' | 'cancelled' | 'expired')
-  /** For people. */
-  words: string
-  request_id?: string
-  batch_id?: string
-  /** The id of the API key that it was sent with. */
-  key_id?: string
-  problems?: Problem[]
-  topic?: string
-  partition?: number
-  offset?: number
-  version?: number
-  row?: Record<string, unknown>
-  changes?: FieldChange[]
-}
-export type FieldChange = { field: string; before: unknown; after: unknown }
+export type JourneyStep = AnswerOf<typeof followRecord>['steps'][number] & { at: Date }
 
 /** A version of a record, as ClickHouse keeps it. */
 export type RecordVersion = {
@@ -203,7 +186,7 @@ const refusedStep = ({ requestId, batchId, rejectedAt, version, problems }: Refu
 
 const changeOf = (type: RecordType, before: Record<string, unknown>, after: Record<string, unknown>) => {
   const changes = Object.keys(type.fields)
-    .map((field): FieldChange => ({ field, before: before[field] ?? null, after: after[field] ?? null }))
+    .map((field) => ({ field, before: before[field] ?? null, after: after[field] ?? null }))
     .filter((one) => JSON.stringify(one.before) !== JSON.stringify(one.after))
   const isDeleted = Boolean(after.is_deleted) && !before.is_deleted
   const names = changes.map(({ field }) => field).join(', ')

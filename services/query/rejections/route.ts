@@ -13,7 +13,7 @@ import {
 } from '#schemas/endpoints/rejections.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reads } from '../reads.js'
-import { groupAnswer, orderAnswer, qualityAnswer, rejectionAnswer, skippedOf } from './answers.js'
+import { groupAnswer, orderAnswer, rejectionAnswer, skippedOf } from './answers.js'
 import { readPlace, toDays, toFilter, toRetry, writePlace } from './question.js'
 import type { OwnRejections } from './rejections.js'
 
@@ -55,7 +55,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     if ('problems' in asked) return { error: badRequest(asked.problems) }
     const { orgId } = callerOf(request)
     const days = await reads(orgId, () => rejections.quality(orgId, asked))
-    return 'error' in days ? days : { ...asked, days: days.map(qualityAnswer) }
+    return 'error' in days ? days : { ...asked, days }
   })
 
   const retry = on(retryRejections, async ({ body, sha256 }, request, reply) => {
