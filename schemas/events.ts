@@ -7,11 +7,11 @@ import type { Reference } from './record.js'
 /** A refusal by the edge. It carries the record itself, so that nothing that was sent is missing from the submitted log. */
 export type Refusal = Refused & { record: string; truncated: boolean }
 
+/** Where what an event is about came in. */
+type Origin = { org_id: string; request_id: string; batch_id: string }
+
 /** One batch of one request: what the edge publishes. */
-export type SubmittedBatch = {
-  org_id: string
-  request_id: string
-  batch_id: string
+export type SubmittedBatch = Origin & {
   /** This batch's number, from 1, and how many the request was cut into. */
   batch: number
   batches: number
@@ -65,27 +65,11 @@ export type BatchParts = { records: { length: number }; refusals: { length: numb
  */
 export type SubmittedRecord = { index: number; keyed_sha256: Buffer | null } & { [field: string]: Value | Buffer }
 
-export type AcceptedEvent = {
-  org_id: string
-  request_id: string
-  batch_id: string
-  accepted_at: number
-  version: number
-} & Values
+export type AcceptedEvent = Origin & { accepted_at: number; version: number } & Values
 
-export type RejectedEvent = {
-  org_id: string
-  request_id: string
-  batch_id: string
-  rejected_at: number
-  version: number
-  type: string
-} & Refusal
+export type RejectedEvent = Origin & Refusal & { rejected_at: number; version: number; type: string }
 
-export type VerdictEvent = {
-  org_id: string
-  request_id: string
-  batch_id: string
+export type VerdictEvent = Origin & {
   type: string
   batch: number
   batches: number
@@ -102,10 +86,7 @@ export type VerdictEvent = {
 export type WaitState = 'waiting' | 'accepted' | 'refused' | 'superseded' | 'cancelled'
 
 /** A change of what a waiting record's waiting has come to; of two with one batch and index, the higher version is the later. */
-export type WaitingEvent = {
-  org_id: string
-  request_id: string
-  batch_id: string
+export type WaitingEvent = Origin & {
   version: number
   type: string
   /** In the records of the request. */

@@ -1,6 +1,6 @@
 import { numberList } from '#platform/postgres/lists.js'
 import type { Pool } from '#platform/postgres/postgres.js'
-import { changedBy } from '#platform/postgres/rows.js'
+import { changedBy, listsOf } from '#platform/postgres/rows.js'
 import { type BatchParts, recordsIn, type VerdictEvent } from '#schemas/events.js'
 import { batchIdOf } from '#schemas/uuid.js'
 import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
@@ -115,7 +115,6 @@ export const findRequest = async (pool: Pool, orgId: string, requestId: string):
  * Idempotency-Key was used with another body.
  */
 export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]): Promise<Set<string>> => {
-  const column = <T>(value: (request: NotedRequest) => T): T[] => requests.map(value)
   const { rows } = await pool.query<{ request_id: string }>({
     name: 'save-requests',
     // Ordered, so that two edges that note the same requests wait for each other instead of deadlocking.
@@ -139,15 +138,11 @@ export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]
       where kept.org_id = excluded.org_id and kept.body_sha256 = excluded.body_sha256
       returning request_id`,
     values: [
-      column((r) => r.requestId),
-      column((r) => r.orgId),
-      column((r) => r.type),
-      column((r) => r.bodySha256),
+      ...listsOf(requests, 'requestId', 'orgId', 'type', 'bodySha256'),
       // An array of arrays must have rows of one length, so each row goes as its text.
-      column((r) => numberList(r.batchRecords)),
-      column((r) => new Date(r.submittedAt)),
-      column((r) => r.written),
-      column((r) => r.lanes),
+      requests.map(({ batchRecords }) => numberList(batchRecords)),
+      requests.map(({ submittedAt }) => new Date(submittedAt)),
+      ...listsOf(requests, 'written', 'lanes'),
     ],
   })
   return new Set(rows.map(({ request_id }) => request_id))

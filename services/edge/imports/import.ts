@@ -45,7 +45,7 @@ export type ImportDeps = {
  */
 export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | SummaryLine> {
   const inFlight: Promise<Decided>[] = []
-  const sum: Sum = { batches: 0, accepted: 0, refused: 0, waiting: 0, records: 0, decidedTo: 0 }
+  const sum: Sum = { records: 0, accepted: 0, refused: 0, waiting: 0, batches: 0, decidedTo: 0 }
   let reading: Promise<ImportChunk | string | undefined> | undefined
   let isWritten: Promise<boolean> = Promise.resolve(true)
   let isOver = false
@@ -97,7 +97,7 @@ export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | S
   }
 }
 
-type Sum = Record<'batches' | 'accepted' | 'refused' | 'waiting' | 'records' | 'decidedTo', number>
+type Sum = Record<'records' | 'accepted' | 'refused' | 'waiting' | 'batches' | 'decidedTo', number>
 /** What became of a chunk; `failure` says why nothing can follow it. */
 type Decided = { chunk: ImportChunk; upload?: Upload; results: readonly BatchResult[]; failure?: string }
 
@@ -192,9 +192,10 @@ const linesOf = ({ chunk, upload, results }: Decided, before: number): BatchLine
 
 const summaryOf = (
   { requestId, type, keyed }: ImportDeps,
-  { batches, accepted, refused, waiting, records, decidedTo }: Sum,
+  { decidedTo, ...counts }: Sum,
   fault: string | undefined,
 ): SummaryLine => {
+  const { records, accepted, waiting } = counts
   const isConflict = fault?.includes('Idempotency-Key')
   const goOn = keyed
     ? 'send the same body again with the same Idempotency-Key: what is decided is not decided again'
@@ -207,17 +208,5 @@ const summaryOf = (
       : isConflict
         ? fault
         : `${fault.replace(/; retrying is safe$/, '')}; ${goOn}`
-  return {
-    summary: {
-      request_id: requestId,
-      type: type.type,
-      records,
-      accepted,
-      refused,
-      waiting,
-      batches,
-      complete: fault === undefined,
-      message,
-    },
-  }
+  return { summary: { request_id: requestId, type: type.type, ...counts, complete: fault === undefined, message } }
 }

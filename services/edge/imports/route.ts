@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AskedOf, addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, requestError, retryLater } from '#http/request-error.js'
+import { type RequestError, requestError, tryLater } from '#http/request-error.js'
 import { importOf } from '#schemas/endpoints/uploads.js'
 import type { RecordType } from '#schemas/record.js'
 import { createToEntry } from '../batches/entries.js'
@@ -231,7 +231,5 @@ const wait = (ms: number, signal: AbortSignal): Promise<void> =>
 
 const asError = (error: unknown): { error: RequestError } => {
   if (!(error instanceof ImportEnded)) throw error
-  return {
-    error: { ...requestError(error.status, error.message), ...(error.status === 503 && { headers: retryLater }) },
-  }
+  return { error: (error.status === 503 ? tryLater : requestError)(error.status, error.message) }
 }

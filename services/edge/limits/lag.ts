@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, retryLater, sendError } from '#http/request-error.js'
+import { sendError, tryLater } from '#http/request-error.js'
 import { type ConfigSchema, integer } from '#platform/process/config.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { EdgeFigures } from '../figures.js'
@@ -14,11 +14,10 @@ export const lagVariables = {
   ),
 } as const satisfies ConfigSchema['properties']
 
-const lagging: RequestError = {
-  status: 503,
-  message: 'what was sent before is still to be decided; try again in a few seconds; retrying is safe',
-  headers: retryLater,
-}
+const lagging = tryLater(
+  503,
+  'what was sent before is still to be decided; try again in a few seconds; retrying is safe',
+)
 
 /**
  * Takes nothing in for a type of an organisation while integrity is far behind with it, or will be. Batches count until they are

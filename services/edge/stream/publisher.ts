@@ -1,3 +1,4 @@
+import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
 import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
@@ -50,27 +51,12 @@ export const createPublish =
       return written
     }
     // One after another within a partition, which keeps the order of a record's writes; the partitions side by side.
-    const lanes = [...inOrder(batches, partitionFor)]
+    const lanes = [...groupBy(batches, partitionFor)]
     const written = await Promise.all(lanes.map(([partition, lane]) => publishLane(partition, lane)))
     const isWritten = new Set(lanes.flatMap(([, lane], i) => lane.slice(0, written[i])))
     const firstMissing = batches.findIndex((batch) => !isWritten.has(batch))
     return firstMissing === -1 ? batches.length : firstMissing
   }
-
-/** The batches of each partition, in their order. */
-const inOrder = (
-  batches: readonly OutgoingBatch[],
-  partitionFor: SubmittedTopic['partitionFor'],
-): Map<number, OutgoingBatch[]> => {
-  const found = new Map<number, OutgoingBatch[]>()
-  for (const batch of batches) {
-    const partition = partitionFor(batch)
-    const lane = found.get(partition)
-    if (lane) lane.push(batch)
-    else found.set(partition, [batch])
-  }
-  return found
-}
 
 // Each send is put together when its turn comes: a large request is never held twice over, as records and as batches.
 function* sends(batches: readonly OutgoingBatch[], encode: SubmittedTopic['encode']): Generator<Message[]> {

@@ -97,22 +97,27 @@ export type MissingRecord = {
   firstUntil: Date
 }
 
+/** Of one organisation ($1) or of all, and of one type ($2) or of all. */
+const missingRecords = `
+    select f.org_id as "orgId", f.type, f.id, count(*) as waiting, min(w.since) as oldest, min(w.until) as "firstUntil"
+    from integrity.waiting_for f
+    join integrity.waiting w using (batch_id, place)
+    where ($1::text is null or f.org_id = $1) and ($2::text is null or f.type = $2)
+    group by f.org_id, f.type, f.id`
+type OfMissing = { orgId?: string | undefined; type?: string | undefined }
+
 /** Where a page ended. */
 export type AfterMissing = { oldest: Date; type: string; id: string }
 
 /** What is waited for, that which is waited for the longest first. */
 export const findMissing = (
   db: Pool | Connection,
-  filter: { orgId?: string | undefined; type?: string | undefined },
+  filter: OfMissing,
   page: { after?: AfterMissing | undefined; limit: number },
 ): Promise<MissingRecord[]> =>
   rowsOf(
     db,
-    `select f.org_id as "orgId", f.type, f.id, count(*) as waiting, min(w.since) as oldest, min(w.until) as "firstUntil"
-    from integrity.waiting_for f
-    join integrity.waiting w using (batch_id, place)
-    where ($1::text is null or f.org_id = $1) and ($2::text is null or f.type = $2)
-    group by f.org_id, f.type, f.id
+    `${missingRecords}
     having $3::timestamptz is null or (min(w.since), f.type, f.id) > ($3, $4::text, $5::uuid)
     order by min(w.since), f.type, f.id
     limit $6`,
@@ -173,18 +178,10 @@ export const cancelWaits = (db: Pool | Connection, filter: WaitFilter, most: num
   )
 
 /** What is waited for, that for which the most records wait first. */
-export const findMostMissed = (
-  db: Pool,
-  { orgId, type }: { orgId?: string | undefined; type?: string | undefined },
-  limit: number,
-): Promise<MissingRecord[]> =>
+export const findMostMissed = (db: Pool, { orgId, type }: OfMissing, limit: number): Promise<MissingRecord[]> =>
   rowsOf(
     db,
-    `select f.org_id as "orgId", f.type, f.id, count(*) as waiting, min(w.since) as oldest, min(w.until) as "firstUntil"
-    from integrity.waiting_for f
-    join integrity.waiting w using (batch_id, place)
-    where ($1::text is null or f.org_id = $1) and ($2::text is null or f.type = $2)
-    group by f.org_id, f.type, f.id
+    `${missingRecords}
     order by count(*) desc, min(w.since), f.type, f.id
     limit $3`,
     [orgId ?? null, type ?? null, limit],
@@ -193,7 +190,7 @@ export const findMostMissed = (
 /** How many records are missing, and how many wait for them: of one organisation or of all, for one type or for all. */
 export const countMissing = async (
   db: Pool,
-  { orgId, type }: { orgId?: string | undefined; type?: string | undefined },
+  { orgId, type }: OfMissing,
 ): Promise<{ missing: number; waiting: number }> => {
   const { rows } = await db.query<{ missing: number; waiting: number }>(
     `select count(distinct (org_id, type, id)) as missing, count(distinct (batch_id, place)) as waiting

@@ -207,42 +207,29 @@ const insertWaits = async (
   if (begun.length === 0) return
   // As one JSON text: to write sixteen arrays of texts takes this process three times as long.
   const rows = begun.map((one) => ({
-    batch_id: one.batchId,
-    place: one.place,
-    org_id: one.orgId,
-    type: one.type,
-    id: one.id,
-    request_id: one.requestId,
-    request_index: one.requestIndex,
-    version: one.version,
-    topic: one.topic,
-    partition: one.partition,
+    ...one,
     message: one.state === 'waiting' ? messageOf(one).toString('base64') : null,
-    keyed_sha256: one.keyedSha256?.toString('base64') ?? null,
-    missing: one.missing,
-    since: one.since,
-    until: one.until,
-    state: one.state,
+    keyedSha256: one.keyedSha256?.toString('base64') ?? null,
   }))
   await connection.query({
     name: 'insert-waits',
     text: `
       with begun as materialized (
-        select * from json_to_recordset($1) as w (batch_id uuid, place integer, org_id text, type text, id uuid,
-          request_id uuid, request_index integer, version bigint, topic text, partition integer, message text,
-          keyed_sha256 text, missing json, since bigint, until bigint, state text)
+        select * from json_to_recordset($1) as w ("batchId" uuid, place integer, "orgId" text, type text, id uuid,
+          "requestId" uuid, "requestIndex" integer, version bigint, topic text, partition integer, message text,
+          "keyedSha256" text, missing json, since bigint, until bigint, state text)
       ),
       waited_for as (
         insert into integrity.waiting_for (org_id, type, id, batch_id, place)
-        select distinct begun.org_id, m.type, m.id, begun.batch_id, begun.place
+        select distinct begun."orgId", m.type, m.id, begun."batchId", begun.place
         from begun
         cross join lateral json_to_recordset(begun.missing) as m (type text, id uuid)
         where begun.state = 'waiting'
       )
       insert into integrity.waiting as older (batch_id, place, org_id, type, id, request_id, request_index, version, topic,
         partition, message, keyed_sha256, missing, since, until, state, check_after, changed_at)
-      select batch_id, place, org_id, type, id, request_id, request_index, version, topic, partition,
-        decode(message, 'base64'), decode(keyed_sha256, 'base64'), missing,
+      select "batchId", place, "orgId", type, id, "requestId", "requestIndex", version, topic, partition,
+        decode(message, 'base64'), decode("keyedSha256", 'base64'), missing,
         to_timestamp(since / 1000.0), to_timestamp(until / 1000.0), state, pg_current_xact_id(), $2
       from begun
       on conflict (batch_id, place) do update set

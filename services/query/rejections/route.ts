@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { addEndpoints, badRequest, on } from '#http/endpoint.js'
 import { keyConflict } from '#http/ids.js'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, requestError, retryLater } from '#http/request-error.js'
+import { type RequestError, requestError, tryLater } from '#http/request-error.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import {
   listRejections,
@@ -106,8 +106,7 @@ const mostGroups = 500
 
 const absent = requestError(404, 'no retry of yours is known by this id')
 
-const busy: RequestError = {
-  status: 429,
-  message: 'what you had submitted again before is still under way; try again when GET of its Location says done',
-  headers: retryLater,
-}
+const busy = tryLater(
+  429,
+  'what you had submitted again before is still under way; try again when GET of its Location says done',
+)
