@@ -79,6 +79,9 @@ export type ParametersOf<E> = E extends { parameters: infer P extends Properties
 export type AnswerOf<E> = E extends { answers: infer A } ? Answered<A[keyof A]> : never
 type Answered<A> = A extends { schema: infer S } ? ValueOf<S> : never
 
+/** The answers of an endpoint that has one, with the status 200. */
+export const answered = <S extends Schema>(about: string, schema: S) => ({ 200: { about, schema } })
+
 /** A text of this media type, each line or event of which is as `each` says. */
 export const textOf = (mediaType: string, each: Schema, example: string, about?: string): Record<string, Content> => ({
   [mediaType]: { schema: text(about, { contentMediaType: mediaType, contentSchema: each }), example },

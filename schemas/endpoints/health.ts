@@ -1,4 +1,4 @@
-import { endpoint } from './endpoint.js'
+import { answered, endpoint } from './endpoint.js'
 import { errorAnswer } from './errors.js'
 import * as v from './values.js'
 
@@ -15,7 +15,7 @@ const readiness = v.named('Readiness', { status: v.oneOf(['ready', 'not_ready'])
 export const readHealth = endpoint('GET', '/healthz', 'read-health', 'health', {
   summary: 'Whether the process runs',
   isOpen: true,
-  answers: { 200: { about: 'It runs.', schema: v.object({ status: v.oneOf(['ok']) }) } },
+  answers: answered('It runs.', v.object({ status: v.oneOf(['ok']) })),
 })
 
 export const readReadiness = endpoint('GET', '/readyz', 'read-readiness', 'health', {

@@ -2,7 +2,7 @@ import { exampleOf, fieldSchema, namesOf, storedSchema } from '../derive/openapi
 import { readInteractions, writeScope } from '../derive/scopes.js'
 import { columnsOf, type RecordType } from '../record.js'
 import { derivedId } from '../uuid.js'
-import { endpoint } from './endpoint.js'
+import { answered, endpoint } from './endpoint.js'
 import { errorAnswer } from './errors.js'
 import * as v from './values.js'
 import { waitQuery } from './waiting.js'
@@ -91,14 +91,12 @@ export const listInteractionsOf = (type: RecordType) => {
       limit: v.limitTo(1000, 100),
       cursor: v.cursor,
     },
-    answers: {
-      200: {
-        about: 'A page.',
-        schema: v.object({
-          interactions: v.list<object>({ ...storedSchema(type), name: 'StoredInteraction' }),
-          next_cursor: v.nextCursor,
-        }),
-      },
-    },
+    answers: answered(
+      'A page.',
+      v.object({
+        interactions: v.list<object>({ ...storedSchema(type), name: 'StoredInteraction' }),
+        next_cursor: v.nextCursor,
+      }),
+    ),
   })
 }

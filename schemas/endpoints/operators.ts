@@ -1,5 +1,5 @@
 import { readKeys, writeKeys } from '../derive/scopes.js'
-import { endpoint } from './endpoint.js'
+import { answered, endpoint } from './endpoint.js'
 import { errorAnswer } from './errors.js'
 import * as v from './values.js'
 
@@ -59,7 +59,7 @@ export const listOrganisations = endpoint('GET', '/v1/operator/organisations', '
   summary: 'Every organisation',
   scope: readKeys,
   isForOperators: true,
-  answers: { 200: { about: 'Every organisation', schema: v.object({ organisations: v.list(organisation) }) } },
+  answers: answered('Every organisation', v.object({ organisations: v.list(organisation) })),
 })
 
 export const limitOrganisation = endpoint(
@@ -80,12 +80,7 @@ export const limitOrganisation = endpoint(
       }),
       example: { requests_per_second: 50, records_per_second: null },
     },
-    answers: {
-      200: {
-        about: 'Set how much each key of an organisation may send',
-        schema: v.object({ org: v.text(), ...limits }),
-      },
-    },
+    answers: answered('Set how much each key of an organisation may send', v.object({ org: v.text(), ...limits })),
   },
 )
 
@@ -101,7 +96,7 @@ export const listKeys = endpoint('GET', '/v1/operator/keys', 'list-keys', 'opera
       }),
     ),
   },
-  answers: { 200: { about: 'Every key, without its secret', schema: v.object({ keys: v.list(key) }) } },
+  answers: answered('Every key, without its secret', v.object({ keys: v.list(key) })),
 })
 
 export const issueKey = endpoint('POST', '/v1/operator/keys', 'issue-key', 'operators', {
@@ -156,7 +151,5 @@ export const revokeKey = endpoint('POST', '/v1/operator/keys/{key_id}/revoke', '
   isForOperators: true,
   parameters: { key_id: v.text() },
   body: { isOptional: true, schema: v.object({}), example: {} },
-  answers: {
-    200: { about: 'End a key for good', schema: v.object({ key_id: v.text(), org: v.text(), revoked_at: v.instant }) },
-  },
+  answers: answered('End a key for good', v.object({ key_id: v.text(), org: v.text(), revoked_at: v.instant })),
 })

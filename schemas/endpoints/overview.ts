@@ -1,5 +1,5 @@
 import { readRejections, readRequests } from '../derive/scopes.js'
-import { endpoint, textOf } from './endpoint.js'
+import { answered, endpoint, textOf } from './endpoint.js'
 import { rejection } from './rejections.js'
 import * as v from './values.js'
 
@@ -21,7 +21,7 @@ export const readOverview = endpoint('GET', '/v1/overview', 'read-overview', 're
   summary: 'Whether everything works, how fresh each type is, what was refused last',
   about: `The last refusals are null where the key lacks \`${readRejections}\`, or while they cannot be read.`,
   scope: readRequests,
-  answers: { 200: { about: 'How it goes.', schema: overview } },
+  answers: answered('How it goes.', overview),
 })
 
 const numbers = v.list(v.count())

@@ -1,4 +1,4 @@
-import { endpoint } from './endpoint.js'
+import { answered, endpoint } from './endpoint.js'
 import * as v from './values.js'
 
 // What any key may read: whose it is, and which types there are.
@@ -12,7 +12,7 @@ const me = v.named('Me', {
 
 export const readMe = endpoint('GET', '/v1/me', 'read-me', 'reference', {
   summary: 'Whose key this is',
-  answers: { 200: { about: 'Whose key this is', schema: me } },
+  answers: answered('Whose key this is', me),
 })
 
 const texts: v.Schema<Readonly<Record<string, string>>> = { type: 'object', additionalProperties: { type: 'string' } }
@@ -46,5 +46,5 @@ const typeReference = v.named('TypeReference', {
 export const listTypes = endpoint('GET', '/v1/types', 'list-types', 'reference', {
   summary: 'Every type, with its fields',
   about: 'From the catalogue: what is asked of each field, what refers to what, and an upload to copy.',
-  answers: { 200: { about: 'Every type, with its fields', schema: v.object({ types: v.list(typeReference) }) } },
+  answers: answered('Every type, with its fields', v.object({ types: v.list(typeReference) })),
 })

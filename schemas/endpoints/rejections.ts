@@ -1,7 +1,7 @@
 import { readRejections, writeRejections } from '../derive/scopes.js'
 import { problemCodes } from '../problem.js'
 import { derivedId } from '../uuid.js'
-import { endpoint } from './endpoint.js'
+import { answered, endpoint } from './endpoint.js'
 import * as v from './values.js'
 
 // An organisation's own refused records, and how good what came in was.
@@ -145,9 +145,7 @@ export const listRejections = endpoint('GET', '/v1/rejections', 'list-rejections
     "Newest first, your own organisation's only, a moment behind, for as long as rejections are kept. What is refused while you page is on the first page of the next walk. A page holds about 4 MiB of records at the most, so it may be shorter than `limit`; go on until `next_cursor` is null.",
   scope: readRejections,
   query: { ...filter, cursor: v.cursor, limit: v.limitTo(1000, 100) },
-  answers: {
-    200: { about: 'A page.', schema: v.object({ rejections: v.list(rejection), next_cursor: v.nextCursor }) },
-  },
+  answers: answered('A page.', v.object({ rejections: v.list(rejection), next_cursor: v.nextCursor })),
 })
 
 export const summariseRejections = endpoint('GET', '/v1/rejections/summary', 'summarise-rejections', 'rejections', {
@@ -156,15 +154,13 @@ export const summariseRejections = endpoint('GET', '/v1/rejections/summary', 'su
     'Grouped by type, code and field, the largest group first. A record with several problems counts in the group of each.',
   scope: readRejections,
   query: filter,
-  answers: {
-    200: {
-      about: 'The groups.',
-      schema: v.object({
-        groups: v.list(group),
-        complete: v.flag('false where there are more than 500 groups: the others are not shown'),
-      }),
-    },
-  },
+  answers: answered(
+    'The groups.',
+    v.object({
+      groups: v.list(group),
+      complete: v.flag('false where there are more than 500 groups: the others are not shown'),
+    }),
+  ),
 })
 
 export const retryRejections = endpoint('POST', '/v1/rejections/retry', 'retry-rejections', 'rejections', {
@@ -202,7 +198,7 @@ export const lookUpRetry = endpoint('GET', '/v1/rejections/retries/{request_id}'
   scope: readRejections,
   parameters: { request_id: v.uuid },
   passesOver: true,
-  answers: { 200: { about: 'How far it is.', schema: retryOrder } },
+  answers: answered('How far it is.', retryOrder),
 })
 
 export const readQuality = endpoint('GET', '/v1/quality', 'read-quality', 'rejections', {
@@ -214,5 +210,5 @@ export const readQuality = endpoint('GET', '/v1/quality', 'read-quality', 'rejec
     from: v.optional(v.meaning(v.day, 'the first day; by default 29 days before the last')),
     to: v.optional(v.meaning(v.day, 'the last day; by default today. At most 92 days in all')),
   },
-  answers: { 200: { about: 'The days.', schema: v.object({ from: v.day, to: v.day, days: v.list(qualityDay) }) } },
+  answers: answered('The days.', v.object({ from: v.day, to: v.day, days: v.list(qualityDay) })),
 })

@@ -1,5 +1,5 @@
 import { dataRead, readRequests } from '../derive/scopes.js'
-import { endpoint } from './endpoint.js'
+import { answered, endpoint } from './endpoint.js'
 import { uploadAnswer } from './uploads.js'
 import * as v from './values.js'
 
@@ -14,7 +14,7 @@ export const lookUpRequest = endpoint('GET', '/v1/requests/{request_id}', 'look-
   scope: readRequests,
   parameters: { request_id: v.uuid },
   passesOver: true,
-  answers: { 200: { about: 'The outcome so far.', schema: uploadAnswer } },
+  answers: answered('The outcome so far.', uploadAnswer),
 })
 
 const listedRequest = v.named('ListedRequest', {
@@ -40,9 +40,7 @@ export const listRequests = endpoint('GET', '/v1/requests', 'list-requests', 're
     limit: v.limitTo(200, 50),
     cursor: v.cursor,
   },
-  answers: {
-    200: { about: 'A page.', schema: v.object({ requests: v.list(listedRequest), next_cursor: v.nextCursor }) },
-  },
+  answers: answered('A page.', v.object({ requests: v.list(listedRequest), next_cursor: v.nextCursor })),
 })
 
 const steps = [
@@ -89,5 +87,5 @@ export const followRecord = endpoint('GET', '/v1/data/{type}/{id}/journey', 'fol
     'Everything that is known to have happened to one of your records, oldest first: received, waited for others, refused, accepted, published, stored, changed, deleted; what it refers to, and what refers to it. A moment behind, as the tables are. What was received names the API key that it was sent with, by its id; what was published names its offset on the topic, where it is still there and was found in time.',
   scope: dataRead,
   parameters: { type: v.recordType, id: v.uuid },
-  answers: { 200: { about: 'The way.', schema: journey } },
+  answers: answered('The way.', journey),
 })

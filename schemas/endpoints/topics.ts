@@ -1,5 +1,5 @@
 import { dataRead } from '../derive/scopes.js'
-import { endpoint, textOf } from './endpoint.js'
+import { answered, endpoint, textOf } from './endpoint.js'
 import * as v from './values.js'
 
 // The public topics, and the events on them.
@@ -22,7 +22,7 @@ export const listTopics = endpoint('GET', '/v1/topics', 'list-topics', 'referenc
   summary: 'Every public topic',
   about:
     'What downstream teams can subscribe to: key, Avro schema, partitions, what is promised, and a consumer to copy.',
-  answers: { 200: { about: 'Every public topic', schema: v.object({ topics: v.list(topicReference) }) } },
+  answers: answered('Every public topic', v.object({ topics: v.list(topicReference) })),
 })
 
 export const topicEvent = v.named('TopicEvent', {
@@ -40,7 +40,7 @@ export const listTopicEvents = endpoint('GET', '/v1/topics/{topic}/events', 'lis
   scope: dataRead,
   parameters: { topic: v.text() },
   query: { limit: v.limitTo(100, 20) },
-  answers: { 200: { about: 'The events.', schema: v.object({ events: v.list(topicEvent), next: none }) } },
+  answers: answered('The events.', v.object({ events: v.list(topicEvent), next: none })),
 })
 
 export const watchTopic = endpoint('GET', '/v1/topics/{topic}/events/live', 'watch-topic', 'requests', {

@@ -189,7 +189,7 @@ export const uploadExample = (type: RecordType, status: ExampleStatus): object =
   const refused = (at: number) => ({ errors: [{ index: at, id: null, problems: [problem] }] })
   const first = `the first is records[${status === 207 ? 1 : 0}]: ${problem.message}`
   const unknown = `outcome unknown; retrying is safe; GET /v1/requests/${requestIdExample} tells`
-  const told = {
+  const outcome = {
     200: { status: 'success', message: '1 record accepted', error: null },
     202: { status: 'pending', message: 'not decided yet', error: null },
     207: { status: 'partial', message: '1 of 2 records accepted', error: `1 of 2 records refused; ${first}` },
@@ -200,7 +200,7 @@ export const uploadExample = (type: RecordType, status: ExampleStatus): object =
   const errors = status === 207 ? refused(1) : status === 400 ? refused(0) : {}
   return {
     ...request,
-    batches: [{ batch: 1, status, data: { ...told, ...request, batch_id: batchIdExample, ...errors } }],
+    batches: [{ batch: 1, status, data: { ...outcome, ...request, batch_id: batchIdExample, ...errors } }],
   }
 }
 

@@ -1,5 +1,5 @@
 import { readWaiting, writeWaiting } from '../derive/scopes.js'
-import { endpoint } from './endpoint.js'
+import { answered, endpoint } from './endpoint.js'
 import * as v from './values.js'
 
 // Records that wait for what they refer to.
@@ -75,16 +75,14 @@ export const listMissing = endpoint('GET', '/v1/waiting', 'list-missing', 'waiti
     cursor: v.cursor,
     limit: v.limitTo(1000, 100),
   },
-  answers: {
-    200: {
-      about: 'A page.',
-      schema: v.object({
-        missing: v.list(missingRecord),
-        waiting: v.count('how many of your records wait in all; one that waits for two is one'),
-        next_cursor: v.nextCursor,
-      }),
-    },
-  },
+  answers: answered(
+    'A page.',
+    v.object({
+      missing: v.list(missingRecord),
+      waiting: v.count('how many of your records wait in all; one that waits for two is one'),
+      next_cursor: v.nextCursor,
+    }),
+  ),
 })
 
 export const listWaiting = endpoint('GET', '/v1/waiting/records', 'list-waiting', 'waiting', {
@@ -93,9 +91,7 @@ export const listWaiting = endpoint('GET', '/v1/waiting/records', 'list-waiting'
     'One by one, the oldest first. What became of one that no longer waits is told by `GET /v1/requests/{request_id}`.',
   scope: readWaiting,
   query: { ...filter, cursor: v.cursor, limit: v.limitTo(1000, 100) },
-  answers: {
-    200: { about: 'A page.', schema: v.object({ records: v.list(waitingRecord), next_cursor: v.nextCursor }) },
-  },
+  answers: answered('A page.', v.object({ records: v.list(waitingRecord), next_cursor: v.nextCursor })),
 })
 
 export const cancelWaiting = endpoint('POST', '/v1/waiting/cancel', 'cancel-waiting', 'waiting', {
@@ -108,13 +104,11 @@ export const cancelWaiting = endpoint('POST', '/v1/waiting/cancel', 'cancel-wait
     example: { missing_type: 'shops', missing_id: '3f2b8c1e-9d4a-4e7f-8a1b-2c3d4e5f6a7b' },
     insteadOfQuery: 'which records are meant stands in the body',
   },
-  answers: {
-    200: {
-      about: 'They wait no longer.',
-      schema: v.object({
-        cancelled: v.count('how many waited until now'),
-        complete: v.flag('false where there are more: the same request again goes on'),
-      }),
-    },
-  },
+  answers: answered(
+    'They wait no longer.',
+    v.object({
+      cancelled: v.count('how many waited until now'),
+      complete: v.flag('false where there are more: the same request again goes on'),
+    }),
+  ),
 })
