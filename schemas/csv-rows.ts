@@ -126,7 +126,7 @@ const endRow = (csv: Buffer, at: number, isQuoted: boolean, row: CsvRow): number
   return at + 1 > csv.length ? at : at + 1
 }
 
-/** A quote that nobody closes would make one row of all that follows: the row ends with the line of the quote. */
+/** A quote that is never closed would make one row of all that follows: the row ends with the line of the quote. */
 const leaveOpened = (csv: Buffer, start: number, opened: number, isLast: boolean, row: CsvRow): number => {
   row.lineEnds = 0
   for (let at = start; at < opened; at++) if (csv[at] === lineFeed) row.lineEnds++

@@ -33,10 +33,7 @@ export type SubmittedBatch = Origin & {
   key_id?: string | null
 }
 
-/**
- * A record that waited. `index` is its place in this batch; the others say where it was first submitted: its request, its batch,
- * its place in that batch and in the request, and the version of that place, which tells it from older and newer ones of its id.
- */
+/** A record that waited. `index` is its place in this batch; the rest says where it was first submitted, as which version. */
 export type Resumed = {
   index: number
   request_id: string
@@ -59,10 +56,7 @@ export const recordsIn = ({ records, refusals }: BatchParts): number => records.
 /** What a batch holds, in whatever form. */
 export type BatchParts = { records: { length: number }; refusals: { length: number } }
 
-/**
- * `index` is counted in the request, from the batch's first record on: where a request is cut by lanes, a batch does not hold
- * neighbours. A keyed record (an interaction with an Idempotency-Key) is taken once only.
- */
+/** `index` is counted in the request, from the batch's first record on: lanes leave gaps. A keyed record is taken once only. */
 export type SubmittedRecord = { index: number; keyed_sha256: Buffer | null } & { [field: string]: Value | Buffer }
 
 export type AcceptedEvent = Origin & { accepted_at: number; version: number } & Values

@@ -40,7 +40,7 @@ export const createEntityMemory = (most: number) => {
 
 // A slot holds a number for organisation and type, with the way it was seen, and the four words of the UUID.
 const wordsInSlot = 5
-// Slots that are looked at for one entity. So nobody can make this slow by choosing ids that all belong into one slot.
+// Slots that are looked at for one entity. Ids chosen to belong into one slot cannot make this slow.
 const mostLooks = 16
 
 /** A hash table in one piece of memory: an entity is found by one look at it, where texts lie scattered. */

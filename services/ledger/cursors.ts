@@ -3,7 +3,7 @@ import { rowsOf } from '#platform/postgres/rows.js'
 import type { AcceptedLoss } from './fence.js'
 
 // integrity.cursors: up to where each partition of the submitted log is decided. Locking a row is the fence: see fence.ts.
-// integrity.accepted_losses: what lies below a cursor, was lost by Kafka, and is missed by nobody any more.
+// integrity.accepted_losses: what lies below a cursor, was lost by Kafka, and is no longer missed.
 
 /** Holds the partition's cursor until the transaction ends; undefined where nothing of the partition was ever decided. */
 export const lockCursor = async (

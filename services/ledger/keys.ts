@@ -66,10 +66,7 @@ export const issueKey = async (
 
 export type RotatedKey = IssuedKey & { old: Key; endsAt: Date }
 
-/**
- * Makes a key like another one, which ends `grace` milliseconds from now. Without a lifetime the new one lives as long as the old one
- * was given. `check` throws where the old one cannot be replaced; it is called with undefined where there is none.
- */
+/** Makes a key like another one, which ends in `grace` ms. `check` throws where the old one, or none, cannot be replaced. */
 export const rotateKey = async (
   pool: Pool,
   keyId: string,

@@ -148,10 +148,7 @@ export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]
   return new Set(rows.map(({ request_id }) => request_id))
 }
 
-/**
- * Deletes at most `most` notes, the oldest first: notes past their time, and notes that are of no use any more because all of
- * their batches are decided. A note that outlived its verdicts would show its request as undecided again.
- */
+/** Deletes at most `most` old notes, and notes whose batches are all decided: they must not outlive their verdicts. */
 export const pruneRequests = (pool: Pool, retentionHours: number, most: number): Promise<number> =>
   changedBy(pool, {
     name: 'prune-requests',

@@ -76,10 +76,7 @@ export const interactionVerdictsBefore = (now: number, verdicts: Date): Date =>
 export type Prunable = 'verdicts' | 'waits' | 'keyed_interactions' | 'keyed_requests' | 'retries'
 export type PrunedCounts = Record<Prunable, number>
 
-/**
- * What is pruned: verdicts and keyed interactions last used before a moment, with what is known of records that waited; verdicts on interactions, with the request ids that
- * find them, last used before another (the same, where none is given); and retries of rejections from before one.
- */
+/** What is too old: verdicts with keyed interactions and waits, verdicts on interactions with their request ids, retries. */
 export type Cutoffs = {
   verdicts?: Date | undefined
   interactionVerdicts?: Date | undefined

@@ -8,18 +8,12 @@ import { noneWaitedSince } from './waiting/upkeep.js'
 
 // integrity.verdicts: the decision on each batch. It is written once and never changed; pruning removes old ones.
 
-/**
- * A verdict as it is kept, with the topic, partition and offset of the message that was decided. `key_id` is the API key that the batch
- * was sent with, where that is known; it is written, and read by `findSources` alone.
- */
+/** A verdict as it is kept, with the place of the message that was decided, and the API key (read by `findSources` alone). */
 export type StoredVerdict = PlacedVerdict & { topic: string; partition: number; key_id?: string }
 
 type InLog = { topic: string; partition: number; offset: number }
 
-/**
- * Whether this message is the one that was decided. A batch can lie in the log more than once, when a request was sent again:
- * only the message that was decided leads to events; for the others only the verdict is published again.
- */
+/** Whether this message of a batch is the one that was decided: only that one leads to events, others repeat the verdict. */
 export const isTheOneDecided = (verdict: StoredVerdict, { topic, partition, offset }: InLog): boolean =>
   verdict.topic === topic && verdict.partition === partition && verdict.submitted_offset === offset
 
@@ -144,10 +138,7 @@ export const findDecidedRequests = async (pool: Pool, requestIds: readonly strin
   return new Set(rows.map(({ request_id }) => request_id))
 }
 
-/**
- * The newest batches of an organisation and topic that were decided since then, with how many records of each were accepted. Without
- * those that integrity wrote itself (their request is the batch itself): events of records that waited name the batch they came in.
- */
+/** The newest decided batches with accepted records, without those that integrity wrote itself (request and batch are one). */
 export const findAcceptedBatches = (
   pool: Pool,
   { org, topic, since }: { org: string; topic: string; since: Date },

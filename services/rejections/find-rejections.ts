@@ -20,7 +20,7 @@ export type Rejection = RejectionId & {
   /** Its place in the submitted log: of two records with one id, the higher one came later. */
   version: number
   problems: Problem[]
-  /** As JSON; of a message that nobody could read, its bytes in base64. */
+  /** As JSON; of a message that was unreadable, its bytes in base64. */
   record: string
   truncated: boolean
 }
@@ -30,10 +30,7 @@ type RejectionRow = Omit<Rejection, 'rejectedAt' | 'version'> & { rejectedAt: st
 /** A place among the rejections, in the order in which they are listed. */
 export type RejectionPlace = RejectionId & { rejectedAt: Date }
 
-/**
- * The rejections that are meant: the newest first, those of one batch in its order; only those behind `after`, where it is given. With
- * `mostBytes`, no more than have about this many bytes of records together, and at least one.
- */
+/** The rejections that are meant, behind `after`, the newest first; about `mostBytes` of records at the most, but at least one. */
 export const findRejections = async (
   clickhouse: Reader,
   filter: Filter & { index?: number; after?: RejectionPlace },

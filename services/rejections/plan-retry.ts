@@ -129,10 +129,7 @@ const lookBack = 3_600_000
 // Their ids travel in the address.
 const mostBatches = 3000
 
-/**
- * Whether ClickHouse shows all that was accepted of a type of an organisation by now. Until it does, it cannot tell what has been
- * overtaken: to submit an old record then could undo an upload of a moment ago.
- */
+/** Whether ClickHouse shows all that was accepted by now; until then it cannot tell what a retry would undo. */
 export const hasCaughtUp = async (
   { pool, clickhouse, catalogue }: Sources,
   { org, type: name }: Pick<Job, 'org' | 'type'>,

@@ -63,7 +63,7 @@ const nameOf = ([batchId, index]: GroupRow['newest']): string => rejectionName({
 
 type SampleRow = Omit<GroupSample, 'record' | 'truncated'> & { sampled: string; is_cut: number }
 
-// Of many groups, each with a record of 64 KiB, nobody could make anything.
+// Many groups, each with a record of 64 KiB, would be of no use to a reader.
 const mostSampled = 4096
 
 /** The rejections that stand for the groups. A problem's message differs from one to the next, so each is shown with its own. */

@@ -82,10 +82,7 @@ const hashOf = (json: Buffer, from: number, to: number): number => {
   return hash
 }
 
-/**
- * The first thing that JSON.parse has changed silently, if any: of two fields with one name it keeps the last, and a number
- * too close to zero becomes zero. Both show in the counts, so the text is read a second time only where the counts differ.
- */
+/** The first thing that JSON.parse has changed silently, if any: a doubled field, or a number that became zero. */
 export const lossOf = (text: string, json: unknown, counts: JsonCounts): Loss | undefined => {
   const kept = countKept(json)
   if (counts.names === kept.names && !(counts.mayVanish && kept.hasZero)) return undefined

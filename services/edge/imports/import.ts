@@ -91,7 +91,7 @@ export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | S
     }
     yield summaryOf(deps, sum, fault)
   } finally {
-    // Where nobody reads the answer any more.
+    // Where the answer is no longer read.
     const chunk = await reading
     if (typeof chunk === 'object') chunk.share.release()
   }
@@ -157,7 +157,7 @@ const recordsOf = (outcome: BatchResult['outcome'], batch: OutgoingBatch | undef
 const describeError = ({ status, message }: RequestError, { lines }: ImportChunk): string =>
   status === 409 ? `from line ${lines[0]} on, this Idempotency-Key was used with another body; use a new key` : message
 
-/** Why an import ends; what is written for nobody's eyes is logged instead. */
+/** Why an import ends; an error of our own is logged instead of shown. */
 const reasonOf = (error: unknown, deps: Pick<ImportDeps, 'onFailure'>): string => {
   if (error instanceof ImportEnded) return error.message
   const { status, message } = toRequestError(error)

@@ -143,7 +143,7 @@ const addImport = (
   addEndpoints(app, deps.catalogue, [post])
 }
 
-// So much of an answer waits for a client that sends all of its body before it reads.
+// This much of an answer waits for a client that sends all of its body before it reads.
 const mostUnread = 1024 * 1024
 
 /** The lines as they are sent. A client that does not read them is given up on. */
@@ -170,7 +170,7 @@ async function* written(
 
 const lingerMs = 2_000
 
-/** Lets what is left of the body come and go: nobody reads it any more. */
+/** Lets what is left of the body come and go unread. */
 const letGo = ({ raw }: FastifyRequest, within: number): void => {
   raw.unpipe()
   raw.removeAllListeners('readable')
@@ -216,7 +216,7 @@ const untilTaken = async (take: () => number, signal: AbortSignal): Promise<void
   for (let ms = take(); ms > 0; ms = take()) await wait(ms, signal)
 }
 
-/** Throws once so many milliseconds have passed. */
+/** Throws once `ms` milliseconds have passed. */
 const within = (ms: number): (() => void) => {
   const deadline = performance.now() + ms
   return () => {

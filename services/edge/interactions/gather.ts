@@ -12,10 +12,7 @@ import type { Entry } from '../batches/entries.js'
 import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
 
-/**
- * An interaction on its way: validated, with the SHA-256 of the body that it came in, and the request id and the interaction's own id
- * that are derived from its Idempotency-Key; null where it came without one. One that was refused has no id.
- */
+/** An interaction on its way. The keyed ids are derived from its Idempotency-Key; null without one, or where it is refused. */
 export type Interaction = {
   entry: Entry
   bodySha256: Buffer

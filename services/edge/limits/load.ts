@@ -53,10 +53,7 @@ export const boundsOf = (config: ValuesOf<typeof loadVariables> & { BODY_LIMIT: 
 // How long a large body waits for its turn: as long as a client that is turned away is asked to wait.
 const turnWithin = 5_000
 
-/**
- * A body's share of the bytes in flight. It grows as the body arrives: if the declared size counted from the start, a few
- * clients that declare much and send little would keep out everybody else.
- */
+/** A body's share of the bytes in flight. It grows with the body: by declared sizes a few clients would keep out everybody. */
 export type Hold = {
   /** Makes the share this large, if there is room for it; whether there is. */
   growTo: (bytes: number) => boolean

@@ -13,10 +13,7 @@ import type { VerdictEvent } from '#schemas/events.js'
 import { createPublish, openSubmittedTopics, type PublishBatches } from './publisher.js'
 import { followVerdicts } from './verdicts.js'
 
-/**
- * Batches out, verdicts back. Returns at once and connects meanwhile: an edge that starts while Kafka or the registry
- * is away already listens, and answers operators and uploaders that it cannot take anything yet.
- */
+/** Batches out, verdicts back. Returns at once and connects meanwhile: without Kafka the edge listens, and says so. */
 export const openStream = (deps: {
   catalogue: Catalogue
   kafka: Kafka

@@ -13,17 +13,14 @@ import { createQueuePace, type QueuePace } from './queue-pace.js'
 /** The verdict that one batch waits for; undefined once the edge has given up on it. */
 export type Expected = {
   verdict: Promise<VerdictEvent | undefined>
-  /** Nobody waits for it any more, but it will come: Kafka has the batch. */
+  /** The request no longer waits for it, but it will come: Kafka has the batch. */
   leave: () => void
   /** It will not come: Kafka is not known to have the batch. */
   abandon: () => void
 }
 
 export type Verdicts = {
-  /**
-   * To be called before the batch is published: its verdict may be back before the publishing call returns. `onGone` is called
-   * when the batch is decided, or will never be; that may be long after its request was answered.
-   */
+  /** To be called before the batch is published. `onGone`: it is decided, or never will be, maybe long after the answer. */
   expect: (
     batch: Pick<SubmittedBatch, 'batch_id' | 'org_id'> & BatchParts,
     type: string,
@@ -50,7 +47,7 @@ type Waiter = {
   pace: QueuePace
   records: number
   since: number
-  /** Nobody waits for it any more. */
+  /** Whether its request no longer waits. */
   isLeft: boolean
   onGone: () => void
   resolve: (verdict: VerdictEvent | undefined) => void

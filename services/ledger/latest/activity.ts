@@ -9,7 +9,7 @@ export type DecidedCount = { at: Date; type: string; accepted: number; refused: 
 // A batch that is decided anew (a request by itself) holds records that waited before.
 const begunToWait = 'case when v.request_id = v.batch_id then 0 else coalesce(json_array_length(v.waiting), 0) end'
 
-/** How much was decided in each stretch of so many seconds, from `from` until before `until`; empty stretches are left out. */
+/** How much was decided in each stretch of `seconds`, from `from` until before `until`; empty stretches are left out. */
 export const countDecided = (
   pool: Pool,
   asked: { orgId: string; types: readonly string[]; from: Date; until: Date; seconds: number },

@@ -26,10 +26,7 @@ export type AfterRequest = { at: Date; requestId: string }
 
 type Asked = { orgId: string; types: readonly string[]; after?: AfterRequest | undefined; most: number }
 
-/**
- * Requests whose first batch is decided. A request stands in the list by its first batch, so that it is there once, however many
- * batches it has. What was decided anew later (a resumed batch is a request by itself) is no request of anybody's.
- */
+/** Requests whose first batch is decided, each once. What was decided anew (a resumed batch is a request by itself) is none. */
 export const listDecidedRequests = (pool: Pool, asked: Asked): Promise<ListedRequest[]> =>
   rowsOf(pool, {
     name: 'list-decided-requests',

@@ -5,7 +5,7 @@ import type { Layout } from '#schemas/derive/topics.js'
 // integrity.layouts: how wide the system is. One row, written when it is first provisioned; edge, integrity and the operator's
 // commands go by it, whatever their environment says.
 
-/** The layout that was stored; undefined where nobody has provisioned yet. */
+/** The layout that was stored; undefined before the first provisioning. */
 export const findLayout = (pool: Pool | Connection): Promise<Layout | undefined> =>
   firstRow(
     pool,

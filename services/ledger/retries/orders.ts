@@ -17,10 +17,7 @@ export type NewOrder = {
   operators?: { evenSuperseded: boolean }
 }
 
-/**
- * Writes an order and claims its rejections, all of it or nothing; `countsOf` is told how many could be claimed. False where the
- * order is there already: the same request came before, or at the same moment.
- */
+/** Writes an order and claims its rejections, or nothing. False where the order is there: the same request came before. */
 export const placeOrder = (
   pool: Pool,
   order: NewOrder,

@@ -145,10 +145,7 @@ export const countWaiting = async (
   return rows[0] ?? { waiting: 0, oldest: null }
 }
 
-/**
- * Ends the waiting of at most `most` records without a decision, the oldest first, and resolves to how many. One that its lane
- * decides at this very moment is decided; one that was cancelled is passed over when its lane comes to it.
- */
+/** Cancels at most `most` waiting records, the oldest first. One that its lane decides at this moment is decided. */
 export const cancelWaits = (db: Pool | Connection, filter: WaitFilter, most: number): Promise<number> =>
   countOf(
     db,

@@ -217,7 +217,7 @@ export const findMoment = (pool: Pool, before: number): Promise<LookMoment | und
 /**
  * Looks whether what records wait for is there, of those that wait since `before` and were written before a moment; does nothing while a transaction from
  * before that moment is under way. A decision that added what a record waits for, and did not see the record, was under way
- * beside the decision to let it wait: by now it has ended, and what it added is seen. Whoever adds something from now on sees the
+ * beside the decision to let it wait: by now it has ended, and what it added is seen. A decision that adds something from now on sees the
  * record. Resolves to how many were looked at, undefined where it is too early.
  */
 export const checkWaits = async (
@@ -258,10 +258,10 @@ export const checkWaits = async (
 }
 
 /** What became of a waiting record, as an event, and the key of its row. */
-export type UntoldWait = WaitPlace & { event: WaitingEvent }
+export type UnpublishedWait = WaitPlace & { event: WaitingEvent }
 
 /** At most `most` changes from before a moment that were not published yet, the oldest first. */
-export const findUntold = async (pool: Pool, before: number, most: number): Promise<UntoldWait[]> => {
+export const findUnpublished = async (pool: Pool, before: number, most: number): Promise<UnpublishedWait[]> => {
   const { rows } = await pool.query<WaitingEvent & { place: number }>({
     name: 'find-untold',
     text: `
@@ -278,8 +278,8 @@ export const findUntold = async (pool: Pool, before: number, most: number): Prom
 }
 
 /** Notes that these were published, where nothing has changed since. */
-export const markTold = async (pool: Pool, told: readonly UntoldWait[]): Promise<void> => {
-  if (told.length === 0) return
+export const markPublished = async (pool: Pool, published: readonly UnpublishedWait[]): Promise<void> => {
+  if (published.length === 0) return
   await pool.query({
     name: 'mark-waits-told',
     text: `
@@ -294,6 +294,6 @@ export const markTold = async (pool: Pool, told: readonly UntoldWait[]): Promise
       set is_told = true
       from told
       where w.batch_id = told.batch_id and w.place = told.place`,
-    values: [...keysOf(told), numberList(told.map(({ event }) => event.version))],
+    values: [...keysOf(published), numberList(published.map(({ event }) => event.version))],
   })
 }

@@ -24,10 +24,7 @@ const cutoff = `case ended.type when '${catalogue.interaction.type}' then $2::ti
 const endedInTime = `ended.state <> 'waiting' and ended.is_told
         and ended.changed_at < greatest($1::timestamptz, $2::timestamptz) and ended.changed_at < ${cutoff}`
 
-/**
- * Removes at most `most` records that waited and ended before a moment, the oldest first. What analysts have not been told of stays,
- * and so does what a verdict still names: it may have been used again since.
- */
+/** Removes at most `most` ended waits, the oldest first. What is not published yet, or a verdict still names, stays. */
 export const pruneWaits = (pool: Pool, { uploads, interactions }: EndedBefore, most: number): Promise<number> =>
   changedBy(
     pool,
@@ -55,10 +52,7 @@ export const countPrunableWaits = (pool: Pool, { uploads, interactions }: EndedB
     [uploads, interactions],
   )
 
-/**
- * Has at most `most` waiting records, those after `after`, looked at once more by integrity: is what they wait for there meanwhile?
- * For an index that holds what no decision has added to it. Resolves to the last of them; undefined where there are no more.
- */
+/** Has at most `most` waiting records after `after` looked at once more; resolves to the last of them, if there were any. */
 export const uncheckWaits = (
   connection: Connection,
   after: WaitPlace | undefined,

@@ -49,10 +49,7 @@ export type WaitChanges = { begun: BegunWait[]; ended: EndedWait[]; prolonged: P
 /** Which records of a type wait, as far as a fetch has to know: `these` are their ids, and there may be others where `isAll` is false. */
 export type WhoWaits = { these: ReadonlySet<string>; isAll: boolean; forThese: boolean }
 
-/**
- * Which records of this type wait in these organisations, up to `most` of them, and whether any wait for such records. To read one that
- * waits costs less than to look for one that does not: mostly few wait, and a fetch is about many that do not.
- */
+/** Which records of this type wait, up to `most`, and whether any wait for such records: few wait, so reading them is cheap. */
 export const findWhoWaits = async (
   connection: Connection,
   type: string,

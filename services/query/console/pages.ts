@@ -37,10 +37,7 @@ const modulesFrom = (pages: Pages, first: string): Set<string> => {
   return found
 }
 
-/**
- * Reads all files of a folder, once: they are some hundred kilobytes, and no request ever names a path on the disk. Files of other
- * kinds (sources, say) are left out. An edge that was built without the console has no pages.
- */
+/** Reads all files of a folder, once: no request ever names a path on the disk. Without a console there are no pages. */
 export const readPages = (folder: string): Pages => {
   if (!existsSync(folder)) return new Map()
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())

@@ -81,7 +81,7 @@ export const stepsOf = (
     }
   }
 
-  const told = new Set<WaitedVersion>()
+  const shown = new Set<WaitedVersion>()
   // What was decided after waiting has the batch that it first came in. The tables are written apart, so its wait may still say
   // `waiting`. What was decided when the wait began was another record of that batch, with the same id.
   const arrivalOf = (
@@ -94,10 +94,10 @@ export const stepsOf = (
         wait.batchId === one.batchId &&
         (wait.state === state || wait.state === 'waiting') &&
         wait.since < decidedAt &&
-        !told.has(wait),
+        !shown.has(wait),
     )
     if (!wait) return [received(one, decidedAt)]
-    told.add(wait)
+    shown.add(wait)
     return [received(one, wait.since), ...waitSteps({ ...wait, state })]
   }
 
@@ -137,7 +137,7 @@ export const stepsOf = (
   const decided = [...accepted, ...refused].sort((a, b) => a.version - b.version)
   // What waits or was left undecided has no version: it stands before what was decided after it came.
   const oldest = known.before?.acceptedAt ?? new Date(0)
-  for (const wait of known.waits.filter((one) => !told.has(one) && one.since > oldest)) {
+  for (const wait of known.waits.filter((one) => !shown.has(one) && one.since > oldest)) {
     const after = decided.findIndex(({ decidedAt }) => decidedAt > wait.since)
     const steps = [received(wait, wait.since), ...waitSteps(wait)]
     decided.splice(after === -1 ? decided.length : after, 0, { version: 0, decidedAt: wait.since, steps })

@@ -16,10 +16,7 @@ export type EventStream = {
 }
 
 export type Streams = {
-  /**
-   * Answers with a stream that stays open; `begin` sends what comes first. It ends when the client leaves, when its key ends or
-   * loses its scope, when the edge stops, and when the client does not read what it is sent.
-   */
+  /** Answers with a stream that stays open; it ends with the client, its key or scope, the edge, or where nothing is read. */
   open: (request: FastifyRequest, reply: FastifyReply, begin: (stream: EventStream) => void) => FastifyReply
 }
 
