@@ -38,10 +38,7 @@ export const createRow = (most = mostCells, longest = longestLine): CsvRow => ({
 /** More than any header may have. */
 export const mostCells = 200
 
-/**
- * More than the longest record takes, in whatever way it is written: an offer may name 190 000 characters of branches, each of
- * up to twelve bytes.
- */
+/** More than the longest record takes: an offer may name 190 000 characters of branches, each of up to twelve bytes. */
 export const longestLine = 3 * 1024 * 1024
 
 const quote = 0x22
@@ -129,7 +126,7 @@ const endRow = (csv: Buffer, at: number, isQuoted: boolean, row: CsvRow): number
   return at + 1 > csv.length ? at : at + 1
 }
 
-/** A quote that nobody closes would make one row of all that follows: the row ends with the line of the quote. */
+/** A quote that is never closed would make one row of all that follows: the row ends with the line of the quote. */
 const leaveOpened = (csv: Buffer, start: number, opened: number, isLast: boolean, row: CsvRow): number => {
   row.lineEnds = 0
   for (let at = start; at < opened; at++) if (csv[at] === lineFeed) row.lineEnds++

@@ -7,11 +7,11 @@ import type { Reference } from './record.js'
 /** A refusal by the edge. It carries the record itself, so that nothing that was sent is missing from the submitted log. */
 export type Refusal = Refused & { record: string; truncated: boolean }
 
+/** Where what an event is about came in. */
+type Origin = { org_id: string; request_id: string; batch_id: string }
+
 /** One batch of one request: what the edge publishes. */
-export type SubmittedBatch = {
-  org_id: string
-  request_id: string
-  batch_id: string
+export type SubmittedBatch = Origin & {
   /** This batch's number, from 1, and how many the request was cut into. */
   batch: number
   batches: number
@@ -33,10 +33,7 @@ export type SubmittedBatch = {
   key_id?: string | null
 }
 
-/**
- * A record that waited. `index` is its place in this batch; the others say where it was first submitted: its request, its batch,
- * its place in that batch and in the request, and the version of that place, which tells it from older and newer ones of its id.
- */
+/** A record that waited. `index` is its place in this batch; the rest says where it was first submitted, as which version. */
 export type Resumed = {
   index: number
   request_id: string
@@ -59,33 +56,14 @@ export const recordsIn = ({ records, refusals }: BatchParts): number => records.
 /** What a batch holds, in whatever form. */
 export type BatchParts = { records: { length: number }; refusals: { length: number } }
 
-/**
- * `index` is counted in the request, from the batch's first record on: where a request is cut by lanes, a batch does not hold
- * neighbours. A keyed record (an interaction with an Idempotency-Key) is taken once only.
- */
+/** `index` is counted in the request, from the batch's first record on: lanes leave gaps. A keyed record is taken once only. */
 export type SubmittedRecord = { index: number; keyed_sha256: Buffer | null } & { [field: string]: Value | Buffer }
 
-export type AcceptedEvent = {
-  org_id: string
-  request_id: string
-  batch_id: string
-  accepted_at: number
-  version: number
-} & Values
+export type AcceptedEvent = Origin & { accepted_at: number; version: number } & Values
 
-export type RejectedEvent = {
-  org_id: string
-  request_id: string
-  batch_id: string
-  rejected_at: number
-  version: number
-  type: string
-} & Refusal
+export type RejectedEvent = Origin & Refusal & { rejected_at: number; version: number; type: string }
 
-export type VerdictEvent = {
-  org_id: string
-  request_id: string
-  batch_id: string
+export type VerdictEvent = Origin & {
   type: string
   batch: number
   batches: number
@@ -102,10 +80,7 @@ export type VerdictEvent = {
 export type WaitState = 'waiting' | 'accepted' | 'refused' | 'superseded' | 'cancelled'
 
 /** A change of what a waiting record's waiting has come to; of two with one batch and index, the higher version is the later. */
-export type WaitingEvent = {
-  org_id: string
-  request_id: string
-  batch_id: string
+export type WaitingEvent = Origin & {
   version: number
   type: string
   /** In the records of the request. */

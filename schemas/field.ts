@@ -1,7 +1,4 @@
-/**
- * The vocabulary of fields. Every target (validator, Avro, ClickHouse, OpenAPI) handles each kind in one exhaustive
- * switch.
- */
+/** The vocabulary of fields. Every target (validator, Avro, ClickHouse, OpenAPI) handles each kind in one exhaustive switch. */
 export type Kind =
   | { kind: 'uuid' }
   | { kind: 'reference'; to: string }

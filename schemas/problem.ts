@@ -18,8 +18,5 @@ export type ProblemCode = (typeof problemCodes)[number]
 /** `field` is null where the problem is the record as a whole. */
 export type Problem = { field: string | null; code: ProblemCode; message: string }
 
-/**
- * A record's place in its batch, and what is wrong with it. `id` is the text that the uploader gave as its id; null where
- * that is none.
- */
+/** A record's place in its batch, and what is wrong with it. `id` is the text that was given as its id, if any was. */
 export type Refused = { index: number; id: string | null; problems: Problem[] }

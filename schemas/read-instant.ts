@@ -58,8 +58,7 @@ export const withinYears = (ms: number): boolean => ms >= earliest && ms <= late
 
 const withinRange = (ms: number): number | Unread => (withinYears(ms) ? ms : 'out_of_range')
 
-// Date rolls 30 February over to March, and Date.UTC takes year 24 for 1924. Only a real day has the same month and day
-// afterwards.
+// Date rolls 30 February over to March, and Date.UTC takes year 24 for 1924: only a real day keeps its month and day.
 const daysSince1970 = (year: number, month: number, day: number): number | undefined => {
   const at = new Date(0)
   at.setUTCFullYear(year, month - 1, day)

@@ -11,12 +11,9 @@ export type RecordType = {
   limit: number
   /** The setting of the edge that raises the limit, and how far at the most. */
   raisedBy?: { setting: string; to: number }
-  /**
-   * Set where the accepted records are a stream for themselves, because they are most of the traffic: the topic they go to, how
-   * many times wider it is than others, and how long it keeps them. Such a type also has consumer groups of its own.
-   */
+  /** Set where accepted records are a stream for themselves: its topic, how many times wider it is, how long it is kept. */
   stream?: { topic: string; timesWider: number; keptDays: number }
-  /** How many there are in sample data: so many for each record of that type; by itself, one for each record that it refers to. */
+  /** How many there are in sample data: `each` for every record of that type; by itself, one for each record that it refers to. */
   sampled?: { of?: string; each: number }
   /** What the uploader gives. */
   fields: Readonly<Record<string, Field>>

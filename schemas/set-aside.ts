@@ -2,7 +2,7 @@ import type { RejectedEvent } from './events.js'
 import { derivedId } from './uuid.js'
 
 const mostBytes = 48 * 1024
-const nobody = '00000000-0000-0000-0000-000000000000'
+const noRequest = '00000000-0000-0000-0000-000000000000'
 
 /** A rejection for a message that cannot be decoded, with its bytes and its place in the log. */
 export const toSetAside = (message: {
@@ -15,7 +15,7 @@ export const toSetAside = (message: {
 }): RejectedEvent => ({
   // The organisation is not known: it stands in the message.
   org_id: '',
-  request_id: nobody,
+  request_id: noRequest,
   batch_id: derivedId('set aside', message.topic, String(message.partition), String(message.offset)),
   // The message's own time, so that a second publication of the rejection is the same event.
   rejected_at: message.timestamp,

@@ -16,10 +16,7 @@ const versionAt = 14
 
 export const keyedInteractionId = (orgId: string, key: string): string => derivedId('interaction', orgId, key)
 
-/**
- * `before` are the request's records in earlier batches. `count` and `lanes` are part of the id: where the same request is cut into
- * batches of other sizes, or by other lanes, those are other batches.
- */
+/** `before` are the records in earlier batches. The same request cut into other sizes, or by other lanes, has other batches. */
 export const batchIdOf = (requestId: string, before: number, count: number, lanes = 1): string =>
   derivedId('batch', requestId, String(before), String(count), ...(lanes === 1 ? [] : [String(lanes)]))
 

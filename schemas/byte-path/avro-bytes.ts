@@ -1,7 +1,4 @@
-/**
- * Where Avro is written, value after value. When a piece of memory is full the next one is begun, and what stands in the
- * first stays where it is: nothing is copied because there is more of it.
- */
+/** Where Avro is written. When a piece of memory is full the next one is begun, and what stands in the first stays there. */
 export type AvroBytes = {
   /** The piece that is being written, and where its next byte goes. */
   bytes: Buffer

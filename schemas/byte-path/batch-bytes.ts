@@ -35,10 +35,7 @@ export type BatchCodec = {
   decode: (event: Buffer) => SubmittedBatch
 }
 
-/**
- * Puts encoded records together to one event. Avro has no separators: an event is what comes before its records, their number,
- * the records one after another, and what comes after them.
- */
+/** Puts encoded records together to one event: what comes before them, their number, the records, what comes after them. */
 export const createBatchCodec = (type: RecordType): BatchCodec => {
   const { before, after, whole } = partsOf(type)
   const frame: BatchCodec['frame'] = (batch, header = noHeader) => {

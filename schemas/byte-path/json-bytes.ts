@@ -54,10 +54,7 @@ export const standsAt = (json: Buffer, at: number, bytes: Uint8Array): boolean =
   return true
 }
 
-/**
- * The place after the value that begins here, if it is valid JSON; whether it is valid is not looked at. Some place beyond
- * `longest` bytes where the value is longer.
- */
+/** The place after the value that begins here, valid or not; some place beyond `longest` bytes where it is longer. */
 export const skipValue = (json: Buffer, from: number, longest: number): number => {
   const end = Math.min(json.length, from + longest + 1)
   let depth = 0
@@ -116,8 +113,7 @@ const readString = (json: Buffer, from: number, token: JsonToken): number => {
 
 const isDigit = (byte: number): boolean => byte >= codes.zero && byte <= codes.nine
 
-// Whole numbers of so many digits are exact in a double, and so are the powers of ten below. One division of the two then rounds
-// as JSON.parse does.
+// Whole numbers of this many digits, and these powers of ten, are exact in a double: one division rounds as JSON.parse does.
 const exactDigits = 15
 const powersOfTen = Array.from({ length: exactDigits + 1 }, (_, n) => 10 ** n)
 // The longest that a double can be without an exponent.

@@ -12,7 +12,7 @@ export type Read<T> = (source: AvroSource) => T
 /** A general Avro library has to look at these bytes: it can read them, or can say why not. */
 export class NotPlain extends Error {}
 
-/** The bytes end before the value does, so that nobody can read it. */
+/** The bytes end before the value does, so that it cannot be read. */
 export class CutOff extends Error {
   override message = 'truncated buffer'
 }

@@ -4,10 +4,7 @@ import type { Value } from '../field.js'
 import type { RecordType } from '../record.js'
 import { type AvroSource, createRead, createSkip, NotPlain, type Read, readBlock, readInt } from './plain-avro.js'
 
-/**
- * A submitted batch whose records were read only as far as a decision needs them: id, references, what the service assigned.
- * The rest of each record stays as it lies in the message.
- */
+/** A submitted batch whose records were read only as far as a decision needs them; the rest stays as it lies in the message. */
 export type ScannedBatch = SubmittedBatch & {
   message: Buffer
   /** Where in the message the fields of each record begin and end, in the order of `records`. */
@@ -15,11 +12,7 @@ export type ScannedBatch = SubmittedBatch & {
   ends: number[]
 }
 
-/**
- * Scans submitted batches of one type that were written with exactly the schema of this version. `from` is where the batch
- * begins in the message. Undefined for bytes that are not plain: a general Avro library has to look at them. Throws CutOff
- * where the message ends too early.
- */
+/** Scans batches written with exactly this version's schema. Undefined where the bytes are not plain; throws CutOff. */
 export const createScanBatch = (type: RecordType): ((message: Buffer, from: number) => ScannedBatch | undefined) => {
   const { fields } = submittedSchema(type) as { fields: AvroField[] }
   const steps = fields.map((field) => ({ name: field.name, read: createRead(field.type) }))

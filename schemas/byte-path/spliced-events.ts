@@ -17,11 +17,7 @@ import type { ScannedBatch } from './scan-batch.js'
 /** An accepted event as a message: the id of its record, and its bytes in the registry's wire format. */
 export type SplicedEvent = { id: string; value: Buffer }
 
-/**
- * The events of a decided batch, the same as `createEventsOf` and an encoder make. An accepted event is its metadata followed
- * by the record's fields, and so are its bytes: those of the fields are copied from the message. Only refused records are read
- * as a whole. `header` is what a message of the accepted topic begins with.
- */
+/** The events of a decided batch, as `createEventsOf` makes them: the bytes of accepted records are copied from the message. */
 export const createSplice = (type: RecordType, header: Buffer) => {
   const events = createEventsOf(type)
   const columns = columnFields(type).map((field) => ({ name: field.name, read: createRead(field.type) }))

@@ -3,10 +3,7 @@ import type { AvroBytes } from './avro-bytes.js'
 import { codes, readToken, skipBlanks, standsAt } from './json-bytes.js'
 import { createFieldWriter, type FieldWriter, writeRecord } from './value-writers.js'
 
-/**
- * Reads the record whose JSON begins at a place, and writes it as Avro, from `out.start` to `out.at`. Returns the place after
- * the JSON; or -1, with nothing written, where the record is wrong or unusual and has to be read the slow way.
- */
+/** Reads the JSON record at a place and writes it as Avro. Returns the place after it, or -1: to be read the slow way. */
 export type ReadStraight = (json: Buffer, at: number, out: AvroBytes) => number
 
 /**

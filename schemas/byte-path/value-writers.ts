@@ -141,10 +141,7 @@ for (const [letter, character] of Object.entries({ b: '\b', f: '\f', n: '\n', r:
   unescaped[letter.charCodeAt(0)] = character.charCodeAt(0)
 for (const same of '"\\/') unescaped[same.charCodeAt(0)] = same.charCodeAt(0)
 
-/**
- * Puts what a string with escape sequences stands for here; returns the place after it, or -1 where a sequence is unknown or
- * no character.
- */
+/** Puts what an escaped string stands for here; returns the place after it, or -1 where a sequence is no character. */
 const readEscapes = (json: Buffer, from: number, to: number, text: Buffer, start: number): number => {
   let next = start
   for (let at = from; at < to; at++) {

@@ -24,10 +24,7 @@ export const createAnalystSql = (catalogue: Catalogue, org: string, passwordSha2
   ...analystAccessSql(catalogue, org),
 ]
 
-/**
- * The statements that show the user these rows. They may be run again, for tables that came later.
- * Policies come before grants, so that there is no moment in which the user could read more.
- */
+/** The statements that show the user these rows; they may be run again. Policies first: the user never reads more than that. */
 export const analystAccessSql = (catalogue: Catalogue, org: string): string[] => {
   const user = quote(analystOf(org))
   const tables = tablesOf(catalogue)

@@ -24,26 +24,17 @@ export const submittedSchema = (type: RecordType): AvroSchema => ({
         name: `${avroNameOf(type.type)}Record`,
         fields: [
           field('index', 'int', 'place in the batch'),
-          { ...field('keyed_sha256', ['null', 'bytes'], 'set where the record is taken once only'), default: null },
+          field('keyed_sha256', ['null', 'bytes'], 'set where the record is taken once only', null),
           ...columnFields(type),
         ],
       },
     }),
     field('refusals', { type: 'array', items: refusal('Refusal') }, 'records that the edge refused'),
-    {
-      ...field('gathered', 'boolean', 'whether each record came in a request of its own, as interactions do'),
-      default: false,
-    },
-    {
-      ...field('keyed_requests', keyedRequests, 'those of the gathered records that came with an Idempotency-Key'),
-      default: [],
-    },
-    {
-      ...field('wait_until', ['null', timestamp], 'until when records wait for references that are missing'),
-      default: null,
-    },
-    { ...field('resumed', resumed, 'where records that waited, and are decided anew, came from'), default: [] },
-    { ...field('key_id', ['null', 'string'], 'id of the API key that it was sent with'), default: null },
+    field('gathered', 'boolean', 'whether each record came in a request of its own, as interactions do', false),
+    field('keyed_requests', keyedRequests, 'those of the gathered records that came with an Idempotency-Key', []),
+    field('wait_until', ['null', timestamp], 'until when records wait for references that are missing', null),
+    field('resumed', resumed, 'where records that waited, and are decided anew, came from', []),
+    field('key_id', ['null', 'string'], 'id of the API key that it was sent with', null),
   ],
 })
 
@@ -60,10 +51,7 @@ export const acceptedSchema = (type: RecordType): AvroSchema => ({
   ],
 })
 
-/**
- * The type's own fields. A submitted record ends with them and an accepted event does, so that integrity copies their bytes
- * from the one into the other.
- */
+/** The type's own fields, with which a submitted record and an accepted event end: integrity copies their bytes. */
 export const columnFields = (type: RecordType): AvroField[] => Object.entries(columnsOf(type)).map(toAvroField)
 
 export const rejectedSchema = (): AvroSchema => ({
@@ -98,7 +86,7 @@ export const verdictSchema = (): AvroSchema => ({
       type: 'array',
       items: { type: 'record', name: 'Refused', fields: refusedFields('place in the batch') },
     }),
-    { ...field('waiting', waiting, 'records that wait for references that are missing'), default: [] },
+    field('waiting', waiting, 'records that wait for references that are missing', []),
   ],
 })
 
@@ -135,10 +123,12 @@ export const schemasByTopic = (types: Iterable<RecordType>): Map<string, AvroSch
 
 const timestamp = { type: 'long', logicalType: 'timestamp-millis' }
 
-const field = (name: string, type: AvroSchema, doc = ''): AvroField => ({
+/** `fallback` is what readers take where an older writer has left the field out. */
+const field = (name: string, type: AvroSchema, doc = '', fallback?: unknown): AvroField => ({
   name,
   type,
   ...(doc && { doc }),
+  ...(fallback !== undefined && { default: fallback }),
 })
 
 const origin = [
@@ -149,14 +139,14 @@ const origin = [
 
 const refusedFields = (indexDoc: string) => [
   field('index', 'int', indexDoc),
-  { ...field('id', ['null', 'string'], 'what was given as its id'), default: null },
+  field('id', ['null', 'string'], 'what was given as its id', null),
   field('problems', {
     type: 'array',
     items: {
       type: 'record',
       name: 'Problem',
       fields: [
-        { ...field('field', ['null', 'string']), default: null },
+        field('field', ['null', 'string'], '', null),
         field('code', 'string', 'stable: branch on this'),
         field('message', 'string', 'for people'),
       ],
@@ -167,7 +157,7 @@ const refusedFields = (indexDoc: string) => [
 const refusalFields = (indexDoc: string) => [
   ...refusedFields(indexDoc),
   field('record', 'string', 'the record as JSON'),
-  { ...field('truncated', 'boolean', 'whether the record was too long and is cut off'), default: false },
+  field('truncated', 'boolean', 'whether the record was too long and is cut off', false),
 ]
 
 const refusal = (name: string) => ({ type: 'record', name, fields: refusalFields('place in the batch') })
@@ -229,7 +219,7 @@ const waiting = {
 const toAvroField = ([name, declared]: [string, Field]): AvroField =>
   declared.required
     ? field(name, toAvroType(declared), declared.about)
-    : { ...field(name, ['null', toAvroType(declared)], declared.about), default: null }
+    : field(name, ['null', toAvroType(declared)], declared.about, null)
 
 const toAvroType = (declared: Field): AvroSchema => {
   switch (declared.kind) {

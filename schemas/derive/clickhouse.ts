@@ -54,16 +54,13 @@ export const viewsSql = (catalogue: Catalogue, { all } = catalogue): string[] =>
 // This is the default, but a server may be configured otherwise, and then an analyst's row policies would not hold in views.
 const asReader = 'sql security invoker'
 
-/**
- * The table that the sink writes. It keeps each version of each record once: a version that is written again collapses.
- * A type without versions keeps each record once. A rebuild makes the table under another name first.
- */
+/** The table that the sink writes: each version of each record once. A rebuild makes it under another name first. */
 export const logTable = (type: RecordType, table = logTableOf(type.type)): string =>
   hasVersions(type)
     ? createTable(table, type, 'ReplacingMergeTree', ['org_id', type.id, 'version'])
     : createTable(table, type, 'ReplacingMergeTree(version)', sortingKey(type))
 
-/** The table with the newest version of each record, a deleted one too. It is fed from the log, and nobody else writes it. */
+/** The table with the newest version of each record, a deleted one too. It is fed from the log alone. */
 export const currentTable = (type: RecordType, table = currentTableOf(type.type)): string =>
   createTable(table, type, 'ReplacingMergeTree(version)', ['org_id', type.id])
 
@@ -138,10 +135,7 @@ from ${database}.${logTableOf(type.type)} as log final`,
   )
 }
 
-/**
- * What the type's view showed at an earlier moment, as far as the history reaches back. The rows are read in the table's own
- * order, from its end, so the first one of each record is its newest by then.
- */
+/** What the type's view showed at an earlier moment. Read from the table's end, so a record's first row is its newest by then. */
 const asOfView = (type: RecordType): string => {
   const names = namesOf(viewColumns(type))
   const id = quote(type.id)
@@ -226,11 +220,10 @@ const waitingSql = createView(
   `select ${namesOf(waitingColumns)}\nfrom ${database}.${waitingLog} final\nwhere state = 'waiting'`,
 )
 
-/**
- * What was received, accepted and refused, of each organisation, type and day (UTC). Every accepted version counts, as every refusal
- * does: they are what came in. A row that was written twice counts once. A record that waits counts on the day on which it came; once
- * that has ended, it counts on the day of its end instead, as what became of it: so each record that came in counts once, at any time.
- */
+// What was received, accepted and refused, of each organisation, type and day (UTC). Every accepted version counts, as every
+// refusal does: they are what came in. A row that was written twice counts once. A record that waits counts on the day on which
+// it came; once that has ended, it counts on the day of its end instead, as what became of it: so each record that came in
+// counts once, at any time.
 const qualitySql = (types: readonly RecordType[]): string => `create or replace view ${database}.${qualityView} (
   org_id LowCardinality(String) comment 'the organisation that uploaded them',
   type LowCardinality(String) comment 'the type of the records',
@@ -252,7 +245,7 @@ ${[...types.map(acceptedSql), refusedSql, unfinishedSql].join('\nunion all\n')}
 )
 group by org_id, type, day`
 
-// The rows of a batch are told apart by their places in the log: by the message, which is another one for a record that waited, and
+// The rows of a batch are kept apart by their places in the log: by the message, which is another one for a record that waited, and
 // the place in it. Counted so, without `final`, 5 million rows took 1.7 s on two cores where `final` took 3, and one day of them
 // 0.1 s instead of 0.4.
 const acceptedSql = ({ type }: RecordType): string =>
@@ -268,7 +261,7 @@ const noCodes = `cast(map(), 'Map(String, UInt64)')`
 const neverAccepted = `cast(null as Nullable(DateTime64(3, 'UTC'))) as last`
 const noneWaiting = 'toUInt64(0) as n_waiting, toUInt64(0) as n_undecided'
 
-// A message that nobody could read belongs to no organisation.
+// A message that was unreadable belongs to no organisation.
 const refusedSql = `select org_id, type, toDate(rejected_at) as day, toUInt64(0) as n_accepted, count() as n_refused,
   sumMap(mapFromArrays(arrayDistinct(problems.code), arrayMap(code -> toUInt64(1), arrayDistinct(problems.code)))) as n_codes,
   ${neverAccepted}, ${noneWaiting}

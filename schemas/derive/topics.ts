@@ -10,7 +10,7 @@ export type Topic = { name: string; partitions: number; config: Record<string, s
  */
 export type Layout = { lanes: number; submittedPartitions: number; acceptedPartitions: number }
 
-/** Where nobody chose. */
+/** Where no other was chosen. */
 export const usualLayout: Layout = { lanes: 1, submittedPartitions: 4, acceptedPartitions: 4 }
 
 /** Every topic, as it is provisioned. */
@@ -42,10 +42,7 @@ const declaredTopics = (catalogue: Catalogue): Omit<Topic, 'partitions'>[] => [
   { name: waitingTopic, config: { ...common, 'retention.ms': days(90) } },
 ]
 
-/**
- * How many of a topic's copies have to hold a message before it is acknowledged: more than half of them, and two at the least
- * where there are two. So what was acknowledged outlives any one broker; of three copies, one may be away meanwhile.
- */
+/** How many copies have to hold a message before it is acknowledged: more than half, so that it outlives any one broker. */
 export const inSyncOf = (copies: number): number => Math.floor(copies / 2) + 1
 
 /** Milliseconds that a topic keeps its messages for. */

@@ -1,9 +1,6 @@
 import { type ObjectOf, type Properties, type Schema, text, type ValueOf } from './values.js'
 
-/**
- * An address and what can be done there. From it follow the route with its scope, the reading of its query and body, the OpenAPI
- * document and the clients' types.
- */
+/** An address and what can be done there: route, reading of query and body, OpenAPI and the clients' types follow from it. */
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PUT'
   /** With `{name}` where a part of the address is a value. */
@@ -81,6 +78,9 @@ export type BodyOf<E> = E extends { body: { schema: infer S } } ? ValueOf<S> : u
 export type ParametersOf<E> = E extends { parameters: infer P extends Properties } ? ObjectOf<P> : Record<never, never>
 export type AnswerOf<E> = E extends { answers: infer A } ? Answered<A[keyof A]> : never
 type Answered<A> = A extends { schema: infer S } ? ValueOf<S> : never
+
+/** The answers of an endpoint that has one, with the status 200. */
+export const answered = <S extends Schema>(about: string, schema: S) => ({ 200: { about, schema } })
 
 /** A text of this media type, each line or event of which is as `each` says. */
 export const textOf = (mediaType: string, each: Schema, example: string, about?: string): Record<string, Content> => ({

@@ -1,21 +1,18 @@
 import { STATUS_CODES } from 'node:http'
 import { derivedId } from '../uuid.js'
 import type { EndpointAnswer } from './endpoint.js'
-import { count, named, object, optional, problems, text, uuid } from './values.js'
+import * as v from './values.js'
 
 // The one shape that all errors have, and what each status means.
 
-export const error = named(
-  'Error',
-  object({
-    error: text("the status's name"),
-    message: text('what is wrong, for people'),
-    request_id: uuid,
-    problems: optional(problems),
-  }),
-)
+export const error = v.named('Error', {
+  error: v.text("the status's name"),
+  message: v.text('what is wrong, for people'),
+  request_id: v.uuid,
+  problems: v.optional(v.problems),
+})
 
-export const retryAfter = { 'Retry-After': count('seconds until the same request is worth trying again') }
+export const retryAfter = { 'Retry-After': v.count('seconds until the same request is worth trying again') }
 
 /** An error as it looks with this status; without it the page would show the first word of each list. */
 export const errorAnswer = (
@@ -44,9 +41,9 @@ export const errorAnswers: Readonly<Record<number, EndpointAnswer>> = {
     ...errorAnswer(429, 'The key has sent too much: the message says what, Retry-After when to try again.'),
     headers: {
       ...retryAfter,
-      'RateLimit-Limit': count('how much may be sent at once'),
-      'RateLimit-Remaining': count('how much of that is left'),
-      'RateLimit-Reset': count('seconds until all of it is there again'),
+      'RateLimit-Limit': v.count('how much may be sent at once'),
+      'RateLimit-Remaining': v.count('how much of that is left'),
+      'RateLimit-Reset': v.count('seconds until all of it is there again'),
     },
   },
   431: errorAnswer(431, 'The headers, or the address with them, are too large.'),

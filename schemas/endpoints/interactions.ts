@@ -2,23 +2,9 @@ import { exampleOf, fieldSchema, namesOf, storedSchema } from '../derive/openapi
 import { readInteractions, writeScope } from '../derive/scopes.js'
 import { columnsOf, type RecordType } from '../record.js'
 import { derivedId } from '../uuid.js'
-import { endpoint } from './endpoint.js'
+import { answered, endpoint } from './endpoint.js'
 import { errorAnswer } from './errors.js'
-import {
-  cursor,
-  instant,
-  limitTo,
-  list,
-  meaning,
-  moment,
-  named,
-  nextCursor,
-  object,
-  optional,
-  reference,
-  type Schema,
-  text,
-} from './values.js'
+import * as v from './values.js'
 import { waitQuery } from './waiting.js'
 
 // One interaction of a user with an item, and reading them back. Their fields are those of the catalogue.
@@ -29,18 +15,18 @@ export const recordInteractionOf = (type: RecordType) => {
   const propertiesOf = (fields: RecordType['fields']) =>
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)]))
   const id = derivedId('example', type.type)
-  const recorded: Schema<object> = {
+  const recorded: v.Schema<object> = {
     type: 'object',
     required: [...Object.keys(type.assigned), ...isRequired],
     properties: propertiesOf(columnsOf(type)),
   }
-  const waiting: Schema<object> = {
+  const waiting: v.Schema<object> = {
     type: 'object',
     required: ['interaction_id', 'waiting', ...isRequired],
     properties: {
       ...propertiesOf(type.fields),
       interaction_id: { type: 'string', format: 'uuid' },
-      waiting: object({ for: list(reference), until: instant }),
+      waiting: v.object({ for: v.list(v.reference), until: v.instant }),
     },
   }
   return endpoint('POST', '/user-interactions', 'record-interaction', 'interactions', {
@@ -50,7 +36,7 @@ export const recordInteractionOf = (type: RecordType) => {
     query: waitQuery,
     elsewhere: { dry_run: 'dry_run is for uploads, POST /v1/data/{type}; not for interactions' },
     takesKey: true,
-    body: { schema: { $ref: type.type } as Schema<object>, example: exampleOf(type) },
+    body: { schema: { $ref: type.type } as v.Schema<object>, example: exampleOf(type) },
     answers: {
       201: {
         about: 'Recorded: the interaction as given, with its id and the time it was taken in.',
@@ -69,7 +55,7 @@ export const recordInteractionOf = (type: RecordType) => {
             until: '2024-06-01T12:00:01.234Z',
           },
         },
-        headers: { Location: text('where it can be looked up', { format: 'uri-reference' }) },
+        headers: { Location: v.text('where it can be looked up', { format: 'uri-reference' }) },
       },
       400: errorAnswer(400, 'Not recorded.', {
         message: 'the interaction was refused: event_timestamp is required',
@@ -90,7 +76,7 @@ export const listInteractionsOf = (type: RecordType) => {
       if (!field) return []
       const schema = fieldSchema({ ...field, required: true })
       const about = ['only those with this value', schema.description].filter(Boolean).join(': ')
-      return [[name, optional(meaning(schema, about))]]
+      return [[name, v.optional(v.meaning(schema, about))]]
     }),
   )
   return endpoint('GET', '/user-interactions', 'list-interactions', 'interactions', {
@@ -100,19 +86,17 @@ export const listInteractionsOf = (type: RecordType) => {
     hidesUnknown: true,
     query: {
       ...filterQuery,
-      from: optional(meaning(moment, 'only those from this event_timestamp on')),
-      to: optional(meaning(moment, 'only those before this event_timestamp')),
-      limit: limitTo(1000, 100),
-      cursor,
+      from: v.optional(v.meaning(v.moment, 'only those from this event_timestamp on')),
+      to: v.optional(v.meaning(v.moment, 'only those before this event_timestamp')),
+      limit: v.limitTo(1000, 100),
+      cursor: v.cursor,
     },
-    answers: {
-      200: {
-        about: 'A page.',
-        schema: object({
-          interactions: list(named('StoredInteraction', storedSchema(type) as Schema<object>)),
-          next_cursor: nextCursor,
-        }),
-      },
-    },
+    answers: answered(
+      'A page.',
+      v.object({
+        interactions: v.list<object>({ ...storedSchema(type), name: 'StoredInteraction' }),
+        next_cursor: v.nextCursor,
+      }),
+    ),
   })
 }

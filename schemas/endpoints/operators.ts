@@ -1,83 +1,65 @@
 import { readKeys, writeKeys } from '../derive/scopes.js'
-import { endpoint } from './endpoint.js'
+import { answered, endpoint } from './endpoint.js'
 import { errorAnswer } from './errors.js'
-import {
-  closed,
-  count,
-  flag,
-  instant,
-  integer,
-  list,
-  meaning,
-  named,
-  nullable,
-  object,
-  oneOf,
-  optional,
-  text,
-} from './values.js'
+import * as v from './values.js'
 
 // Organisations and keys, for operators.
 
 // What a Postgres integer holds.
 const most = { maximum: 2_147_483_647 }
-const limit = nullable(integer(0, undefined, most), 'null: the default; 0: no limit')
+const limit = v.nullable(v.integer(0, undefined, most), 'null: the default; 0: no limit')
 const limits = { requests_per_second: limit, records_per_second: limit }
 const givenLimit = (name: string) =>
-  optional(
-    meaning(
+  v.optional(
+    v.meaning(
       limit,
       'null: the default; 0: no limit',
       `${name} must be a whole number, 0 for no limit, or null for the default`,
     ),
   )
 const seconds = (name: string, least: number) =>
-  optional(
-    nullable(
-      integer(least, undefined, {
+  v.optional(
+    v.nullable(
+      v.integer(least, undefined, {
         ...most,
         refusal: `${name} must be a whole number of seconds from ${least} on`,
       }),
     ),
   )
-const scopes = nullable(list(text()), 'null: all of them')
+const scopes = v.nullable(v.list(v.text()), 'null: all of them')
 const orgPattern = '^[a-z0-9][a-z0-9-]{0,62}$'
 
-const organisation = named(
-  'OrganisationListed',
-  object({ org: text(), created_at: instant, active_keys: count(), ...limits }),
-)
-const key = named(
-  'KeyListed',
-  object({
-    key_id: text(),
-    org: text(),
-    scopes,
-    is_operator: flag(),
-    state: oneOf(['active', 'expired', 'revoked']),
-    created_at: instant,
-    expires_at: nullable(instant),
-    revoked_at: nullable(instant),
-    last_used_at: nullable(instant),
-  }),
-)
-const keyMade = named(
-  'KeyMade',
-  object({
-    key_id: text(),
-    key: text('the text of the key; only its hash is kept'),
-    org: text(),
-    scopes,
-    expires_at: nullable(instant),
-    replaces: optional(object({ key_id: text(), expires_at: instant })),
-  }),
-)
+const organisation = v.named('OrganisationListed', {
+  org: v.text(),
+  created_at: v.instant,
+  active_keys: v.count(),
+  ...limits,
+})
+const key = v.named('KeyListed', {
+  key_id: v.text(),
+  org: v.text(),
+  scopes,
+  is_operator: v.flag(),
+  state: v.oneOf(['active', 'expired', 'revoked']),
+  created_at: v.instant,
+  expires_at: v.nullable(v.instant),
+  revoked_at: v.nullable(v.instant),
+  last_used_at: v.nullable(v.instant),
+})
+const keyMade = v.named('KeyMade', {
+  key_id: v.text(),
+  key: v.text('the text of the key; only its hash is kept'),
+  org: v.text(),
+  scopes,
+  expires_at: v.nullable(v.instant),
+  replaces: v.optional(v.object({ key_id: v.text(), expires_at: v.instant })),
+})
 
 export const listOrganisations = endpoint('GET', '/v1/operator/organisations', 'list-organisations', 'operators', {
   summary: 'Every organisation',
   scope: readKeys,
   isForOperators: true,
-  answers: { 200: { about: 'Every organisation', schema: object({ organisations: list(organisation) }) } },
+  answers: answered('Every organisation', v.object({ organisations: v.list(organisation) })),
 })
 
 export const limitOrganisation = endpoint(
@@ -89,21 +71,16 @@ export const limitOrganisation = endpoint(
     summary: 'Set how much each key of an organisation may send',
     scope: writeKeys,
     isForOperators: true,
-    parameters: { org: text() },
+    parameters: { org: v.text() },
     body: {
       isOptional: true,
-      schema: closed({
+      schema: v.closed({
         requests_per_second: givenLimit('requests_per_second'),
         records_per_second: givenLimit('records_per_second'),
       }),
       example: { requests_per_second: 50, records_per_second: null },
     },
-    answers: {
-      200: {
-        about: 'Set how much each key of an organisation may send',
-        schema: object({ org: text(), ...limits }),
-      },
-    },
+    answers: answered('Set how much each key of an organisation may send', v.object({ org: v.text(), ...limits })),
   },
 )
 
@@ -112,14 +89,14 @@ export const listKeys = endpoint('GET', '/v1/operator/keys', 'list-keys', 'opera
   scope: readKeys,
   isForOperators: true,
   query: {
-    org: optional(
-      text('only those of this organisation', {
+    org: v.optional(
+      v.text('only those of this organisation', {
         pattern: orgPattern,
         refusal: 'org must be the id of an organisation',
       }),
     ),
   },
-  answers: { 200: { about: 'Every key, without its secret', schema: object({ keys: list(key) }) } },
+  answers: answered('Every key, without its secret', v.object({ keys: v.list(key) })),
 })
 
 export const issueKey = endpoint('POST', '/v1/operator/keys', 'issue-key', 'operators', {
@@ -128,14 +105,14 @@ export const issueKey = endpoint('POST', '/v1/operator/keys', 'issue-key', 'oper
   isForOperators: true,
   body: {
     isOptional: true,
-    schema: closed({
-      org: text(undefined, {
+    schema: v.closed({
+      org: v.text(undefined, {
         pattern: orgPattern,
         refusal: 'org must be 1 to 63 lower-case letters, digits and hyphens, such as acme',
       }),
-      scopes: optional(
-        nullable(
-          list(text(), undefined, {
+      scopes: v.optional(
+        v.nullable(
+          v.list(v.text(), undefined, {
             minItems: 1,
             refusal: 'scopes must be a list of scopes; leave it out for a key that may do everything',
           }),
@@ -153,10 +130,10 @@ export const rotateKey = endpoint('POST', '/v1/operator/keys/{key_id}/rotate', '
   summary: 'Make a key like this one, which runs out after a day unless said otherwise',
   scope: writeKeys,
   isForOperators: true,
-  parameters: { key_id: text() },
+  parameters: { key_id: v.text() },
   body: {
     isOptional: true,
-    schema: closed({
+    schema: v.closed({
       grace_seconds: seconds('grace_seconds', 0),
       expires_in_seconds: seconds('expires_in_seconds', 1),
     }),
@@ -172,9 +149,7 @@ export const revokeKey = endpoint('POST', '/v1/operator/keys/{key_id}/revoke', '
   summary: 'End a key for good',
   scope: writeKeys,
   isForOperators: true,
-  parameters: { key_id: text() },
-  body: { isOptional: true, schema: object({}), example: {} },
-  answers: {
-    200: { about: 'End a key for good', schema: object({ key_id: text(), org: text(), revoked_at: instant }) },
-  },
+  parameters: { key_id: v.text() },
+  body: { isOptional: true, schema: v.object({}), example: {} },
+  answers: answered('End a key for good', v.object({ key_id: v.text(), org: v.text(), revoked_at: v.instant })),
 })

@@ -1,68 +1,45 @@
 import { readRejections, readRequests } from '../derive/scopes.js'
-import { endpoint, textOf } from './endpoint.js'
+import { answered, endpoint, textOf } from './endpoint.js'
 import { rejection } from './rejections.js'
-import {
-  count,
-  flag,
-  instant,
-  integer,
-  list,
-  meaning,
-  named,
-  nullable,
-  number,
-  object,
-  optional,
-  recordType,
-  text,
-} from './values.js'
+import * as v from './values.js'
 
 // How it goes: at this moment, and as it happens.
 
-const overview = named(
-  'Overview',
-  object({
-    parts: list(object({ name: text(), ok: flag(), words: text() })),
-    freshness: list(object({ type: recordType, last_accepted_at: nullable(instant) })),
-    last_refusals: nullable(list(rejection)),
-    lag: optional(
-      list(
-        object({ type: recordType, seconds: number }),
-        'for operators: how long the oldest batch of each type has been undecided',
-      ),
+const overview = v.named('Overview', {
+  parts: v.list(v.object({ name: v.text(), ok: v.flag(), words: v.text() })),
+  freshness: v.list(v.object({ type: v.recordType, last_accepted_at: v.nullable(v.instant) })),
+  last_refusals: v.nullable(v.list(rejection)),
+  lag: v.optional(
+    v.list(
+      v.object({ type: v.recordType, seconds: v.number }),
+      'for operators: how long the oldest batch of each type has been undecided',
     ),
-  }),
-)
+  ),
+})
 
 export const readOverview = endpoint('GET', '/v1/overview', 'read-overview', 'requests', {
   summary: 'Whether everything works, how fresh each type is, what was refused last',
   about: `The last refusals are null where the key lacks \`${readRejections}\`, or while they cannot be read.`,
   scope: readRequests,
-  answers: { 200: { about: 'How it goes.', schema: overview } },
+  answers: answered('How it goes.', overview),
 })
 
-const numbers = list(count())
-export const liveHistory = named(
-  'LiveHistory',
-  object({
-    bucket_seconds: integer(1, 'how long the time is that each number is about'),
-    from: meaning(instant, 'when the first of these times began'),
-    accepted: numbers,
-    refused: numbers,
-    waiting: numbers,
-    interactions: numbers,
-  }),
-)
-export const liveRates = named(
-  'LiveRates',
-  object({
-    at: meaning(instant, 'when the time began that the numbers are about'),
-    accepted: count(),
-    refused: count(),
-    waiting: count(),
-    interactions: count(),
-  }),
-)
+const numbers = v.list(v.count())
+export const liveHistory = v.named('LiveHistory', {
+  bucket_seconds: v.integer(1, 'how long the time is that each number is about'),
+  from: v.meaning(v.instant, 'when the first of these times began'),
+  accepted: numbers,
+  refused: numbers,
+  waiting: numbers,
+  interactions: numbers,
+})
+export const liveRates = v.named('LiveRates', {
+  at: v.meaning(v.instant, 'when the time began that the numbers are about'),
+  accepted: v.count(),
+  refused: v.count(),
+  waiting: v.count(),
+  interactions: v.count(),
+})
 
 export const watch = endpoint('GET', '/v1/live', 'watch', 'requests', {
   summary: 'What is decided, as it happens',

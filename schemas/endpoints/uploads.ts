@@ -1,146 +1,115 @@
 import { exampleOf } from '../derive/openapi/record-schema.js'
 import { allData, writeScope } from '../derive/scopes.js'
+import { csvOf } from '../derive/type-reference/snippets.js'
 import type { RecordType } from '../record.js'
 import { derivedId } from '../uuid.js'
 import { type Content, endpoint, textOf } from './endpoint.js'
 import { error, retryAfter } from './errors.js'
-import {
-  byDefault,
-  closed,
-  count,
-  flag,
-  givenId,
-  index,
-  instant,
-  integer,
-  line,
-  list,
-  meaning,
-  named,
-  nullable,
-  object,
-  oneOf,
-  optional,
-  problems,
-  recordType,
-  reference,
-  type Schema,
-  text,
-  uuid,
-  type ValueOf,
-} from './values.js'
+import * as v from './values.js'
 import { waitQuery } from './waiting.js'
 
 // Batches of records, an address for each type; and what became of them.
 
-const recordError = named('RecordError', object({ index, line, id: givenId, problems }))
-const recordWait = named(
-  'RecordWait',
-  object({ index, line, id: uuid, for: list(reference, 'what is missing'), until: instant }),
-)
-const recordWaited = named(
-  'RecordWaited',
-  object({
-    index,
-    line,
-    id: uuid,
-    state: oneOf(['accepted', 'refused', 'superseded', 'cancelled'], {
-      description:
-        '`accepted`: what was missing came. `refused`: its time was up; it is among `errors` too. `superseded`: a newer record of the same id took its place. `cancelled`: somebody of your organisation ended it.',
-    }),
-    at: meaning(instant, 'when it ended to wait'),
+const recordError = v.named('RecordError', { index: v.index, line: v.line, id: v.givenId, problems: v.problems })
+const recordWait = v.named('RecordWait', {
+  index: v.index,
+  line: v.line,
+  id: v.uuid,
+  for: v.list(v.reference, 'what is missing'),
+  until: v.instant,
+})
+const recordWaited = v.named('RecordWaited', {
+  index: v.index,
+  line: v.line,
+  id: v.uuid,
+  state: v.oneOf(['accepted', 'refused', 'superseded', 'cancelled'], {
+    description:
+      '`accepted`: what was missing came. `refused`: its time was up; it is among `errors` too. `superseded`: a newer record of the same id took its place. `cancelled`: somebody of your organisation ended it.',
   }),
-)
+  at: v.meaning(v.instant, 'when it ended to wait'),
+})
 
-const batchStatus: Schema<200 | 202 | 207 | 400 | 500> = { type: 'integer', enum: [200, 202, 207, 400, 500] }
-const batchAnswer = named(
-  'BatchAnswer',
-  object({
-    batch: integer(1),
-    status: batchStatus,
-    data: object({
-      status: oneOf(['success', 'partial', 'error', 'pending']),
-      type: recordType,
-      message: text('a summary'),
-      request_id: uuid,
-      batch_id: nullable(uuid, 'null where the batch is pending and its id is not known'),
-      error: nullable(text(), 'null where nothing was refused'),
-      errors: optional(list(recordError)),
-      waiting: optional(list(recordWait, 'records that wait for what they refer to')),
-      waited: optional(
-        list(
-          recordWaited,
-          'records that waited, and what came of them; in a look-up, or where a request is sent again',
-        ),
+const batchStatus: v.Schema<200 | 202 | 207 | 400 | 500> = { type: 'integer', enum: [200, 202, 207, 400, 500] }
+const batchAnswer = v.named('BatchAnswer', {
+  batch: v.integer(1),
+  status: batchStatus,
+  data: v.object({
+    status: v.oneOf(['success', 'partial', 'error', 'pending']),
+    type: v.recordType,
+    message: v.text('a summary'),
+    request_id: v.uuid,
+    batch_id: v.nullable(v.uuid, 'null where the batch is pending and its id is not known'),
+    error: v.nullable(v.text(), 'null where nothing was refused'),
+    errors: v.optional(v.list(recordError)),
+    waiting: v.optional(v.list(recordWait, 'records that wait for what they refer to')),
+    waited: v.optional(
+      v.list(
+        recordWaited,
+        'records that waited, and what came of them; in a look-up, or where a request is sent again',
       ),
-    }),
+    ),
   }),
-)
-export const uploadAnswer = named(
-  'UploadAnswer',
-  object({ request_id: uuid, type: recordType, batches: list(batchAnswer, undefined, { minItems: 1 }) }),
-)
+})
+export const uploadAnswer = v.named('UploadAnswer', {
+  request_id: v.uuid,
+  type: v.recordType,
+  batches: v.list(batchAnswer, undefined, { minItems: 1 }),
+})
 
-export type UploadAnswered = ValueOf<typeof uploadAnswer>
+export type UploadAnswered = v.ValueOf<typeof uploadAnswer>
 
-const importStatus: Schema<200 | 207 | 400 | 500> = { type: 'integer', enum: [200, 207, 400, 500] }
-export const importBatch = named(
-  'ImportBatch',
-  object({
-    batch: integer(1, 'counted over the whole import'),
-    status: importStatus,
-    request_id: meaning(uuid, 'of the part of the import that the batch is of'),
-    batch_id: nullable(uuid),
-    from_line: integer(1),
-    to_line: integer(1),
-    accepted: count(),
-    refused: list(recordError, '`index` is counted over the whole import'),
-    waiting: list(recordWait, 'likewise'),
+const importStatus: v.Schema<200 | 207 | 400 | 500> = { type: 'integer', enum: [200, 207, 400, 500] }
+export const importBatch = v.named('ImportBatch', {
+  batch: v.integer(1, 'counted over the whole import'),
+  status: importStatus,
+  request_id: v.meaning(v.uuid, 'of the part of the import that the batch is of'),
+  batch_id: v.nullable(v.uuid),
+  from_line: v.integer(1),
+  to_line: v.integer(1),
+  accepted: v.count(),
+  refused: v.list(recordError, '`index` is counted over the whole import'),
+  waiting: v.list(recordWait, 'likewise'),
+})
+export const importSummary = v.named('ImportSummary', {
+  summary: v.object({
+    request_id: v.uuid,
+    type: v.recordType,
+    records: v.count('in the batches above'),
+    accepted: v.count(),
+    refused: v.count(),
+    waiting: v.count(),
+    batches: v.count(),
+    complete: v.flag('whether all of the body was read and decided'),
+    message: v.text('what happened and, where it is not complete, how to go on'),
   }),
-)
-export const importSummary = named(
-  'ImportSummary',
-  object({
-    summary: object({
-      request_id: uuid,
-      type: recordType,
-      records: count('in the batches above'),
-      accepted: count(),
-      refused: count(),
-      waiting: count(),
-      batches: count(),
-      complete: flag('whether all of the body was read and decided'),
-      message: text('what happened and, where it is not complete, how to go on'),
-    }),
-  }),
-)
+})
 
-const dryRun = byDefault(
-  flag(
+const dryRun = v.byDefault(
+  v.flag(
     'With `true`: all checks and the same answer, but no effect. Nothing is kept, and no Idempotency-Key is used up.',
   ),
   false,
 )
-const dryRunHeader = { 'Weir-Dry-Run': text('there where nothing was kept', { const: 'true' }) }
+const dryRunHeader = { 'Weir-Dry-Run': v.text('there where nothing was kept', { const: 'true' }) }
 const asyncHeaders = {
-  Location: text('of the request, while some of it is pending or waits', { format: 'uri-reference' }),
-  'Preference-Applied': text('what was preferred and done', { examples: ['respond-async'] }),
+  Location: v.text('of the request, while some of it is pending or waits', { format: 'uri-reference' }),
+  'Preference-Applied': v.text('what was preferred and done', { examples: ['respond-async'] }),
 }
 
 /** POST /v1/data/{type} */
 export const uploadOf = (type: RecordType) => {
-  const answer = <S extends Schema>(
+  const answer = <S extends v.Schema>(
     status: ExampleStatus,
     about: string,
     schema: S,
-    headers: Record<string, Schema>,
+    headers: Record<string, v.Schema>,
   ) => ({
     about,
     schema,
     headers,
     example: uploadExample(type, status),
   })
-  const answerOrError: Schema<UploadAnswered> = { anyOf: [uploadAnswer, error] }
+  const answerOrError: v.Schema<UploadAnswered> = { anyOf: [uploadAnswer, error] }
   return endpoint('POST', `/v1/data/${type.type}`, `upload-${type.type}`, 'uploads', {
     summary: `Upload ${type.type}`,
     about: `${type.about}${firstOf(type)}`,
@@ -150,8 +119,8 @@ export const uploadOf = (type: RecordType) => {
     takesKey: true,
     takesPrefer: true,
     body: {
-      schema: closed({
-        records: list({ $ref: type.type }, undefined, { minItems: 1, maxItems: type.limit }),
+      schema: v.closed({
+        records: v.list({ $ref: type.type }, undefined, { minItems: 1, maxItems: type.limit }),
       }),
       example: { records: [exampleOf(type)] },
       lined: linesOf(type),
@@ -198,16 +167,10 @@ const firstOf = (type: RecordType): string => {
 /** A record on each line. In CSV the columns are its fields, and an empty cell is an absent one. */
 const linesOf = (type: RecordType): Record<string, Content> => {
   const example = exampleOf(type)
-  const row = Object.values(example).map(cell)
   return {
     ...textOf('application/x-ndjson', { $ref: type.type }, `${JSON.stringify(example)}\n`, 'a record on each line'),
-    'text/csv': { schema: text(), example: `${Object.keys(example).join(',')}\n${row.join(',')}\n` },
+    'text/csv': { schema: v.text(), example: csvOf(example) },
   }
-}
-
-const cell = (value: unknown): string => {
-  const text = String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 const requestIdExample = derivedId('example', 'request')
@@ -226,7 +189,7 @@ export const uploadExample = (type: RecordType, status: ExampleStatus): object =
   const refused = (at: number) => ({ errors: [{ index: at, id: null, problems: [problem] }] })
   const first = `the first is records[${status === 207 ? 1 : 0}]: ${problem.message}`
   const unknown = `outcome unknown; retrying is safe; GET /v1/requests/${requestIdExample} tells`
-  const told = {
+  const outcome = {
     200: { status: 'success', message: '1 record accepted', error: null },
     202: { status: 'pending', message: 'not decided yet', error: null },
     207: { status: 'partial', message: '1 of 2 records accepted', error: `1 of 2 records refused; ${first}` },
@@ -237,7 +200,7 @@ export const uploadExample = (type: RecordType, status: ExampleStatus): object =
   const errors = status === 207 ? refused(1) : status === 400 ? refused(0) : {}
   return {
     ...request,
-    batches: [{ batch: 1, status, data: { ...told, ...request, batch_id: batchIdExample, ...errors } }],
+    batches: [{ batch: 1, status, data: { ...outcome, ...request, batch_id: batchIdExample, ...errors } }],
   }
 }
 

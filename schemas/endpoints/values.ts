@@ -92,7 +92,12 @@ export const meaning = <T>(schema: Schema<T>, about: string, refusal?: string): 
   description: about,
   ...(refusal !== undefined && { refusal }),
 })
-export const named = <T>(name: string, schema: Schema<T>): Schema<T> => ({ ...schema, name })
+/** An object that the document and the clients' types know by this name. */
+export const named = <const P extends Properties>(
+  name: string,
+  properties: P,
+  more: Keywords = {},
+): Schema<ObjectOf<P>> => object(properties, { name, ...more })
 
 /** What the catalogue names. */
 export const recordType: Schema<string> = { $ref: 'RecordType' }
@@ -105,19 +110,13 @@ export const namesIn = (catalogue: Catalogue): Readonly<Record<string, readonly 
 export const index = count("place in the request's records")
 export const line = optional(integer(1, 'where it begins, in the answer to a body that has lines'))
 export const givenId = nullable(text(), 'what was given as its id')
-export const problem = named(
-  'Problem',
-  object({
-    field: nullable(text(), 'null where it is the record as a whole'),
-    code: oneOf(problemCodes, { description: 'stable: branch on this' }),
-    message: text('for people'),
-  }),
-)
+export const problem = named('Problem', {
+  field: nullable(text(), 'null where it is the record as a whole'),
+  code: oneOf(problemCodes, { description: 'stable: branch on this' }),
+  message: text('for people'),
+})
 export const problems = list(problem)
-export const reference = named(
-  'Reference',
-  object({ field: text('the field that refers to it'), type: uploadType, id: uuid }),
-)
+export const reference = named('Reference', { field: text('the field that refers to it'), type: uploadType, id: uuid })
 
 /** A page of a list, and how the next one is asked for. */
 export const nextCursor = nullable(text(), 'null on the last page')

@@ -73,8 +73,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
     connectionTimeout: deps.answerWithin + 30_000,
     keepAliveTimeout: 65_000,
     routerOptions: { maxParamLength: 100 },
-    // While the edge stops, a request on a connection that is still open is answered like any other; addGoodbye then
-    // closes the connection.
+    // While the edge stops, requests on open connections are still answered; addGoodbye then closes the connection.
     return503OnClosing: false,
     // These errors come before any hook, so the headers that addNetwork would set are set here.
     frameworkErrors: (error, request, reply) =>

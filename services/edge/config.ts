@@ -1,6 +1,6 @@
 import { layoutVariables } from '#ledger/layout/check-layout.js'
 import { retentionVariables } from '#ledger/retention.js'
-import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
+import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { logVariables, partVariables } from '#platform/process/part-variables.js'
 import { type Catalogue, createCatalogue, uploads } from '#schemas/catalogue.js'
@@ -12,22 +12,10 @@ import { waitVariables } from './uploads/wait-query.js'
 
 /** A setting for each type whose limit can be raised, as the type declares it. */
 const limitVariables = Object.fromEntries(
-  uploads.flatMap(({ type, limit, raisedBy }) =>
-    raisedBy
-      ? [
-          [
-            raisedBy.setting,
-            {
-              type: 'integer',
-              minimum: limit,
-              maximum: raisedBy.to,
-              default: limit,
-              description: `most ${type} in one request`,
-            },
-          ],
-        ]
-      : [],
-  ),
+  uploads.flatMap(({ type, limit, raisedBy }) => {
+    const bounds = { minimum: limit, maximum: raisedBy?.to ?? limit, default: limit }
+    return raisedBy ? [[raisedBy.setting, integer(bounds, `most ${type} in one request`)]] : []
+  }),
 ) as Record<never, never>
 
 export const configSchema = {
@@ -42,85 +30,49 @@ export const configSchema = {
     ...loadVariables,
     ...lagVariables,
     ...waitVariables,
-    EDGE_PORT: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 65535,
-      default: 8080,
-      description: 'port that the edge listens on',
-    },
-    OPERATIONS_PORT: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 65535,
-      description:
-        'port for operators alone, with /metrics and all of /readyz; EDGE_PORT then tells only ready or not. Plain HTTP on EDGE_HOST',
-    },
-    BATCH_RECORDS: {
-      type: 'integer',
-      minimum: 1,
-      // The places that schemas/version.ts has for the records of a batch.
-      maximum: 8192,
-      default: 500,
-      description: 'most records in one batch',
-    },
-    BATCH_BYTES: {
-      type: 'integer',
-      minimum: 1024,
-      maximum: 8_388_608,
-      default: 524_288,
-      description: 'about how large a batch may grow. Keep it below `max.message.bytes` of the topics (32 MiB)',
-    },
-    BODY_LIMIT: {
-      type: 'integer',
-      minimum: 1024,
-      maximum: 67_108_864,
-      default: 16_777_216,
-      description: 'most bytes of a request body, after decompression',
-    },
+    EDGE_PORT: integer({ minimum: 0, maximum: 65535, default: 8080 }, 'port that the edge listens on'),
+    OPERATIONS_PORT: integer(
+      { minimum: 1, maximum: 65535 },
+      'port for operators alone, with /metrics and all of /readyz; EDGE_PORT then tells only ready or not. Plain HTTP on EDGE_HOST',
+    ),
+    // The places that schemas/version.ts has for the records of a batch.
+    BATCH_RECORDS: integer({ minimum: 1, maximum: 8192, default: 500 }, 'most records in one batch'),
+    BATCH_BYTES: integer(
+      { minimum: 1024, maximum: 8_388_608, default: 524_288 },
+      'about how large a batch may grow. Keep it below `max.message.bytes` of the topics (32 MiB)',
+    ),
+    BODY_LIMIT: integer(
+      { minimum: 1024, maximum: 67_108_864, default: 16_777_216 },
+      'most bytes of a request body, after decompression',
+    ),
     ...limitVariables,
-    VERDICT_TIMEOUT_MS: {
-      type: 'integer',
-      minimum: 100,
-      default: 30_000,
-      description: 'how long a request waits for its verdicts. Then it is answered "outcome unknown"',
-    },
-    REQUEST_RETENTION_HOURS: {
-      type: 'integer',
-      minimum: 24,
-      default: 720,
-      description: 'how long a request that was never decided can be looked up',
-    },
+    VERDICT_TIMEOUT_MS: integer(
+      { minimum: 100, default: 30_000 },
+      'how long a request waits for its verdicts. Then it is answered "outcome unknown"',
+    ),
+    REQUEST_RETENTION_HOURS: integer(
+      { minimum: 24, default: 720 },
+      'how long a request that was never decided can be looked up',
+    ),
     PRUNE_EVERY_SECONDS: retentionVariables.PRUNE_EVERY_SECONDS,
-    INTERACTION_GATHER_MS: {
-      type: 'integer',
-      minimum: 0,
-      maximum: 1000,
-      default: 5,
-      description:
-        'how long an interaction waits for others to share its event, while an earlier one is on its way. More means fewer, larger batches and slower answers',
-    },
+    INTERACTION_GATHER_MS: integer(
+      { minimum: 0, maximum: 1000, default: 5 },
+      'how long an interaction waits for others to share its event, while an earlier one is on its way. More means fewer, larger batches and slower answers',
+    ),
     INTERACTIONS_REQUIRE_KEY: {
       type: 'boolean',
       default: true,
       description: 'whether recording an interaction needs an API key. With false, INTERACTIONS_ORG has to be set',
     },
-    INTERACTIONS_ORG: {
-      type: 'string',
-      default: '',
-      description: 'the organisation that interactions without a key belong to',
-    },
-    WEIR_DEMO_KEY: {
-      type: 'string',
-      description:
-        'the one key that may have another form than those that are issued; it has to be provisioned too. The key of the organisation demo, at least 8 visible characters; without it one is made. It has to stay set for as long as that key is used',
-    },
-    PEERS: {
-      type: 'string',
-      default: '',
-      description:
-        'services whose health and metrics the edge shows, like integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083. `npm start` sets it',
-    },
+    INTERACTIONS_ORG: string({ default: '' }, 'the organisation that interactions without a key belong to'),
+    WEIR_DEMO_KEY: string(
+      {},
+      'the one key that may have another form than those that are issued; it has to be provisioned too. The key of the organisation demo, at least 8 visible characters; without it one is made. It has to stay set for as long as that key is used',
+    ),
+    PEERS: string(
+      { default: '' },
+      'services whose health and metrics the edge shows, like integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083. `npm start` sets it',
+    ),
   },
 } as const satisfies ConfigSchema
 

@@ -29,7 +29,7 @@ import { createLastUse } from './keys/last-use.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
 import { createRenewal, type TlsServer } from './network/certificate.js'
-import { openNetworkOrExit } from './network/network.js'
+import { openNetwork } from './network/network.js'
 import { createRequestNotes, startPruning } from './requests/notes.js'
 import { createVerdictStore } from './requests/verdict-store.js'
 import { openRetries } from './retries/retries.js'
@@ -40,7 +40,7 @@ import { createFindKnown } from './uploads/dry-run.js'
 
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres', 'clickhouse']))
-const { network, certificate } = openNetworkOrExit(config)
+const { network, certificate } = orExit(() => openNetwork(config))
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now
 // How long the edge waits for Kafka before it listens without it.

@@ -3,10 +3,7 @@
 export const writeCursor = (parts: readonly (string | number)[]): string =>
   Buffer.from(JSON.stringify(parts)).toString('base64url')
 
-/**
- * The parts of a cursor; none where the text is no cursor of ours. A cursor is written in one way only: any other text was not written
- * by us. A forged one can only choose a place among the caller's own records.
- */
+/** The parts of a cursor; none where the text was not written by us. A forged one chooses only among the caller's records. */
 export const readCursor = (text: string, count: number): unknown[] => {
   const parts = /^[\w-]{1,200}$/.test(text) ? parse(Buffer.from(text, 'base64url').toString()) : undefined
   return Array.isArray(parts) && parts.length === count && writeCursor(parts) === text ? parts : []

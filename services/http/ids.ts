@@ -4,10 +4,7 @@ import { keyedRequestId } from '#schemas/uuid.js'
 import { callerOf } from './request-context.js'
 import { requestError, sendError } from './request-error.js'
 
-/**
- * An id for a request or an interaction without an Idempotency-Key. They grow with time, so that indexes grow at their
- * end.
- */
+/** An id for what comes without an Idempotency-Key. It grows with time, so that indexes grow at their end. */
 export const newId = (): string => uuidv7()
 
 /** A hook for routes that take an Idempotency-Key: with one, the request has the same id each time that it is sent. */

@@ -31,10 +31,7 @@ type Source = {
 }
 type Read = (given: unknown, name: string) => { value: unknown } | Problems
 
-/**
- * Reads each value by its name. One that is unknown, or could never match, is refused: an answer with nothing in it would look like good
- * news, and an answer to another question like the answer to this one.
- */
+/** Reads each value by its name. An unknown name, or a value that could never match, is refused: nothing would look like good news. */
 export const createReadObject = (schema: Schema, source: Source): ((given: object) => { value: object } | Problems) => {
   const properties = schema.properties as Properties
   const known = Object.keys(properties)

@@ -9,6 +9,8 @@ export type RequestError = { status: number; message: string; headers?: Record<s
 export const retryLater = { 'retry-after': '5' }
 
 export const requestError = (status: number, message: string): RequestError => ({ status, message })
+/** Why a request was not taken that may succeed in a moment. */
+export const tryLater = (status: number, message: string): RequestError => ({ status, message, headers: retryLater })
 
 /** Thrown where a part that a request needs is away; the same request may succeed in a moment. */
 export class Unavailable extends Error {}
@@ -27,18 +29,13 @@ export const sendError = (reply: FastifyReply, { status, message, headers, probl
 
 /** What a client reads about an exception: never the exception's text, unless that was written for clients. */
 export const toRequestError = (error: unknown): RequestError => {
-  if (error instanceof Unavailable)
-    return { status: 503, message: `${error.message}; retrying is safe`, headers: retryLater }
+  if (error instanceof Unavailable) return tryLater(503, `${error.message}; retrying is safe`)
   const status = (error as { statusCode?: unknown }).statusCode
   const message = typeof status === 'number' ? byStatus[status] : undefined
   return typeof status === 'number' && message ? { status, message } : unexpected
 }
 
-const unexpected: RequestError = {
-  status: 500,
-  message: 'something went wrong here; it was logged under this request_id; retrying is safe',
-  headers: retryLater,
-}
+const unexpected = tryLater(500, 'something went wrong here; it was logged under this request_id; retrying is safe')
 
 /** What Fastify refuses by itself, in our words. */
 const byStatus: Readonly<Record<number, string>> = {

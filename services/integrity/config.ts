@@ -1,6 +1,6 @@
 import { layoutVariables } from '#ledger/layout/check-layout.js'
 import { retentionVariables } from '#ledger/retention.js'
-import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
+import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { kafkaVariables, logVariables, postgresVariables, registryVariables } from '#platform/process/part-variables.js'
 
@@ -18,26 +18,16 @@ export const configSchema = {
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,
     PRUNE_EVERY_SECONDS,
-    INTEGRITY_HOST: {
-      type: 'string',
-      default: '127.0.0.1',
-      description: "address of integrity's health and metrics pages",
-    },
-    INTEGRITY_PORT: { type: 'integer', default: 8082, description: "port of integrity's health and metrics pages" },
-    MAX_WAITING: {
-      type: 'integer',
-      minimum: 0,
-      default: 1_000_000,
-      description:
-        'how many records of one organisation may wait for what they refer to. Beyond that they are refused with `too_many_waiting`; not exact, since each process counts once a second',
-    },
-    KNOWN_IDS: {
-      type: 'integer',
-      minimum: 1,
-      default: 1_000_000,
-      description:
-        'how many ids known to exist are kept in memory, about 45 bytes each. Others are looked up in Postgres',
-    },
+    INTEGRITY_HOST: string({ default: '127.0.0.1' }, "address of integrity's health and metrics pages"),
+    INTEGRITY_PORT: integer({ default: 8082 }, "port of integrity's health and metrics pages"),
+    MAX_WAITING: integer(
+      { minimum: 0, default: 1_000_000 },
+      'how many records of one organisation may wait for what they refer to. Beyond that they are refused with `too_many_waiting`; not exact, since each process counts once a second',
+    ),
+    KNOWN_IDS: integer(
+      { minimum: 1, default: 1_000_000 },
+      'how many ids known to exist are kept in memory, about 45 bytes each. Others are looked up in Postgres',
+    ),
   },
 } as const satisfies ConfigSchema
 

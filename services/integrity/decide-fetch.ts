@@ -55,7 +55,7 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
       },
       now,
     )
-    // Of a request that came with another body nothing is taken: what it holds takes nobody's place either.
+    // Of a request that came with another body nothing is taken: what it holds takes no other record's place either.
     if (bodies.get(batch.request_id)?.equals(batch.body_sha256) ?? true) waits.note(one, decision)
     if (!bodies.has(batch.request_id)) bodies.set(batch.request_id, batch.body_sha256)
     taken.verdicts.push({
@@ -78,10 +78,7 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
   return taken
 }
 
-/**
- * Where the verdicts on keyed interactions are. One that only repeats an interaction that was taken before, or waits, is left
- * out: what became of the interaction is told by the verdict that took it. One that waits counts as accepted until it is not.
- */
+/** Where the verdicts on keyed interactions are, without repeats: the verdict that took an interaction says what became of it. */
 export const decidedRequestsOf = (
   batch: SubmittedBatch,
   { decided_at: decidedAt, refused, repeated }: Pick<Decision, 'decided_at' | 'refused' | 'repeated'>,

@@ -33,8 +33,7 @@ export const createEntityIndex = (mostKnown: number): EntityIndex => {
   // of known ones with changes.
   const metOnlyNew = new Map<string, boolean>()
 
-  // Asked in each transaction, so that no decision relies on a cache of a table that was replaced before the transaction
-  // began.
+  // Asked in each transaction: no decision relies on a cache of a table that was replaced before.
   const forgetOldIndex = async (connection: Connection): Promise<number | undefined> => {
     const current = await findIndexId(connection)
     if (current !== indexId) cache.clear()

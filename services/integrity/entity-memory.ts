@@ -3,18 +3,12 @@ import type { Entity } from '#ledger/entities.js'
 /** How an entity came to be known: it was only looked up, or this process has added it to the index. */
 export type HowKnown = 'found' | 'added'
 
-export type EntityMemory = {
-  get: (entity: Entity) => HowKnown | undefined
-  set: (entity: Entity, seen: HowKnown) => void
-  clear: () => void
-}
-
 /**
  * Keeps the `most` / 2 entities that were used last, and up to `most` in all; now and then one is forgotten too early. Two
  * tables take turns: when the one that is written to is full, the other one, with what was not used meanwhile, is emptied.
  * A cache of texts took a quarter of integrity's own time, and three times the memory.
  */
-export const createEntityMemory = (most: number): EntityMemory => {
+export const createEntityMemory = (most: number) => {
   const half = Math.ceil(most / 2)
   let recent = createTable(half)
   let earlier = createTable(half)
@@ -29,7 +23,7 @@ export const createEntityMemory = (most: number): EntityMemory => {
     recent.set(entity, seen)
   }
   return {
-    get: (entity) => {
+    get: (entity: Entity): HowKnown | undefined => {
       const seen = recent.get(entity)
       if (seen) return seen
       const before = earlier.get(entity)
@@ -37,7 +31,7 @@ export const createEntityMemory = (most: number): EntityMemory => {
       return before
     },
     set,
-    clear: () => {
+    clear: (): void => {
       recent.clear()
       earlier.clear()
     },
@@ -46,7 +40,7 @@ export const createEntityMemory = (most: number): EntityMemory => {
 
 // A slot holds a number for organisation and type, with the way it was seen, and the four words of the UUID.
 const wordsInSlot = 5
-// Slots that are looked at for one entity. So nobody can make this slow by choosing ids that all belong into one slot.
+// Slots that are looked at for one entity. Ids chosen to belong into one slot cannot make this slow.
 const mostLooks = 16
 
 /** A hash table in one piece of memory: an entity is found by one look at it, where texts lie scattered. */

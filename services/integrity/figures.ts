@@ -2,21 +2,11 @@ import type { Decided } from '#ledger/fence.js'
 import type { WaitChanges } from '#ledger/waiting/waits.js'
 import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
-import { createLagGauge, type LagGauge } from '#platform/kafka/lag-gauge.js'
+import { createLagGauge } from '#platform/kafka/lag-gauge.js'
 
-export type IntegrityFigures = {
-  /** Tells which partitions of these topics this process has now. */
-  assigned: LagGauge['keepOnly']
-  fetched: (fetch: Fetch) => void
-  published: (fetch: Fetch, outcomes: readonly Decided[]) => void
-  forgotten: (topic: string, batches: number) => void
-  /** What has changed among the records that wait. */
-  waited: (changes: WaitChanges) => void
-  /** How many records wait; undefined where another process tells. */
-  waiting: (count: { waiting: number; oldest: Date | null } | undefined) => void
-}
+export type IntegrityFigures = ReturnType<typeof createIntegrityFigures>
 
-export const createIntegrityFigures = (metrics: Metrics): IntegrityFigures => {
+export const createIntegrityFigures = (metrics: Metrics) => {
   const lag = createLagGauge(metrics, 'Batches that wait to be decided.')
   const records = metrics.counter('records_total', 'Records decided, by outcome.', ['type', 'outcome'])
   const batches = metrics.counter('batches_total', 'Batches published: decided, or published again.', ['type', 'kind'])
@@ -41,10 +31,11 @@ export const createIntegrityFigures = (metrics: Metrics): IntegrityFigures => {
     ]),
   }
   return {
+    /** Tells which partitions of these topics this process has now. */
     assigned: lag.keepOnly,
-    fetched: ({ topic, partition, highWatermark, messages }) =>
+    fetched: ({ topic, partition, highWatermark, messages }: Fetch): void =>
       lag.set({ topic, partition }, highWatermark - (messages[0]?.offset ?? highWatermark)),
-    published: ({ topic, partition, highWatermark, messages }, outcomes) => {
+    published: ({ topic, partition, highWatermark, messages }: Fetch, outcomes: readonly Decided[]): void => {
       lag.set({ topic, partition }, highWatermark - 1 - (messages.at(-1)?.offset ?? highWatermark - 1))
       for (const { batch, verdict, isTheOneDecided } of outcomes) {
         batches.inc({ type: verdict.type, kind: isTheOneDecided ? 'decided' : 'repeated' })
@@ -55,12 +46,13 @@ export const createIntegrityFigures = (metrics: Metrics): IntegrityFigures => {
         latency.observe({ type: verdict.type }, (Date.now() - batch.submitted_at) / 1000)
       }
     },
-    forgotten: (topic, batches) => forgotten.inc({ topic }, batches),
-    waited: (changes) => {
+    forgotten: (topic: string, batches: number): void => forgotten.inc({ topic }, batches),
+    waited: (changes: WaitChanges): void => {
       for (const { type, state } of changes.ended) ended[state].inc({ type })
       for (const { type, state } of changes.begun) if (state === 'superseded') ended.superseded.inc({ type })
     },
-    waiting: (count) => {
+    /** How many records wait; undefined where another process counts them. */
+    waiting: (count: { waiting: number; oldest: Date | null } | undefined): void => {
       waiting.set(count?.waiting ?? 0)
       oldest.set(count?.oldest ? (Date.now() - count.oldest.getTime()) / 1000 : 0)
     },

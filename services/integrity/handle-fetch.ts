@@ -27,10 +27,7 @@ export type TypeTools = {
   keep: ResumeBytes['keep']
 }
 
-/**
- * One fetch of one partition: read, decided in one transaction, then published. Its offsets are committed when this
- * resolves. A message of a newer schema stops it: what comes before that message is decided, and nothing from there on.
- */
+/** One fetch of one partition: read, decided in one transaction, published. At a message of a newer schema it stops. */
 export const createFetchHandler = (deps: {
   catalogue: Catalogue
   tools: readonly TypeTools[]
@@ -42,7 +39,7 @@ export const createFetchHandler = (deps: {
   index: EntityIndex
   setAside: SetAside
   room: RoomToWait
-  /** Told when something has come that others wait for. */
+  /** Called when something has come that others wait for. */
   onArrived: () => void
   figures: Omit<IntegrityFigures, 'assigned' | 'waiting'>
   failAt: FailAt
@@ -113,7 +110,7 @@ export const createFetchHandler = (deps: {
   }
 }
 
-/** Undefined for a message that cannot be compared: nobody can read it, or only a newer version of integrity can. */
+/** Undefined for a message that cannot be compared: it is unreadable, or only a newer version of integrity can. */
 const readBefore = async (read: ReadBatch, { offset, timestamp, value }: Received): Promise<Submitted | undefined> => {
   try {
     return { offset, timestamp, batch: await read(value) }

@@ -36,8 +36,7 @@ import { startRelay } from './waiting/start-relay.js'
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres']))
 const log = createLog('integrity', config.LOG_LEVEL)
-// Longer than a process that was stopped in its transaction can hold a cursor, and half of what an uploader waits for a
-// verdict.
+// Longer than a process stopped in its transaction can hold a cursor; half of what an uploader waits for a verdict.
 const queryTimeout = 15_000
 const stopWaitingAfter = 4_000
 

@@ -65,9 +65,9 @@ export const createPublisher = async (deps: {
       await pause()
       add(verdicts, verdictsTopic, batch.batch_id, encodeVerdict(verdict))
     }
-    const told = sendAll(verdicts, holdsPartition)
+    const sent = sendAll(verdicts, holdsPartition)
     // Awaited below, where its failure counts.
-    told.catch(() => {})
+    sent.catch(() => {})
 
     const records: Queues = new Map()
     for (const { batch, verdict, isTheOneDecided } of outcomes) {
@@ -82,7 +82,7 @@ export const createPublisher = async (deps: {
     }
     if (records.size > 0) deps.failAt('after-partial-publish')
     // Both have ended, well or not, before anything else happens to the partition.
-    const failed = (await Promise.allSettled([told, sendAll(records, holdsPartition)])).find(isRejected)
+    const failed = (await Promise.allSettled([sent, sendAll(records, holdsPartition)])).find(isRejected)
     if (failed) throw failed.reason
   }
 }

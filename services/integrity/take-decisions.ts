@@ -36,10 +36,7 @@ import { decideFetch, idsOf, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
 import type { RoomToWait } from './waiting/room.js'
 
-/**
- * `forgotten` are batches that were decided so long ago that their verdicts are gone, or that lie where an operator has accepted
- * a loss: nothing is published of them.
- */
+/** `forgotten`: their verdicts are pruned, or an operator accepted their loss. Nothing is published of them. */
 export type Decisions<One extends Submitted> = {
   outcomes: Decided<One>[]
   entities: Entity[]
@@ -132,10 +129,8 @@ export const takeDecisions = async <One extends Submitted>(
   return { outcomes, entities: taken.entities, forgotten, waits: taken.waits, arrived }
 }
 
-/**
- * The one question that every fetch asks about waiting. After the cursor is locked, so that what the decision before this one let
- * wait is seen, and this transaction has its number: see checkWaits.
- */
+// The one question that every fetch asks about waiting. After the cursor is locked, so that what the decision before this one
+// let wait is seen, and this transaction has its number: see checkWaits.
 const findWho = async (connection: Connection, { type }: Span, fresh: readonly Submitted[]): Promise<WhoWaits> => {
   if (fresh.length === 0) return { these: new Set(), isAll: true, forThese: false }
   const orgIds = new Set(fresh.map(({ batch }) => batch.org_id))

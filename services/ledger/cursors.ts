@@ -1,8 +1,9 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { rowsOf } from '#platform/postgres/rows.js'
 import type { AcceptedLoss } from './fence.js'
 
 // integrity.cursors: up to where each partition of the submitted log is decided. Locking a row is the fence: see fence.ts.
-// integrity.accepted_losses: what lies below a cursor, was lost by Kafka, and is missed by nobody any more.
+// integrity.accepted_losses: what lies below a cursor, was lost by Kafka, and is no longer missed.
 
 /** Holds the partition's cursor until the transaction ends; undefined where nothing of the partition was ever decided. */
 export const lockCursor = async (
@@ -12,11 +13,7 @@ export const lockCursor = async (
 ): Promise<number | undefined> => {
   const { rows } = await connection.query<{ next_offset: number | null }>({
     name: 'lock-cursor',
-    text: `
-      select next_offset
-      from integrity.cursors
-      where topic = $1 and partition = $2
-      for update`,
+    text: `select next_offset from integrity.cursors where topic = $1 and partition = $2 for update`,
     values: [topic, partition],
   })
   if (rows[0]) return rows[0].next_offset ?? undefined
@@ -91,12 +88,12 @@ export const findPrunedBefore = async (
 }
 
 /** The losses that operators have accepted in this partition. */
-export const findAcceptedLosses = async (
+export const findAcceptedLosses = (
   connection: Connection | Pool,
   topic: string,
   partition: number,
-): Promise<AcceptedLoss[]> => {
-  const { rows } = await connection.query<AcceptedLoss>({
+): Promise<AcceptedLoss[]> =>
+  rowsOf(connection, {
     name: 'find-accepted-losses',
     text: `
       select from_offset as "from", until_offset as "until"
@@ -104,8 +101,6 @@ export const findAcceptedLosses = async (
       where topic = $1 and partition = $2`,
     values: [topic, partition],
   })
-  return rows
-}
 
 export const insertAcceptedLoss = async (
   connection: Connection,

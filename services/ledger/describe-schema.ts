@@ -1,6 +1,4 @@
-import type { Connection, Pool } from '#platform/postgres/postgres.js'
-
-type Database = Pool | Connection
+import { type Database, rowsOf } from '#platform/postgres/rows.js'
 
 /**
  * The schemas, sequences, tables, indexes, functions and triggers of a database as SQL that makes the same ones in an empty database,
@@ -9,14 +7,15 @@ type Database = Pool | Connection
  */
 export const describeSchema = async (db: Database): Promise<string> => {
   await refuseUnknownKinds(db)
-  const schemas = await findSchemas(db)
-  const sequences = await findSequences(db)
-  const tables = await findTables(db)
-  const columns = await findColumns(db)
-  const constraints = await findConstraints(db)
-  const indexes = await findIndexes(db)
-  const functions = await findFunctions(db)
-  const triggers = await findTriggers(db)
+  const namesIn = async (sql: string) => (await rowsOf<{ name: string }>(db, sql)).map(({ name }) => name)
+  const schemas = await namesIn(ourSchemas)
+  const sequences = await namesIn(ourSequences)
+  const tables = await rowsOf<Named>(db, ourTables)
+  const columns = await rowsOf<Column>(db, ourColumns)
+  const constraints = await rowsOf<OfTable>(db, ourConstraints)
+  const indexes = await rowsOf<OfTable>(db, ourIndexes)
+  const functions = await rowsOf<Routine>(db, ourFunctions)
+  const triggers = await rowsOf<{ routine: string; sql: string }>(db, ourTriggers)
 
   const createTable = ({ name, comment }: Named): string => {
     const lines = [
@@ -50,6 +49,7 @@ const header =
 type Named = { name: string; comment: string | null }
 type Column = Named & { table: string; type: string; is_required: boolean; default_value: string | null }
 type Routine = Named & { sql: string }
+type OfTable = { table: string; sql: string }
 
 const toColumn = ({ name, type, is_required, default_value }: Column): string =>
   [name, type, ...(is_required ? ['not null'] : []), ...(default_value === null ? [] : [`default ${default_value}`])]
@@ -96,105 +96,82 @@ const isPlainSequence = `(
 )`
 
 const refuseUnknownKinds = async (db: Database): Promise<void> => {
-  const { rows } = await db.query<{ name: string }>(`
-    select c.oid::regclass::text as name
-    from pg_class c
-    where ${isOurs('c')} and c.relkind not in ('r', 'i') and not ${isPlainSequence}
-    union all
-    select a.attrelid::regclass || '.' || a.attname
-    from pg_attribute a
-    join pg_class c on c.oid = a.attrelid
-    where ${isOurs('c')} and a.attnum > 0 and (a.attidentity <> '' or a.attgenerated <> '')
-    union all
-    select t.oid::regtype::text
-    from pg_type t
-    where t.typnamespace::regnamespace::text !~ '^(pg_|information_schema$)' and t.typtype not in ('b', 'c')
-    order by 1`)
-  if (rows.length > 0) throw new Error(`describe-schema.ts cannot describe ${rows.map(({ name }) => name).join(', ')}`)
+  const unknown = await rowsOf<{ name: string }>(db, unknownKinds)
+  if (unknown.length > 0)
+    throw new Error(`describe-schema.ts cannot describe ${unknown.map(({ name }) => name).join(', ')}`)
 }
 
-const findSchemas = async (db: Database): Promise<string[]> => {
-  const { rows } = await db.query<{ name: string }>(`
-    select nspname as name
-    from pg_namespace
-    where nspname !~ '^(pg_|information_schema$|public$)'
-    order by nspname`)
-  return rows.map(({ name }) => name)
-}
+const unknownKinds = `
+  select c.oid::regclass::text as name
+  from pg_class c
+  where ${isOurs('c')} and c.relkind not in ('r', 'i') and not ${isPlainSequence}
+  union all
+  select a.attrelid::regclass || '.' || a.attname
+  from pg_attribute a
+  join pg_class c on c.oid = a.attrelid
+  where ${isOurs('c')} and a.attnum > 0 and (a.attidentity <> '' or a.attgenerated <> '')
+  union all
+  select t.oid::regtype::text
+  from pg_type t
+  where t.typnamespace::regnamespace::text !~ '^(pg_|information_schema$)' and t.typtype not in ('b', 'c')
+  order by 1`
 
-const findSequences = async (db: Database): Promise<string[]> => {
-  const { rows } = await db.query<{ name: string }>(`
-    select c.oid::regclass::text as name
-    from pg_class c
-    where ${isOurs('c')} and ${isPlainSequence}
-    order by c.oid::regclass::text`)
-  return rows.map(({ name }) => name)
-}
+const ourSchemas = `
+  select nspname as name
+  from pg_namespace
+  where nspname !~ '^(pg_|information_schema$|public$)'
+  order by nspname`
+
+const ourSequences = `
+  select c.oid::regclass::text as name
+  from pg_class c
+  where ${isOurs('c')} and ${isPlainSequence}
+  order by c.oid::regclass::text`
 
 // Within a schema in the order in which they were made, so that a table comes after those that it refers to.
-const findTables = async (db: Database): Promise<Named[]> => {
-  const { rows } = await db.query<Named>(`
-    select c.oid::regclass::text as name, obj_description(c.oid, 'pg_class') as comment
-    from pg_class c
-    where ${isOurs('c')} and c.relkind = 'r'
-    order by c.relnamespace::regnamespace::text, c.oid`)
-  return rows
-}
+const ourTables = `
+  select c.oid::regclass::text as name, obj_description(c.oid, 'pg_class') as comment
+  from pg_class c
+  where ${isOurs('c')} and c.relkind = 'r'
+  order by c.relnamespace::regnamespace::text, c.oid`
 
-const findColumns = async (db: Database): Promise<Column[]> => {
-  const { rows } = await db.query<Column>(`
-    select c.oid::regclass::text as table, quote_ident(a.attname) as name, format_type(a.atttypid, a.atttypmod) as type,
-      a.attnotnull as is_required, pg_get_expr(d.adbin, d.adrelid) as default_value,
-      col_description(c.oid, a.attnum) as comment
-    from pg_attribute a
-    join pg_class c on c.oid = a.attrelid
-    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-    where ${isOurs('c')} and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
-    order by c.oid, a.attnum`)
-  return rows
-}
-
-type OfTable = { table: string; sql: string }
+const ourColumns = `
+  select c.oid::regclass::text as table, quote_ident(a.attname) as name, format_type(a.atttypid, a.atttypmod) as type,
+    a.attnotnull as is_required, pg_get_expr(d.adbin, d.adrelid) as default_value,
+    col_description(c.oid, a.attnum) as comment
+  from pg_attribute a
+  join pg_class c on c.oid = a.attrelid
+  left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  where ${isOurs('c')} and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+  order by c.oid, a.attnum`
 
 // Primary keys first. "Not null" is a constraint too, and stands with its column.
-const findConstraints = async (db: Database): Promise<OfTable[]> => {
-  const { rows } = await db.query<OfTable>(`
-    select c.oid::regclass::text as table,
-      format('constraint %I %s', n.conname, pg_get_constraintdef(n.oid, true)) as sql
-    from pg_constraint n
-    join pg_class c on c.oid = n.conrelid
-    where ${isOurs('c')} and n.contype not in ('n', 't')
-    order by c.oid, n.contype <> 'p', n.conname`)
-  return rows
-}
+const ourConstraints = `
+  select c.oid::regclass::text as table,
+    format('constraint %I %s', n.conname, pg_get_constraintdef(n.oid, true)) as sql
+  from pg_constraint n
+  join pg_class c on c.oid = n.conrelid
+  where ${isOurs('c')} and n.contype not in ('n', 't')
+  order by c.oid, n.contype <> 'p', n.conname`
 
 // The index behind a primary key or a unique constraint is made with that.
-const findIndexes = async (db: Database): Promise<OfTable[]> => {
-  const { rows } = await db.query<OfTable>(`
-    select c.oid::regclass::text as table, replace(pg_get_indexdef(i.indexrelid, 0, true), ' USING btree', '') as sql
-    from pg_index i
-    join pg_class c on c.oid = i.indrelid
-    where ${isOurs('c')}
-      and not exists (select from pg_constraint where conindid = i.indexrelid and contype in ('p', 'u', 'x'))
-    order by c.oid, i.indexrelid::regclass::text`)
-  return rows
-}
+const ourIndexes = `
+  select c.oid::regclass::text as table, replace(pg_get_indexdef(i.indexrelid, 0, true), ' USING btree', '') as sql
+  from pg_index i
+  join pg_class c on c.oid = i.indrelid
+  where ${isOurs('c')}
+    and not exists (select from pg_constraint where conindid = i.indexrelid and contype in ('p', 'u', 'x'))
+  order by c.oid, i.indexrelid::regclass::text`
 
-const findFunctions = async (db: Database): Promise<Routine[]> => {
-  const { rows } = await db.query<Routine>(`
-    select p.oid::regproc::text as name, pg_get_functiondef(p.oid) as sql, obj_description(p.oid, 'pg_proc') as comment
-    from pg_proc p
-    where p.pronamespace::regnamespace::text !~ '^(pg_|information_schema$)'
-    order by p.oid::regprocedure::text`)
-  return rows
-}
+const ourFunctions = `
+  select p.oid::regproc::text as name, pg_get_functiondef(p.oid) as sql, obj_description(p.oid, 'pg_proc') as comment
+  from pg_proc p
+  where p.pronamespace::regnamespace::text !~ '^(pg_|information_schema$)'
+  order by p.oid::regprocedure::text`
 
-const findTriggers = async (db: Database): Promise<{ routine: string; sql: string }[]> => {
-  const { rows } = await db.query<{ routine: string; sql: string }>(`
-    select t.tgfoid::regproc::text as routine, pg_get_triggerdef(t.oid, true) as sql
-    from pg_trigger t
-    join pg_class c on c.oid = t.tgrelid
-    where ${isOurs('c')} and not t.tgisinternal
-    order by c.oid, t.tgname`)
-  return rows
-}
+const ourTriggers = `
+  select t.tgfoid::regproc::text as routine, pg_get_triggerdef(t.oid, true) as sql
+  from pg_trigger t
+  join pg_class c on c.oid = t.tgrelid
+  where ${isOurs('c')} and not t.tgisinternal
+  order by c.oid, t.tgname`

@@ -49,10 +49,7 @@ export const insertEntities = async (connection: Connection, entities: readonly 
   return rowCount === entities.length
 }
 
-/**
- * Inserts entities that are thought to be new, for half the CPU: Postgres need not be ready for one that is there already.
- * Where there is one after all, nothing is inserted and the transaction goes on; resolves to whether they were inserted.
- */
+/** Inserts entities thought to be new, for half the CPU. Where one is there after all, nothing is inserted: false. */
 export const insertNewEntities = async (connection: Connection, entities: readonly Entity[]): Promise<boolean> => {
   await connection.query('savepoint new_entities')
   try {
@@ -67,10 +64,7 @@ export const insertNewEntities = async (connection: Connection, entities: readon
 
 const uniqueViolation = '23505'
 
-/**
- * Postgres's id of the table that is the entity index now: `weir rebuild index` puts another table there, under the same
- * name.
- */
+/** Postgres's id of the table that is the entity index now: `weir rebuild index` puts another one under the same name. */
 export const findIndexId = async (connection: Connection): Promise<number | undefined> => {
   const { rows } = await connection.query<{ oid: number }>({
     name: 'find-index-id',

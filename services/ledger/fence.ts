@@ -114,10 +114,7 @@ export const freshOnes = <One extends Submitted>(
 // How far the clocks of the edge and of integrity may differ: a verdict can seem older than its batch.
 const clockSkew = 60_000
 
-/**
- * Whether a batch below the cursor has no verdict because its verdict was pruned. Any other batch below the cursor without a
- * verdict was never decided, and must not be passed over: Kafka was set up anew, and Postgres was kept.
- */
+/** Whether a batch below the cursor lacks its verdict because that was pruned. Any other such batch was never decided. */
 export const isForgotten = (
   { batch, timestamp }: Submitted,
   verdicts: ReadonlyMap<string, StoredVerdict>,

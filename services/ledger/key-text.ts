@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
-// weir_<key_id>_<secret><checksum>: secret scanners find keys by the prefix, and the checksum shows a mistyped key without a
-// look into Postgres.
+// weir_<key_id>_<secret><checksum>: scanners find the prefix, and the checksum shows a mistyped key without Postgres.
 const keyPattern = /^weir_([0-9A-Za-z]{12})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -1,6 +1,8 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { firstRow, listsOf } from '#platform/postgres/rows.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
+import { millisecondsOf } from './waiting/waits.js'
 
 // Interactions that came with an Idempotency-Key.
 // integrity.keyed_interactions: those that were taken. Each is taken once.
@@ -20,7 +22,7 @@ export const findKeyedInteractions = async (
       select k.org_id, k.interaction_id, k.body_sha256
       from unnest($1::text[], $2::uuid[]) as wanted (org_id, interaction_id)
       join integrity.keyed_interactions k using (org_id, interaction_id)`,
-    values: [keyed.map((k) => k.orgId), keyed.map((k) => k.id)],
+    values: listsOf(keyed, 'orgId', 'id'),
   })
   return new Map(rows.map((row) => [`${row.org_id}/${row.interaction_id}`, row.body_sha256]))
 }
@@ -28,24 +30,21 @@ export const findKeyedInteractions = async (
 /** An interaction that came with an Idempotency-Key and was taken. */
 export type KeyedInteraction = { bodySha256: Buffer; recordedAt: number }
 
-export const findKeyedInteraction = async (
+export const findKeyedInteraction = (
   pool: Pool,
   orgId: string,
   interactionId: string,
-): Promise<KeyedInteraction | undefined> => {
-  const { rows } = await pool.query<{ body_sha256: Buffer; recorded_at: Date }>({
+): Promise<KeyedInteraction | undefined> =>
+  firstRow(pool, {
     name: 'find-keyed-interaction',
     text: `
-      select body_sha256, recorded_at
+      select body_sha256 as "bodySha256", ${millisecondsOf('recorded_at')} as "recordedAt"
       from integrity.keyed_interactions
       where org_id = $1 and interaction_id = $2::uuid`,
     values: [orgId, interactionId],
   })
-  const [row] = rows
-  return row && { bodySha256: row.body_sha256, recordedAt: row.recorded_at.getTime() }
-}
 
-export type TakenInteraction = { orgId: string; id: string; bodySha256: Buffer; recordedAt: number }
+export type TakenInteraction = Keyed & KeyedInteraction
 
 export const insertKeyedInteractions = async (
   connection: Connection,
@@ -58,43 +57,8 @@ export const insertKeyedInteractions = async (
       insert into integrity.keyed_interactions (org_id, interaction_id, body_sha256, recorded_at)
       select * from unnest($1::text[], $2::uuid[], $3::bytea[], $4::timestamptz[])
       on conflict do nothing`,
-    values: [
-      taken.map((t) => t.orgId),
-      taken.map((t) => t.id),
-      taken.map((t) => t.bodySha256),
-      taken.map((t) => new Date(t.recordedAt)),
-    ],
+    values: [...listsOf(taken, 'orgId', 'id', 'bodySha256'), taken.map((t) => new Date(t.recordedAt))],
   })
-}
-
-/**
- * Removes at most `most` that were recorded before a moment. Rows that another process is removing are left to that
- * process.
- */
-export const pruneKeyedInteractions = async (pool: Pool, before: Date, most: number): Promise<number> => {
-  const { rowCount } = await pool.query({
-    name: 'prune-keyed-interactions',
-    text: `
-      delete from integrity.keyed_interactions
-      where (org_id, interaction_id) in (
-        select org_id, interaction_id
-        from integrity.keyed_interactions
-        where recorded_at < $1
-        order by recorded_at
-        limit $2
-        for update skip locked
-      )`,
-    values: [before, most],
-  })
-  return rowCount ?? 0
-}
-
-export const countPrunableKeyed = async (pool: Pool, before: Date): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>(
-    'select count(*) as count from integrity.keyed_interactions where recorded_at < $1',
-    [before],
-  )
-  return rows[0]?.count ?? 0
 }
 
 /** Where the verdict on an interaction is: in which batch, and at which place in it. */
@@ -118,10 +82,7 @@ export const insertKeyedRequests = async (
       select * from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[], $5::timestamptz[])
       on conflict do nothing`,
     values: [
-      decided.map((d) => d.requestId),
-      decided.map((d) => d.batchId),
-      decided.map((d) => d.place),
-      decided.map((d) => d.isAccepted),
+      ...listsOf(decided, 'requestId', 'batchId', 'place', 'isAccepted'),
       decided.map((d) => new Date(d.decidedAt)),
     ],
   })
@@ -130,16 +91,13 @@ export const insertKeyedRequests = async (
 /** The verdict on the batch that an interaction was gathered in, and its place in that batch. */
 export type PlaceInVerdict = { verdict: VerdictEvent; place: number }
 
-/**
- * What became of one organisation's keyed interaction. Of several verdicts, because it was sent again, the one that accepted it
- * counts, or else the last.
- */
+/** What became of a keyed interaction. Of several verdicts the one that accepted it counts, or else the last. */
 export const findKeyedRequest = async (
   pool: Pool,
   orgId: string,
   requestId: string,
 ): Promise<PlaceInVerdict | undefined> => {
-  const { rows } = await pool.query<VerdictRow & { place: number }>({
+  const row = await firstRow<VerdictRow & { place: number }>(pool, {
     name: 'find-keyed-request',
     text: `
       select ${verdictColumns}, place
@@ -154,37 +112,7 @@ export const findKeyedRequest = async (
       limit 1`,
     values: [requestId, orgId],
   })
-  const [row] = rows
   if (!row) return undefined
   const { place, ...verdict } = row
   return { verdict: fromRow(verdict), place }
-}
-
-/**
- * Removes at most `most` that were decided before a moment. Rows that another process is removing are left to that process.
- */
-export const pruneKeyedRequests = async (pool: Pool, before: Date, most: number): Promise<number> => {
-  const { rowCount } = await pool.query({
-    name: 'prune-keyed-requests',
-    text: `
-      delete from integrity.keyed_requests
-      where (request_id, batch_id, place) in (
-        select request_id, batch_id, place
-        from integrity.keyed_requests
-        where decided_at < $1
-        order by decided_at
-        limit $2
-        for update skip locked
-      )`,
-    values: [before, most],
-  })
-  return rowCount ?? 0
-}
-
-export const countPrunableKeyedRequests = async (pool: Pool, before: Date): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>(
-    'select count(*) as count from integrity.keyed_requests where decided_at < $1',
-    [before],
-  )
-  return rows[0]?.count ?? 0
 }

@@ -1,4 +1,5 @@
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { firstRow, rowsOf } from '#platform/postgres/rows.js'
 import { createKeyText, hashKey } from './key-text.js'
 import { createOrg } from './organisations.js'
 
@@ -37,15 +38,15 @@ export type NewKey = {
 }
 
 export const insertKey = async (db: Pool | Connection, key: NewKey): Promise<Pick<Key, 'expires_at'>> => {
-  const { rows } = await db.query<Pick<Key, 'expires_at'>>(
-    `
-    insert into auth.api_keys (key_id, org_id, key_hash, scopes, expires_at, is_operator)
+  const made = await firstRow<Pick<Key, 'expires_at'>>(
+    db,
+    `insert into auth.api_keys (key_id, org_id, key_hash, scopes, expires_at, is_operator)
     values ($1, $2, $3, $4, now() + $5 * interval '1 millisecond', $6)
     returning expires_at`,
     [key.keyId, key.org, key.hash, key.scopes, key.lifetime, key.isOperator ?? false],
   )
-  if (!rows[0]) throw new Error('Postgres took the key and gave no row back')
-  return rows[0]
+  if (!made) throw new Error('Postgres took the key and gave no row back')
+  return made
 }
 
 /** A key that was just made, with its text: it is never known again. */
@@ -65,10 +66,7 @@ export const issueKey = async (
 
 export type RotatedKey = IssuedKey & { old: Key; endsAt: Date }
 
-/**
- * Makes a key like another one, which ends `grace` milliseconds from now. Without a lifetime the new one lives as long as the old one
- * was given. `check` throws where the old one cannot be replaced; it is called with undefined where there is none.
- */
+/** Makes a key like another one, which ends in `grace` ms. `check` throws where the old one, or none, cannot be replaced. */
 export const rotateKey = async (
   pool: Pool,
   keyId: string,
@@ -102,8 +100,7 @@ export const setKeyText = async (
   key: { keyId: string; hash: Buffer; org: string },
 ): Promise<void> => {
   await connection.query(
-    `
-    insert into auth.api_keys (key_id, org_id, key_hash)
+    `insert into auth.api_keys (key_id, org_id, key_hash)
     values ($1, $2, $3)
     on conflict (key_id) do update
     set key_hash = excluded.key_hash, scopes = null, created_at = now(),
@@ -124,29 +121,17 @@ export type StoredKey = {
   rates?: { requests: number | null; records: number | null }
 }
 
-type UsableRow = {
-  key_id: string
-  org_id: string
-  key_hash: Buffer
-  scopes: string[] | null
-  expires_at: Date | null
-  is_operator: boolean
-  requests_per_second: number | null
-  records_per_second: number | null
-}
-
 // A Postgres that hangs must not use up the pool: a connection whose answer is late is closed.
 const answerWithin = 5_000
 
-/**
- * A key that may be used now, found by the hash of its whole text: Postgres does the same work for a key_id that exists as
- * for one that does not, so that response times give nothing away.
- */
-export const findKey = async (pool: Pool, hash: Buffer): Promise<StoredKey | undefined> => {
-  const question = {
+/** A key that may be used now, found by its hash: Postgres works as long for a key_id that does not exist. */
+export const findKey = (pool: Pool, hash: Buffer): Promise<StoredKey | undefined> =>
+  firstRow(pool, {
     name: 'find-key',
     text: `
-      select key_id, org_id, key_hash, scopes, expires_at, is_operator, requests_per_second, records_per_second
+      select key_id as "keyId", org_id as "orgId", key_hash as hash, scopes, is_operator as "isOperator",
+        floor(extract(epoch from expires_at) * 1000)::bigint as "expiresAt",
+        json_build_object('requests', requests_per_second, 'records', records_per_second) as rates
       from auth.api_keys
       join auth.organisations using (org_id)
       where key_hash = $1
@@ -154,65 +139,31 @@ export const findKey = async (pool: Pool, hash: Buffer): Promise<StoredKey | und
         and (expires_at is null or expires_at > now())`,
     values: [hash],
     query_timeout: answerWithin,
-  }
-  const { rows } = await pool.query<UsableRow>(question)
-  const [row] = rows
-  return (
-    row && {
-      keyId: row.key_id,
-      orgId: row.org_id,
-      hash: row.key_hash,
-      scopes: row.scopes,
-      expiresAt: row.expires_at?.getTime() ?? null,
-      isOperator: row.is_operator,
-      rates: { requests: row.requests_per_second, records: row.records_per_second },
-    }
-  )
-}
+  })
 
 /** A key whether it may be used or not. */
-export const findKeyByHash = async (connection: Connection, hash: Buffer): Promise<Key | undefined> => {
-  const { rows } = await connection.query<Key>(
-    `
-    select ${keyColumns}
-    from auth.api_keys
-    where key_hash = $1`,
-    [hash],
-  )
-  return rows[0]
-}
+export const findKeyByHash = (connection: Connection, hash: Buffer): Promise<Key | undefined> =>
+  firstRow(connection, `select ${keyColumns} from auth.api_keys where key_hash = $1`, [hash])
 
 /** A key, locked until the transaction ends, so that two rotations of it come one after the other. */
-export const lockKey = async (connection: Connection, keyId: string): Promise<Key | undefined> => {
-  const { rows } = await connection.query<Key>(
-    `
-    select ${keyColumns}
-    from auth.api_keys
-    where key_id = $1
-    for update`,
-    [keyId],
-  )
-  return rows[0]
-}
+export const lockKey = (connection: Connection, keyId: string): Promise<Key | undefined> =>
+  firstRow(connection, `select ${keyColumns} from auth.api_keys where key_id = $1 for update`, [keyId])
 
 /** The keys of one organisation, or with null of all, without their hashes. */
-export const listKeys = async (db: Pool, org: string | null): Promise<Key[]> => {
-  const { rows } = await db.query<Key>(
-    `
-    select ${keyColumns}
+export const listKeys = (db: Pool, org: string | null): Promise<Key[]> =>
+  rowsOf(
+    db,
+    `select ${keyColumns}
     from auth.api_keys
     where $1::text is null or org_id = $1
     order by org_id, created_at, key_id`,
     [org],
   )
-  return rows
-}
 
 /** Lets a key expire `grace` milliseconds from now, or earlier where it would have expired earlier anyway. */
 export const endKey = async (connection: Connection, keyId: string, grace: number): Promise<Date> => {
   const { rows } = await connection.query<{ expires_at: Date }>(
-    `
-    update auth.api_keys
+    `update auth.api_keys
     set expires_at = least(expires_at, now() + $2 * interval '1 millisecond')
     where key_id = $1
     returning expires_at`,
@@ -225,26 +176,21 @@ export const endKey = async (connection: Connection, keyId: string, grace: numbe
 export type Revoked = { key_id: string; org: string; revoked_at: Date; already: boolean }
 
 /** A key that was revoked before keeps that moment; undefined where there is no such key. */
-export const revokeKey = async (db: Pool | Connection, keyId: string): Promise<Revoked | undefined> => {
-  const { rows } = await db.query<Revoked>(
-    `
-    update auth.api_keys
+export const revokeKey = (db: Pool | Connection, keyId: string): Promise<Revoked | undefined> =>
+  firstRow(
+    db,
+    `update auth.api_keys
     set revoked_at = coalesce(revoked_at, now())
     where key_id = $1
     returning key_id, org_id as org, revoked_at, revoked_at < now() as already`,
     [keyId],
   )
-  return rows[0]
-}
 
 /** Notes that these keys were just used. */
 export const touchKeys = async (pool: Pool, keyIds: readonly string[]): Promise<void> => {
   await pool.query({
     name: 'touch-keys',
-    text: `
-      update auth.api_keys
-      set last_used_at = now()
-      where key_id = any ($1::text[])`,
+    text: `update auth.api_keys set last_used_at = now() where key_id = any ($1::text[])`,
     values: [keyIds],
   })
 }

@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { firstRow, rowsOf } from '#platform/postgres/rows.js'
 
 // auth.organisations: whose data it is, and how much of it may come in a second.
 
@@ -17,9 +18,10 @@ export const hasOrg = async (db: Pool, org: string): Promise<boolean> => {
 
 export type Organisation = OrgLimits & { org: string; created_at: Date; active_keys: number }
 
-export const listOrgs = async (db: Pool): Promise<Organisation[]> => {
-  const { rows } = await db.query<Organisation>(`
-    select
+export const listOrgs = (db: Pool): Promise<Organisation[]> =>
+  rowsOf(
+    db,
+    `select
       o.org_id as org,
       o.created_at,
       o.requests_per_second,
@@ -28,22 +30,17 @@ export const listOrgs = async (db: Pool): Promise<Organisation[]> => {
     from auth.organisations o
     left join auth.api_keys k on k.org_id = o.org_id
     group by o.org_id
-    order by o.org_id`)
-  return rows
-}
+    order by o.org_id`,
+  )
 
 /** null: what the edges give to everybody; 0: no limit. */
 export type OrgLimits = { requests_per_second: number | null; records_per_second: number | null }
 
 /** Sets the limits that are given; a trigger notifies the edges. Undefined where there is no such organisation. */
-export const setOrgLimits = async (
-  db: Pool,
-  org: string,
-  given: Partial<OrgLimits>,
-): Promise<OrgLimits | undefined> => {
-  const { rows } = await db.query<OrgLimits>(
-    `
-    update auth.organisations
+export const setOrgLimits = (db: Pool, org: string, given: Partial<OrgLimits>): Promise<OrgLimits | undefined> =>
+  firstRow(
+    db,
+    `update auth.organisations
     set requests_per_second = case when $2 then $3::integer else requests_per_second end,
       records_per_second = case when $4 then $5::integer else records_per_second end
     where org_id = $1
@@ -56,5 +53,3 @@ export const setOrgLimits = async (
       given.records_per_second ?? null,
     ],
   )
-  return rows[0]
-}

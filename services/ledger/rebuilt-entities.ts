@@ -1,8 +1,8 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { rowsOf } from '#platform/postgres/rows.js'
 import type { Entity } from './entities.js'
 
-// integrity.entities_rebuilt: a new entity index, built beside the one in use by `weir rebuild index`, which then swaps
-// them.
+// integrity.entities_rebuilt: a new entity index, built and swapped with the one in use by `weir rebuild index`.
 
 export type Cursor = { topic: string; partition: number; next_offset: number }
 export type NewIndex = { id: number; cursors: Cursor[] }
@@ -35,8 +35,7 @@ const copyFunction = `
   end
   $$`
 
-// The new table gets the owner, the grants and the comment of the old one: integrity may log in as another user than the
-// operator, and must be able to use the table after the swap.
+// The new table gets owner, grants and comment of the old one: integrity may log in as another user than the operator.
 const likeTheOldOne = `
   do $$
   declare old record;
@@ -82,16 +81,16 @@ export type Comparison = {
 }
 
 /** Both tables are written in the same transactions, and one query sees both at the same moment. */
-export const compareIndexes = async (pool: Pool): Promise<Comparison[]> => {
-  const { rows } = await pool.query<Comparison>(`
-    select type, count(rebuilt.id) as entities,
+export const compareIndexes = (pool: Pool): Promise<Comparison[]> =>
+  rowsOf(
+    pool,
+    `select type, count(rebuilt.id) as entities,
       count(*) filter (where present.id is null) as added, count(*) filter (where rebuilt.id is null) as removed
     from integrity.entities present
     full join integrity.entities_rebuilt rebuilt using (org_id, type, id)
     group by type
-    order by type`)
-  return rows
-}
+    order by type`,
+  )
 
 /**
  * Puts the new index in the old one's place. While the cursors are locked no decision is under way, so that each decision

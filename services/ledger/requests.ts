@@ -1,12 +1,11 @@
 import { numberList } from '#platform/postgres/lists.js'
 import type { Pool } from '#platform/postgres/postgres.js'
+import { changedBy, listsOf } from '#platform/postgres/rows.js'
 import { type BatchParts, recordsIn, type VerdictEvent } from '#schemas/events.js'
 import { batchIdOf } from '#schemas/uuid.js'
 import { fromRow, type VerdictRow, verdictColumns } from './verdicts.js'
 
-// edge.requests: notes of requests that were not answered within a second, so that a look-up finds them before their
-// verdicts
-// are there.
+// edge.requests: notes of requests that took longer than a second, for look-ups before their verdicts are there.
 
 /** What is kept of a request that is not answered quickly: enough to answer a look-up before anything is decided. */
 export type NotedRequest = {
@@ -58,10 +57,7 @@ type NotedColumns = {
 }
 type Row = (VerdictRow | Record<keyof VerdictRow, null>) & (NotedColumns | Record<keyof NotedColumns, null>)
 
-/**
- * One organisation's request; that of another organisation is not found. One statement, so that no pruning falls between
- * the two tables.
- */
+/** One organisation's own request. One statement, so that no pruning falls between the two tables. */
 export const findRequest = async (pool: Pool, orgId: string, requestId: string): Promise<StoredRequest> => {
   const { rows } = await pool.query<Row>({
     name: 'find-request',
@@ -119,7 +115,6 @@ export const findRequest = async (pool: Pool, orgId: string, requestId: string):
  * Idempotency-Key was used with another body.
  */
 export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]): Promise<Set<string>> => {
-  const column = <T>(value: (request: NotedRequest) => T): T[] => requests.map(value)
   const { rows } = await pool.query<{ request_id: string }>({
     name: 'save-requests',
     // Ordered, so that two edges that note the same requests wait for each other instead of deadlocking.
@@ -143,26 +138,19 @@ export const saveRequests = async (pool: Pool, requests: readonly NotedRequest[]
       where kept.org_id = excluded.org_id and kept.body_sha256 = excluded.body_sha256
       returning request_id`,
     values: [
-      column((r) => r.requestId),
-      column((r) => r.orgId),
-      column((r) => r.type),
-      column((r) => r.bodySha256),
+      ...listsOf(requests, 'requestId', 'orgId', 'type', 'bodySha256'),
       // An array of arrays must have rows of one length, so each row goes as its text.
-      column((r) => numberList(r.batchRecords)),
-      column((r) => new Date(r.submittedAt)),
-      column((r) => r.written),
-      column((r) => r.lanes),
+      requests.map(({ batchRecords }) => numberList(batchRecords)),
+      requests.map(({ submittedAt }) => new Date(submittedAt)),
+      ...listsOf(requests, 'written', 'lanes'),
     ],
   })
   return new Set(rows.map(({ request_id }) => request_id))
 }
 
-/**
- * Deletes at most `most` notes, the oldest first: notes past their time, and notes that are of no use any more because all of
- * their batches are decided. A note that outlived its verdicts would show its request as undecided again.
- */
-export const pruneRequests = async (pool: Pool, retentionHours: number, most: number): Promise<number> => {
-  const { rowCount } = await pool.query({
+/** Deletes at most `most` old notes, and notes whose batches are all decided: they must not outlive their verdicts. */
+export const pruneRequests = (pool: Pool, retentionHours: number, most: number): Promise<number> =>
+  changedBy(pool, {
     name: 'prune-requests',
     text: `
       delete from edge.requests
@@ -184,5 +172,3 @@ export const pruneRequests = async (pool: Pool, retentionHours: number, most: nu
       )`,
     values: [retentionHours, most],
   })
-  return rowCount ?? 0
-}

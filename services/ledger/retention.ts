@@ -1,17 +1,11 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import { changedBy, countOf } from '#platform/postgres/rows.js'
+import { type ConfigSchema, integer, type ValuesOf } from '#platform/process/config.js'
 import { inSteps } from '#platform/process/periodically.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { holdCursor, markPruned } from './cursors.js'
-import {
-  countPrunableKeyed,
-  countPrunableKeyedRequests,
-  pruneKeyedInteractions,
-  pruneKeyedRequests,
-} from './keyed-interactions.js'
-import { countPrunableRetries, pruneRetries } from './retries/claims.js'
 import { pruneOrders } from './retries/orders.js'
 import { countPrunableVerdicts, pruneVerdicts } from './verdicts.js'
 import { countPrunableWaits, pruneWaits } from './waiting/upkeep.js'
@@ -19,32 +13,23 @@ import { countPrunableWaits, pruneWaits } from './waiting/upkeep.js'
 // How long things are kept, from which moment on they are too old, and how the tables of Postgres are rid of them.
 
 export const retentionVariables = {
-  VERDICT_RETENTION_HOURS: {
-    type: 'integer',
-    // An Idempotency-Key is promised to work for a day.
-    minimum: 24,
-    default: 720,
-    description: 'how long verdicts are kept after their last use, and keyed interactions after they were recorded',
-  },
-  REJECTION_RETENTION_DAYS: {
-    type: 'integer',
-    minimum: 1,
-    default: 90,
-    description:
-      'how many whole days (UTC) rejections are kept. In ClickHouse also records that waited; integrity keeps what it knows of retries two weeks longer',
-  },
-  HISTORY_DAYS: {
-    type: 'integer',
-    minimum: 1,
-    description:
-      'how many whole days (UTC) a version of a record is kept after it was replaced; kept for good where not set. The current version always stays',
-  },
-  PRUNE_EVERY_SECONDS: {
-    type: 'integer',
-    minimum: 1,
-    default: 3600,
-    description: 'how often what is too old is looked for; the first time five minutes after the start at the latest',
-  },
+  // An Idempotency-Key is promised to work for a day.
+  VERDICT_RETENTION_HOURS: integer(
+    { minimum: 24, default: 720 },
+    'how long verdicts are kept after their last use, and keyed interactions after they were recorded',
+  ),
+  REJECTION_RETENTION_DAYS: integer(
+    { minimum: 1, default: 90 },
+    'how many whole days (UTC) rejections are kept. In ClickHouse also records that waited; integrity keeps what it knows of retries two weeks longer',
+  ),
+  HISTORY_DAYS: integer(
+    { minimum: 1 },
+    'how many whole days (UTC) a version of a record is kept after it was replaced; kept for good where not set. The current version always stays',
+  ),
+  PRUNE_EVERY_SECONDS: integer(
+    { minimum: 1, default: 3600 },
+    'how often what is too old is looked for; the first time five minutes after the start at the latest',
+  ),
 } as const satisfies ConfigSchema['properties']
 
 export type RetentionConfig = ValuesOf<typeof retentionVariables>
@@ -91,10 +76,7 @@ export const interactionVerdictsBefore = (now: number, verdicts: Date): Date =>
 export type Prunable = 'verdicts' | 'waits' | 'keyed_interactions' | 'keyed_requests' | 'retries'
 export type PrunedCounts = Record<Prunable, number>
 
-/**
- * What is pruned: verdicts and keyed interactions last used before a moment, with what is known of records that waited; verdicts on interactions, with the request ids that
- * find them, last used before another (the same, where none is given); and retries of rejections from before one.
- */
+/** What is too old: verdicts with keyed interactions and waits, verdicts on interactions with their request ids, retries. */
 export type Cutoffs = {
   verdicts?: Date | undefined
   interactionVerdicts?: Date | undefined
@@ -117,6 +99,8 @@ export const createRetention = (deps: {
   const { pool, onStep } = deps
   const prune = (what: Prunable, step: (most: number) => Promise<number>, signal?: AbortSignal): Promise<number> =>
     inSteps(step, { ...deps.steps, signal, onStep: (count) => onStep?.(what, count) })
+  const pruneAll = (table: TableByAge, before: Date, signal?: AbortSignal): Promise<number> =>
+    prune(table, (most) => pruneOld(pool, table, before, most), signal)
 
   // With the cursor locked, as integrity locks it: a batch that comes again at this moment either finds its verdict and
   // renews it, or is handled after the pruning.
@@ -141,9 +125,9 @@ export const createRetention = (deps: {
           verdicts && interactionVerdicts
             ? await countPrunableWaits(pool, { uploads: verdicts, interactions: interactionVerdicts })
             : 0,
-        keyed_interactions: verdicts ? await countPrunableKeyed(pool, verdicts) : 0,
-        keyed_requests: interactionVerdicts ? await countPrunableKeyedRequests(pool, interactionVerdicts) : 0,
-        retries: retries ? await countPrunableRetries(pool, retries) : 0,
+        keyed_interactions: verdicts ? await countOld(pool, 'keyed_interactions', verdicts) : 0,
+        keyed_requests: interactionVerdicts ? await countOld(pool, 'keyed_requests', interactionVerdicts) : 0,
+        retries: retries ? await countOld(pool, 'retries', retries) : 0,
       }
     },
     prune: async ({ verdicts, interactionVerdicts = verdicts, retries }, signal) => {
@@ -155,14 +139,12 @@ export const createRetention = (deps: {
         }
         const ended = { uploads: verdicts, interactions: interactionVerdicts }
         pruned.waits = await prune('waits', (most) => pruneWaits(pool, ended, most), signal)
-        const keyed = (most: number) => pruneKeyedInteractions(pool, verdicts, most)
-        pruned.keyed_interactions = await prune('keyed_interactions', keyed, signal)
+        pruned.keyed_interactions = await pruneAll('keyed_interactions', verdicts, signal)
         // Without its verdict such a row finds nothing: it may go a moment later.
-        const requests = (most: number) => pruneKeyedRequests(pool, interactionVerdicts, most)
-        pruned.keyed_requests = await prune('keyed_requests', requests, signal)
+        pruned.keyed_requests = await pruneAll('keyed_requests', interactionVerdicts, signal)
       }
       if (retries) {
-        pruned.retries = await prune('retries', (most) => pruneRetries(pool, retries, most), signal)
+        pruned.retries = await pruneAll('retries', retries, signal)
         // Without its claims an order says nothing that anybody needs.
         await inSteps((most) => pruneOrders(pool, retries, most), { ...deps.steps, signal })
       }
@@ -170,3 +152,28 @@ export const createRetention = (deps: {
     },
   }
 }
+
+/** Tables whose rows go by their age alone: the columns of their primary key, and when a row is from. */
+const byAge = {
+  keyed_interactions: { key: 'org_id, interaction_id', time: 'recorded_at' },
+  keyed_requests: { key: 'request_id, batch_id, place', time: 'decided_at' },
+  retries: { key: 'batch_id, index', time: 'rejected_at' },
+} as const
+type TableByAge = keyof typeof byAge
+
+/** Removes at most `most` rows from before a moment. Rows that another process is removing are left to that process. */
+export const pruneOld = (pool: Pool, table: TableByAge, before: Date, most: number): Promise<number> => {
+  const { key, time } = byAge[table]
+  return changedBy(pool, {
+    name: `prune-${table}`,
+    text: `
+      delete from integrity.${table}
+      where (${key}) in (
+        select ${key} from integrity.${table} where ${time} < $1 order by ${time} limit $2 for update skip locked
+      )`,
+    values: [before, most],
+  })
+}
+
+export const countOld = (pool: Pool, table: TableByAge, before: Date): Promise<number> =>
+  countOf(pool, `select count(*) as count from integrity.${table} where ${byAge[table].time} < $1`, [before])

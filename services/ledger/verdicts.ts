@@ -1,24 +1,19 @@
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { numberList } from '#platform/postgres/lists.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { countOf, rowsOf } from '#platform/postgres/rows.js'
 import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
 import type { VerdictEvent, Waiting } from '#schemas/events.js'
 import { noneWaitedSince } from './waiting/upkeep.js'
 
 // integrity.verdicts: the decision on each batch. It is written once and never changed; pruning removes old ones.
 
-/**
- * A verdict as it is kept, with the topic, partition and offset of the message that was decided. `key_id` is the API key that the batch
- * was sent with, where that is known; it is written, and read by `findSources` alone.
- */
+/** A verdict as it is kept, with the place of the message that was decided, and the API key (read by `findSources` alone). */
 export type StoredVerdict = PlacedVerdict & { topic: string; partition: number; key_id?: string }
 
 type InLog = { topic: string; partition: number; offset: number }
 
-/**
- * Whether this message is the one that was decided. A batch can lie in the log more than once, when a request was sent again:
- * only the message that was decided leads to events; for the others only the verdict is published again.
- */
+/** Whether this message of a batch is the one that was decided: only that one leads to events, others repeat the verdict. */
 export const isTheOneDecided = (verdict: StoredVerdict, { topic, partition, offset }: InLog): boolean =>
   verdict.topic === topic && verdict.partition === partition && verdict.submitted_offset === offset
 
@@ -39,10 +34,7 @@ export const findVerdicts = async (
   return new Map(rows.map((row) => [row.batch_id, fromRow(row)]))
 }
 
-/**
- * The batch that was decided at an offset near the partition's end; undefined where it is not among the verdicts that were used
- * last. Only those are looked at, because no index leads to an offset.
- */
+/** The batch decided at an offset; undefined where it is not among the last used: no index leads to an offset. */
 export const findBatchDecidedAt = async (
   connection: Connection,
   { topic, partition, offset }: InLog,
@@ -68,11 +60,12 @@ export const findBatchDecidedAt = async (
 export type DecidedBatchAt = { offset: number; batch_id: string; request_id: string; org_id: string; records: number }
 
 /** What was decided in a stretch of a partition. For operators: no index leads to an offset, so this reads long. */
-export const findDecidedBetween = async (
+export const findDecidedBetween = (
   pool: Pool,
   { topic, partition, from, until }: { topic: string; partition: number; from: number; until: number },
-): Promise<DecidedBatchAt[]> => {
-  const { rows } = await pool.query<DecidedBatchAt>(
+): Promise<DecidedBatchAt[]> =>
+  rowsOf(
+    pool,
     `select submitted_offset as "offset", batch_id, request_id, org_id,
       accepted + json_array_length(refused) + coalesce(json_array_length(waiting), 0) + cardinality(gone) as records
     from integrity.verdicts
@@ -80,26 +73,18 @@ export const findDecidedBetween = async (
     order by submitted_offset`,
     [topic, partition, from, until],
   )
-  return rows
-}
 
 /** The verdicts on these batches without their places in the log, as uploaders get them. */
 export const findVerdictsOfBatches = async (pool: Pool, batchIds: readonly string[]): Promise<VerdictEvent[]> => {
   const { rows } = await pool.query<Row<VerdictEvent>>({
     name: 'find-verdicts-of-batches',
-    text: `
-      select ${verdictColumns}
-      from integrity.verdicts
-      where batch_id = any ($1::uuid[])`,
+    text: `select ${verdictColumns} from integrity.verdicts where batch_id = any ($1::uuid[])`,
     values: [batchIds],
   })
   return rows.map(fromRow)
 }
 
-/**
- * SHA-256 of the body that each of these requests was first decided with, by request id. For systems with one lane: all batches of
- * a request are in one partition there, so the lowest offset is the first.
- */
+/** The body (its SHA-256) that each request was first decided with. With one lane the lowest offset is the first. */
 export const findFirstBodies = async (
   connection: Connection,
   requestIds: readonly string[],
@@ -153,19 +138,16 @@ export const findDecidedRequests = async (pool: Pool, requestIds: readonly strin
   return new Set(rows.map(({ request_id }) => request_id))
 }
 
-/**
- * The newest batches of an organisation and topic that were decided since then, with how many records of each were accepted. Without
- * those that integrity wrote itself (their request is the batch itself): events of records that waited name the batch they came in.
- */
-export const findAcceptedBatches = async (
+/** The newest decided batches with accepted records, without those that integrity wrote itself (request and batch are one). */
+export const findAcceptedBatches = (
   pool: Pool,
   { org, topic, since }: { org: string; topic: string; since: Date },
   most: number,
-): Promise<{ batchId: string; accepted: number }[]> => {
-  const { rows } = await pool.query<{ batch_id: string; accepted: number }>(
+): Promise<{ batchId: string; accepted: number }[]> =>
+  rowsOf(
+    pool,
     // Partition by partition, so that the index by partition and last use finds them.
-    `
-    select v.batch_id, v.accepted
+    `select v.batch_id as "batchId", v.accepted
     from integrity.cursors c
     join integrity.verdicts v on v.topic = c.topic and v.partition = c.partition
     where c.topic = $1 and coalesce(v.repeated_at, v.decided_at) >= $3 and v.decided_at >= $3
@@ -174,8 +156,6 @@ export const findAcceptedBatches = async (
     limit $4`,
     [topic, org, since, most],
   )
-  return rows.map(({ batch_id, accepted }) => ({ batchId: batch_id, accepted }))
-}
 
 // Column by column: as one JSON document it would be read, and a refused record's \u0000 would stop the consumer.
 export const insertVerdicts = async (connection: Connection, verdicts: readonly StoredVerdict[]): Promise<void> => {
@@ -287,12 +267,8 @@ const forgetBodies = async (connection: Connection, requestIds: readonly string[
   })
 }
 
-export const countPrunableVerdicts = async (
-  pool: Pool,
-  committed: readonly Committed[],
-  before: Date,
-): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>({
+export const countPrunableVerdicts = (pool: Pool, committed: readonly Committed[], before: Date): Promise<number> =>
+  countOf(pool, {
     text: `
       select count(*) as count
       from unnest($1::text[], $2::integer[], $3::bigint[]) as published (topic, partition, next_offset)
@@ -301,8 +277,6 @@ export const countPrunableVerdicts = async (
         and ${noneWaitedSince('$4')}`,
     values: [committed.map((c) => c.topic), committed.map((c) => c.partition), committed.map((c) => c.offset), before],
   })
-  return rows[0]?.count ?? 0
-}
 
 /** What a verdict event carries, in the names of the columns. */
 export const verdictColumns = `batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,

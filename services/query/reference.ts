@@ -13,7 +13,7 @@ import { listTopics } from '#schemas/endpoints/topics.js'
 /** What any key may read: whose it is, which types there are, and which topics. */
 export const addReference = (app: FastifyInstance, deps: { catalogue: Catalogue; layout: () => Layout }): void => {
   const { catalogue } = deps
-  // Made once for each address by which the edge is reached: there are few, and whoever makes some up pushes out their own.
+  // Made once for each address by which the edge is reached: there are few, and made-up ones push out each other.
   const types = new LRUCache<string, AnswerOf<typeof listTypes>>({ max: 20 })
   const typesAt = (address: string) => {
     const made = types.get(address) ?? { types: typeReferencesOf(catalogue, address) }

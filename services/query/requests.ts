@@ -2,19 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import { isTime, readCursor, writeCursor } from '#http/cursor.js'
 import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
-import type { AfterRequest, ListedRequest } from '#ledger/latest/requests.js'
+import type { AfterRequest, ListedRequest, listDecidedRequests } from '#ledger/latest/requests.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { listRequests, type requestStatuses } from '#schemas/endpoints/requests.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reads } from './reads.js'
 
 /** Some of an organisation's requests, newest first: those of these types that come after a place in the list. */
-export type ListRequests = (asked: {
-  orgId: string
-  types: readonly string[]
-  after: AfterRequest | undefined
-  most: number
-}) => Promise<ListedRequest[]>
+export type ListRequests = (asked: Parameters<typeof listDecidedRequests>[1]) => Promise<ListedRequest[]>
 
 export type RequestLists = {
   /** Those whose first batch is decided. */
@@ -26,7 +21,7 @@ export type RequestLists = {
 type RequestStatus = (typeof requestStatuses)[number]
 type Asked = { status?: RequestStatus; type?: string; after?: AfterRequest; limit: number }
 
-// With a status, the list is read in pieces, and so many at the most for one page: the next page goes on from there.
+// With a status, the list is read in pieces, no more than these for one page: the next page goes on from there.
 const piece = 500
 const mostPieces = 4
 

@@ -20,26 +20,17 @@ export type Rejection = RejectionId & {
   /** Its place in the submitted log: of two records with one id, the higher one came later. */
   version: number
   problems: Problem[]
-  /** As JSON; of a message that nobody could read, its bytes in base64. */
+  /** As JSON; of a message that was unreadable, its bytes in base64. */
   record: string
   truncated: boolean
 }
 
-type RejectionRow = Omit<Rejection, 'rejectedAt' | 'org' | 'requestId' | 'batchId' | 'version'> & {
-  version: string
-  rejected_at: string
-  org_id: string
-  request_id: string
-  batch_id: string
-}
+type RejectionRow = Omit<Rejection, 'rejectedAt' | 'version'> & { rejectedAt: string; version: string }
 
 /** A place among the rejections, in the order in which they are listed. */
 export type RejectionPlace = RejectionId & { rejectedAt: Date }
 
-/**
- * The rejections that are meant: the newest first, those of one batch in its order; only those behind `after`, where it is given. With
- * `mostBytes`, no more than have about this many bytes of records together, and at least one.
- */
+/** The rejections that are meant, behind `after`, the newest first; about `mostBytes` of records at the most, but at least one. */
 export const findRejections = async (
   clickhouse: Reader,
   filter: Filter & { index?: number; after?: RejectionPlace },
@@ -61,7 +52,8 @@ export const findRejections = async (
   ]
   const order = 'order by rejected_at desc, batch_id, index'
   const rows = await clickhouse.query<RejectionRow>(
-    `select * except (bytes_before)
+    `select rejected_at as rejectedAt, org_id as org, type, request_id as requestId, batch_id as batchId, index, id, version,
+      problems, record, truncated
     from (
       select *, sum(length(record)) over (${order} rows between unbounded preceding and current row) - length(record) as bytes_before
       from (
@@ -82,14 +74,7 @@ export const findRejections = async (
       most_bytes: mostBytes,
     },
   )
-  return rows.map(({ rejected_at, org_id, request_id, batch_id, version, ...row }) => ({
-    ...row,
-    version: Number(version),
-    rejectedAt: readTime(rejected_at),
-    org: org_id,
-    requestId: request_id,
-    batchId: batch_id,
-  }))
+  return rows.map((row) => ({ ...row, rejectedAt: readTime(row.rejectedAt), version: Number(row.version) }))
 }
 
 const afterTime = `fromUnixTimestamp64Milli({after:Int64}, 'UTC')`
@@ -144,12 +129,7 @@ export type Candidate = RejectionId & {
   supersededBy: string | null
 }
 
-type CandidateRow = Omit<Candidate, 'org' | 'type' | 'rejectedAt' | 'batchId' | 'supersededBy'> & {
-  org_id: string
-  rejected_at: string
-  batch_id: string
-  superseded_by: string
-}
+type CandidateRow = Omit<Candidate, 'type' | 'rejectedAt'> & { rejectedAt: string }
 
 /** Those that may be retried, in the order of the submitted log: sent in that order, the last write wins again. */
 export const findCandidates = (clickhouse: Reader, type: RecordType, filter: Filter): Promise<Candidate[]> =>
@@ -182,8 +162,7 @@ export const findWanted = async (
   return found
 }
 
-// A version is a place in the submitted log, and the records of one id share a partition: so a version shows what came later,
-// where clocks might not.
+// Records of one id share a partition, so that their versions, places in the log, show what came later; clocks might not.
 const readCandidates = async (
   clickhouse: Reader,
   type: RecordType,
@@ -194,9 +173,9 @@ const readCandidates = async (
   const { where, values } = whereOf({ ...filter, type: type.type })
   const rejections = `${database}.${rejectionsLog} final where ${where}${places ? ` and ${atPlaces}` : ''}`
   const rows = await clickhouse.query<CandidateRow>(
-    `select r.org_id as org_id, r.batch_id as batch_id, r.index as index, r.rejected_at as rejected_at,
+    `select r.org_id as org, r.batch_id as batchId, r.index as index, r.rejected_at as rejectedAt,
       r.truncated as truncated, r.bytes as bytes, r.values as values, newest.last_version > r.version as superseded,
-      toString(newest.last_request) as superseded_by, toString(r.uuid) as id
+      toString(newest.last_request) as supersededBy, toString(r.uuid) as id
     from (
       select org_id, batch_id, index, rejected_at, version, truncated, toUUIDOrNull(id) as uuid,
         toUInt32(length(record)) as bytes,
@@ -214,14 +193,12 @@ const readCandidates = async (
     ${orderAndLimit}`,
     { ...values, ...places },
   )
-  return rows.map(({ org_id, rejected_at, batch_id, superseded_by, ...row }) => ({
+  return rows.map((row) => ({
     ...row,
-    superseded: Boolean(row.superseded),
-    supersededBy: row.superseded ? superseded_by : null,
-    org: org_id,
     type: type.type,
-    rejectedAt: readTime(rejected_at),
-    batchId: batch_id,
+    rejectedAt: readTime(row.rejectedAt),
+    superseded: Boolean(row.superseded),
+    supersededBy: row.superseded ? row.supersededBy : null,
   }))
 }
 
@@ -237,11 +214,11 @@ export const findRecords = async (
   const found = new Map<string, string>()
   for (const { since, until, ...places } of inPieces(wanted)) {
     const { where, values } = whereOf({ org, since, until })
-    const rows = await clickhouse.query<{ batch_id: string; index: number; record: string }>(
-      `select batch_id, index, record from ${database}.${rejectionsView} where ${where} and ${atPlaces}`,
+    const rows = await clickhouse.query<RejectionId & { record: string }>(
+      `select batch_id as batchId, index, record from ${database}.${rejectionsView} where ${where} and ${atPlaces}`,
       { ...values, ...places },
     )
-    for (const { batch_id, index, record } of rows) found.set(rejectionName({ batchId: batch_id, index }), record)
+    for (const one of rows) found.set(rejectionName(one), one.record)
   }
   return found
 }

@@ -114,10 +114,8 @@ export const findOvertaken = async (
   return new Set(superseded.filter(({ supersededBy }) => !earlier.has(supersededBy ?? '')).map(rejectionName))
 }
 
-/**
- * The same rejections, with those as superseded whose id belongs to a record that waits: it came later, since a refusal that
- * comes later ends the waiting. To submit the older record now would take the place of the newer one.
- */
+// The same rejections, with those as superseded whose id belongs to a record that waits: it came later, since a refusal that
+// comes later ends the waiting. To submit the older record now would take the place of the newer one.
 const behindWaiting = async (pool: Pool, type: string, candidates: readonly Candidate[]): Promise<Candidate[]> => {
   const named = candidates.flatMap(({ org, id }) => (id === null ? [] : [{ orgId: org, id }]))
   const waiting = await findIdsThatWait(pool, type, named)
@@ -131,10 +129,7 @@ const lookBack = 3_600_000
 // Their ids travel in the address.
 const mostBatches = 3000
 
-/**
- * Whether ClickHouse shows all that was accepted of a type of an organisation by now. Until it does, it cannot tell what has been
- * overtaken: to submit an old record then could undo an upload of a moment ago.
- */
+/** Whether ClickHouse shows all that was accepted by now; until then it cannot tell what a retry would undo. */
 export const hasCaughtUp = async (
   { pool, clickhouse, catalogue }: Sources,
   { org, type: name }: Pick<Job, 'org' | 'type'>,

@@ -1,33 +1,10 @@
 import { database, qualityView } from '#schemas/derive/names.js'
+import type { AnswerOf } from '#schemas/endpoints/endpoint.js'
+import type { readQuality } from '#schemas/endpoints/rejections.js'
 import { type Reader, readTime } from './find-rejections.js'
 
 /** What came in on one day (UTC), of one type. */
-export type QualityDay = {
-  type: string
-  /** YYYY-MM-DD */
-  day: string
-  received: number
-  accepted: number
-  refused: number
-  /** Records that came on that day and still wait for what they refer to. */
-  waiting: number
-  /** Records whose waiting ended on that day without a decision: superseded or cancelled. */
-  undecided: number
-  topCodes: { code: string; count: number }[]
-  lastAcceptedAt: Date | null
-}
-
-type QualityRow = {
-  type: string
-  on_day: string
-  received: string
-  accepted: string
-  refused: string
-  waiting: string
-  undecided: string
-  top_codes: { code: string; count: string }[]
-  last_accepted_at: string | null
-}
+export type QualityDay = AnswerOf<typeof readQuality>['days'][number]
 
 /** Both days are included; a day on which nothing of a type came in is left out. */
 export const findQuality = async (
@@ -35,23 +12,14 @@ export const findQuality = async (
   org: string,
   { from, to }: { from: string; to: string },
 ): Promise<QualityDay[]> => {
-  const rows = await clickhouse.query<QualityRow>(
-    `select type, toString(day) as on_day, received, accepted, refused, waiting, undecided, top_codes,
-      last_accepted_at
-    from ${database}.${qualityView}
-    where org_id = {org:String} and day >= {from:Date32} and day <= {to:Date32}
-    order by day desc, type`,
+  const counts = ['received', 'accepted', 'refused', 'waiting', 'undecided']
+  const rows = await clickhouse.query<Omit<QualityDay, 'last_accepted_at'> & { last_accepted_at: string | null }>(
+    `select type, toString(days.day) as day, ${counts.map((name) => `toFloat64(days.${name}) as ${name}`).join(', ')},
+      cast(days.top_codes, 'Array(Tuple(code String, count Float64))') as top_codes, last_accepted_at
+    from ${database}.${qualityView} as days
+    where org_id = {org:String} and days.day >= {from:Date32} and days.day <= {to:Date32}
+    order by days.day desc, type`,
     { org, from, to },
   )
-  return rows.map((row) => ({
-    type: row.type,
-    day: row.on_day,
-    received: Number(row.received),
-    accepted: Number(row.accepted),
-    refused: Number(row.refused),
-    waiting: Number(row.waiting),
-    undecided: Number(row.undecided),
-    topCodes: row.top_codes.map(({ code, count }) => ({ code, count: Number(count) })),
-    lastAcceptedAt: row.last_accepted_at === null ? null : readTime(row.last_accepted_at),
-  }))
+  return rows.map((row) => ({ ...row, last_accepted_at: row.last_accepted_at && readTime(row.last_accepted_at) }))
 }

@@ -2,10 +2,7 @@ import { type RejectionId, rejectionName, settleRetries } from '#ledger/retries/
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Job } from './plan-retry.js'
 
-/**
- * Refused records that go in one request, as JSON each, with the Idempotency-Key that this request has each time it is sent. `keyId` is
- * the API key that it was ordered with; null where an operator ordered it.
- */
+/** Refused records that go in one request, as JSON, with its Idempotency-Key. `keyId` is null where an operator ordered it. */
 export type AgainRequest = {
   idempotencyKey: string
   org: string
@@ -20,10 +17,7 @@ export type AgainAnswer = { requestId: string; refused: readonly number[] } | { 
 /** Sends a request as any careful client does, and resolves once its outcome is known. */
 export type SubmitAgain = (request: AgainRequest) => Promise<AgainAnswer>
 
-/**
- * The one way in which claimed rejections are sent again: those whose records are there go in one request, in their order, and what
- * became of each is stored. Whatever ends this in between, the same claims give the same request again, which is decided once.
- */
+/** The one way in which claimed rejections are sent again: the same claims give the same request, which is decided once. */
 export const sendClaimed = async (
   deps: { pool: Pool; submit: SubmitAgain },
   { retryId, org, type, wanted, keyId }: Job & { keyId: string | null },

@@ -17,15 +17,10 @@ export type RejectionGroup = {
 /** A rejection with its record, or with the beginning of a long one. */
 export type GroupSample = Pick<Rejection, 'batchId' | 'index' | 'id' | 'problems' | 'record' | 'truncated'>
 
-type GroupRow = {
-  type: string
-  code: string
-  field: string | null
-  rejections: number
-  first_seen: string
-  last_seen: string
-  newest_batch: string
-  newest_index: number
+type GroupRow = Omit<RejectionGroup, 'firstSeen' | 'lastSeen' | 'sample'> & {
+  firstSeen: string
+  lastSeen: string
+  newest: [batchId: string, index: number]
 }
 
 /** The largest `most` groups of an organisation. A rejection with several problems counts in the group of each, once. */
@@ -41,9 +36,8 @@ export const findGroups = async (
     ...(filter.field === undefined ? [] : ['problem.2 = {field:String}']),
   ]
   const groups = await clickhouse.query<GroupRow>(
-    `select type, problem.1 as code, problem.2 as field, toUInt32(count()) as rejections,
-      min(rejected_at) as first_seen, max(rejected_at) as last_seen,
-      argMax(batch_id, place) as newest_batch, argMax(index, place) as newest_index
+    `select type, problem.1 as code, problem.2 as field, toUInt32(count()) as count,
+      min(rejected_at) as firstSeen, max(rejected_at) as lastSeen, argMax((batch_id, index), place) as newest
     from (
       select type, rejected_at, batch_id, index, (rejected_at, batch_id, index) as place,
         arrayJoin(arrayDistinct(arrayZip(problems.code, problems.field))) as problem
@@ -52,25 +46,24 @@ export const findGroups = async (
     )
     where ${chosen.join(' and ') || 'true'}
     group by type, code, field
-    order by rejections desc, type, code, field
+    order by count desc, type, code, field
     limit {most:UInt32}`,
     { ...values, most },
   )
   const samples = await findSamples(clickhouse, filter.org, groups)
-  return groups.map(({ type, code, field, rejections, first_seen, last_seen, newest_batch, newest_index }) => ({
-    type,
-    code,
-    field,
-    count: rejections,
-    firstSeen: readTime(first_seen),
-    lastSeen: readTime(last_seen),
-    sample: samples.get(rejectionName({ batchId: newest_batch, index: newest_index })),
+  return groups.map(({ newest, ...group }) => ({
+    ...group,
+    firstSeen: readTime(group.firstSeen),
+    lastSeen: readTime(group.lastSeen),
+    sample: samples.get(nameOf(newest)),
   }))
 }
 
-type SampleRow = Pick<GroupSample, 'index' | 'id' | 'problems'> & { batch_id: string; sampled: string; is_cut: number }
+const nameOf = ([batchId, index]: GroupRow['newest']): string => rejectionName({ batchId, index })
 
-// Of many groups, each with a record of 64 KiB, nobody could make anything.
+type SampleRow = Omit<GroupSample, 'record' | 'truncated'> & { sampled: string; is_cut: number }
+
+// Many groups, each with a record of 64 KiB, would be of no use to a reader.
 const mostSampled = 4096
 
 /** The rejections that stand for the groups. A problem's message differs from one to the next, so each is shown with its own. */
@@ -81,7 +74,7 @@ const findSamples = async (
 ): Promise<Map<string, GroupSample>> => {
   if (groups.length === 0) return new Map()
   const rows = await clickhouse.query<SampleRow>(
-    `select batch_id, index, id, problems, length(record) > ${mostSampled} as is_long,
+    `select batch_id as batchId, index, id, problems, length(record) > ${mostSampled} as is_long,
       if(is_long, substringUTF8(record, 1, ${mostSampled}), record) as sampled, truncated or is_long as is_cut
     from ${database}.${rejectionsLog} final
     where org_id = {org:String} and (rejected_at, batch_id, index) in (
@@ -90,15 +83,15 @@ const findSamples = async (
     )`,
     {
       org,
-      times: groups.map(({ last_seen }) => readTime(last_seen).getTime()),
-      batches: groups.map(({ newest_batch }) => newest_batch),
-      indexes: groups.map(({ newest_index }) => newest_index),
+      times: groups.map(({ lastSeen }) => readTime(lastSeen).getTime()),
+      batches: groups.map(({ newest: [batchId] }) => batchId),
+      indexes: groups.map(({ newest: [, index] }) => index),
     },
   )
   return new Map(
-    rows.map(({ batch_id, sampled, is_cut, index, id, problems }) => [
-      rejectionName({ batchId: batch_id, index }),
-      { batchId: batch_id, index, id, problems, record: sampled, truncated: Boolean(is_cut) },
+    rows.map(({ sampled, is_cut, ...one }) => [
+      rejectionName(one),
+      { ...one, record: sampled, truncated: Boolean(is_cut) },
     ]),
   )
 }

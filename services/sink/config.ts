@@ -1,5 +1,5 @@
 import { retentionVariables } from '#ledger/retention.js'
-import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
+import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import {
   clickhouseVariables,
@@ -21,23 +21,16 @@ export const configSchema = {
     REJECTION_RETENTION_DAYS,
     HISTORY_DAYS,
     PRUNE_EVERY_SECONDS,
-    SINK_HOST: { type: 'string', default: '127.0.0.1', description: "address of the sink's health and metrics pages" },
-    SINK_PORT: { type: 'integer', default: 8083, description: "port of the sink's health and metrics pages" },
-    SINK_GATHER_MS: {
-      type: 'integer',
-      minimum: 10,
-      maximum: 5000,
-      default: 300,
-      description:
-        'how long rows may wait for others, so that ClickHouse gets few large blocks. Views lag by about as much',
-    },
-    SINK_GATHER_BYTES: {
-      type: 'integer',
-      minimum: 1,
-      default: 1024 * 1024,
-      description:
-        'as soon as this much waits in Kafka, compressed, it is taken at once. More than 1 MiB counts as 1 MiB',
-    },
+    SINK_HOST: string({ default: '127.0.0.1' }, "address of the sink's health and metrics pages"),
+    SINK_PORT: integer({ default: 8083 }, "port of the sink's health and metrics pages"),
+    SINK_GATHER_MS: integer(
+      { minimum: 10, maximum: 5000, default: 300 },
+      'how long rows may wait for others, so that ClickHouse gets few large blocks. Views lag by about as much',
+    ),
+    SINK_GATHER_BYTES: integer(
+      { minimum: 1, default: 1024 * 1024 },
+      'as soon as this much waits in Kafka, compressed, it is taken at once. More than 1 MiB counts as 1 MiB',
+    ),
   },
 } as const satisfies ConfigSchema
 

@@ -1,17 +1,10 @@
 import type { Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
-import { createLagGauge, type LagGauge } from '#platform/kafka/lag-gauge.js'
+import { createLagGauge } from '#platform/kafka/lag-gauge.js'
 
-export type SinkFigures = {
-  /** Tells which partitions of these topics this process has now. */
-  assigned: LagGauge['keepOnly']
-  fetched: (fetch: Fetch) => void
-  written: (fetch: Fetch) => void
-  failed: (topic: string) => void
-  inserted: (table: string, rows: number, bytes: number, seconds: number) => void
-}
+export type SinkFigures = ReturnType<typeof createSinkFigures>
 
-export const createSinkFigures = (metrics: Metrics): SinkFigures => {
+export const createSinkFigures = (metrics: Metrics) => {
   const lag = createLagGauge(metrics, 'Events that wait to be written.')
   const failures = metrics.counter('insert_failures_total', 'Inserts that failed and were tried again.', ['topic'])
   const rows = metrics.histogram(
@@ -28,13 +21,14 @@ export const createSinkFigures = (metrics: Metrics): SinkFigures => {
     ['table'],
   )
   return {
+    /** Tells which partitions of these topics this process has now. */
     assigned: lag.keepOnly,
-    fetched: ({ topic, partition, highWatermark, messages }) =>
+    fetched: ({ topic, partition, highWatermark, messages }: Fetch) =>
       lag.set({ topic, partition }, highWatermark - (messages[0]?.offset ?? highWatermark)),
-    written: ({ topic, partition, highWatermark, messages }) =>
+    written: ({ topic, partition, highWatermark, messages }: Fetch) =>
       lag.set({ topic, partition }, highWatermark - 1 - (messages.at(-1)?.offset ?? highWatermark - 1)),
-    failed: (topic) => failures.inc({ topic }),
-    inserted: (table, rowCount, byteCount, took) => {
+    failed: (topic: string) => failures.inc({ topic }),
+    inserted: (table: string, rowCount: number, byteCount: number, took: number): void => {
       rows.observe({ table }, rowCount)
       bytes.inc({ table }, byteCount)
       seconds.observe({ table }, took)

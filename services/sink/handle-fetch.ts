@@ -3,10 +3,7 @@ import type { SetAside } from '#platform/kafka/set-aside.js'
 import type { Feed } from '#tables/destination.js'
 import type { SinkFigures } from './figures.js'
 
-/**
- * Writes one fetch of one partition into its table. The offsets are committed when this resolves. Where it rejects, the same
- * messages come again, so rows may be written twice, which changes nothing.
- */
+/** Writes one fetch of one partition into its table. Where it rejects, the same messages come again, which changes nothing. */
 export const createFetchHandler = (deps: {
   /** By topic. */
   feeds: ReadonlyMap<string, Feed>

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/**
- * Wraps Avro bodies, as they stand on the topic, into an object container that ClickHouse reads. The body of a message is what
- * follows its first `headerLength` bytes. No value is decoded on the way: the sink's work for a row is one copy of its bytes.
- */
+/** Wraps Avro bodies as they stand on the topic (after `headerLength` bytes) into a container: one copy for each row. */
 export const toAvroContainer = (schema: string, messages: readonly Buffer[], headerLength = 0): Buffer => {
   const mark = createHash('md5').update(schema).digest()
   const size = messages.reduce((sum, { length }) => sum + length - headerLength, 0)

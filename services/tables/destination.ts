@@ -1,10 +1,7 @@
 import type { Received } from '#platform/kafka/kafka.js'
 import type { Registry } from '#platform/registry.js'
 
-/**
- * Where the rows of accepted, refused and waiting records go. ClickHouse is the one that there is; another one costs an implementation
- * of this, and nothing else of the sink.
- */
+/** Where the rows of accepted, refused and waiting records go. Another one than ClickHouse costs an implementation of this. */
 export type Destination = {
   /** The ways of all topics that end here, by topic. Opening them needs the registry; from then on they do without it. */
   openFeeds: (registry: Registry) => Promise<ReadonlyMap<string, Feed>>
@@ -20,10 +17,7 @@ export type Destination = {
 
 /** How the events of one topic become rows. */
 export type Feed = {
-  /**
-   * Resolves once the rows are there, to the messages that nobody can read. Messages may come twice: each row is there once. Where
-   * it rejects, the same messages are to be written again.
-   */
+  /** Resolves once the rows are there, each once, to the messages that are unreadable. Where it rejects: to be written again. */
   write: (messages: readonly Received[]) => Promise<UnreadableMessage[]>
 }
 

@@ -6,13 +6,10 @@ import { hasVersions, type RecordType } from '#schemas/record.js'
 /** A type with versions that were replaced too long ago, and how many those are. */
 export type ExpiredVersions = { type: string; rows: number }
 
-// A delete holds the names of its rows in memory, so a table with many of them is gone through in slices of about so many.
+// A delete holds the names of its rows in memory, so a table with many of them is gone through in slices of about this size.
 const rowsPerSlice = 1_000_000
 
-/**
- * Deletes the versions that were replaced before a moment. Of each record the version that was the newest at that moment
- * stays, and every later one: what a record was at any time since then can still be read.
- */
+/** Deletes versions replaced before a moment. What a record was at any time since then can still be read. */
 export const pruneHistory = async (
   clickhouse: ClickHouse,
   catalogue: Catalogue,

@@ -1,11 +1,7 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { database, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 
-/**
- * Deletes what is older than a moment, one day after the other. A delete only marks rows, which a later merge drops,
- * so that a day costs about as much as reading its parts once. Where two processes delete the same day at the same time, the
- * second one finds nothing left.
- */
+/** Deletes what is older than a moment, day by day. A delete only marks rows: a day costs about one reading of its parts. */
 export const pruneDays = async (
   clickhouse: ClickHouse,
   what: KeptByDay,
@@ -23,10 +19,8 @@ export const pruneDays = async (
   return rows
 }
 
-/**
- * The tables whose rows go by whole days. Records that waited go by the end of their time, which is the same in every change of
- * one: would the last change go before the others, an older one would show the record as waiting again.
- */
+// The tables whose rows go by whole days. Records that waited go by the end of their time, which is the same in every change of
+// one: would the last change go before the others, an older one would show the record as waiting again.
 const keptByDay = {
   rejections: { table: `${database}.${rejectionsLog}`, time: 'rejected_at' },
   waiting: { table: `${database}.${waitingLog}`, time: 'until' },

@@ -8,11 +8,7 @@ import type { UnreadableMessage } from './destination.js'
 /** Messages that can be inserted, and messages that have to be set aside, with the reason. */
 export type Sorted = { readable: Received[]; unreadable: UnreadableMessage[] }
 
-/**
- * Separates events of a topic's own schema from messages that another program wrote there with another schema: ClickHouse
- * would insert those as empty rows. Looks at the schema only, so that no event is decoded. Fails at a schema that the table
- * has no room for, because ClickHouse would leave those values out without a word.
- */
+/** Separates a topic's own events from foreign ones by schema alone. Fails where the table has no room for a schema's values. */
 export const createSort = (
   registry: Pick<Registry, 'writerSchema'>,
   schemaName: string,

@@ -53,7 +53,6 @@ export const createFeed = (deps: {
   }
 }
 
-// ClickHouse's own errors carry a code and a type. An error without them means that ClickHouse was not reached, and says
-// nothing about the messages.
+// ClickHouse's own errors carry a code and a type. One without them says nothing about the messages.
 const isClickHousesOwn = (error: unknown): boolean =>
   (error as { code?: string }).code !== undefined && 'type' in (error as object)

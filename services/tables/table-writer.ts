@@ -10,10 +10,7 @@ export type TableWriter = {
 
 type QueuedRows = { messages: readonly Buffer[]; resolve: () => void; reject: (error: Error) => void }
 
-/**
- * A fetch brings all partitions of a topic at once, each to a handler of its own. This joins them again: one insert for each
- * schema that the events were written with.
- */
+/** A fetch brings each partition to a handler of its own. This joins them again: one insert for each schema. */
 export const createTableWriter = (deps: {
   table: string
   writerSchema: (schemaId: number) => Promise<string>

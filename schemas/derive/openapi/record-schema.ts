@@ -108,7 +108,7 @@ export const namesOf = (type: RecordType, wanted: (field: Field) => boolean): st
   Object.entries(type.fields).flatMap(([name, field]) => (wanted(field) ? [name] : []))
 
 /** An interaction as it is read back: every field, times as ISO date-times. */
-export const storedSchema = (type: RecordType): Schema => {
+export const storedSchema = (type: RecordType): Schema<object> => {
   const columns = Object.entries(columnsOf(type))
   const iso = (field: Field): Field => (field.kind === 'moment' ? { ...field, kind: 'instant' } : field)
   return {

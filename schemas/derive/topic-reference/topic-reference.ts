@@ -1,30 +1,15 @@
 import type { Catalogue } from '../../catalogue.js'
+import type { AnswerOf } from '../../endpoints/endpoint.js'
+import type { listTopics } from '../../endpoints/topics.js'
 import type { RecordType } from '../../record.js'
-import { type AvroSchema, schemasByTopic } from '../avro.js'
+import { schemasByTopic } from '../avro.js'
 import { acceptedTopic, rejectedTopic, submittedTopic, verdictsTopic } from '../names.js'
 import { type Layout, type Topic, topicsOf, usualLayout } from '../topics.js'
 import { eventNameOf } from '../typescript/event-types.js'
-import { type ConsumerAddresses, type Consumers, consumersOf } from './consumers.js'
+import { type ConsumerAddresses, consumersOf } from './consumers.js'
 
 /** What a downstream team wants to know about a topic before it subscribes. */
-export type TopicReference = {
-  name: string
-  /** The type of the records on it; null where it holds records of every type. */
-  type: string | null
-  /** What the key of a message is made of. */
-  key: string
-  about: string
-  /** How long events are kept, in words. */
-  retention: string
-  partitions: number
-  /** Kafka's word for what happens to old events: compact or delete. */
-  cleanup: string
-  /** What holds for order, duplicates and deletes, a sentence or two each. */
-  promises: string[]
-  /** The Avro schema of the values. */
-  schema: AvroSchema
-  snippets: Consumers
-}
+export type TopicReference = AnswerOf<typeof listTopics>['topics'][number]
 
 /** Every public topic of a system that is so wide; the snippets name these addresses. */
 export const topicReferenceOf = (
@@ -51,10 +36,7 @@ export const topicReferenceOf = (
   })
 }
 
-/**
- * The topics that others may subscribe to: all but the ones that Weir's services talk to each other through, whose form may change
- * with any version.
- */
+/** The topics that others may subscribe to. Those between Weir's own services may change with any version. */
 export const publicTopicsOf = (catalogue: Catalogue, layout?: Layout): Topic[] =>
   topicsOf(catalogue, layout).filter(({ name }) => !name.startsWith(submittedTopic('')) && name !== verdictsTopic)
 

@@ -31,7 +31,8 @@ print(urllib.request.urlopen(request).read().decode())`,
   }
 }
 
-const csvOf = (example: Record<string, unknown>): string => {
+/** A record as CSV, under its header. */
+export const csvOf = (example: Record<string, unknown>): string => {
   const lines = [Object.keys(example), Object.values(example).map((value) => cell(String(value)))]
   return `${lines.map((line) => line.join(',')).join('\n')}\n`
 }

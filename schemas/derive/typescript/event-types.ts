@@ -2,10 +2,7 @@ import type { Catalogue } from '../../catalogue.js'
 import { type AvroField, type AvroSchema, schemasByTopic } from '../avro.js'
 import { acceptedTopic } from '../names.js'
 
-/**
- * The events on the given topics, as TypeScript: clients/typescript/src/events.ts. The types are those of the values that
- * @kafkajs/confluent-schema-registry decodes, where a time is a number.
- */
+/** The events on these topics, as @kafkajs/confluent-schema-registry decodes them: clients/typescript/src/events.ts. */
 export const eventTypesOf = (catalogue: Catalogue, topics: readonly string[]): string => {
   const schemas = schemasByTopic(catalogue.all.values())
   const choices = choicesByTopic(catalogue)

@@ -33,10 +33,7 @@ export type RequestFacts = {
   keyId?: string | null
 }
 
-/**
- * How a request was cut. Where that was by lanes, a batch does not hold neighbours: `placeAt` tells the index in the request of the n-th
- * record in the order of the slices, `laneAt` the lane of the n-th slice.
- */
+/** How a request was cut: `placeAt` gives the index in the request of the n-th record, `laneAt` the lane of the n-th slice. */
 export type HowCut = { placeAt: (n: number) => number; laneAt: (n: number) => number }
 
 const inOneLane: HowCut = { placeAt: (n) => n, laneAt: () => 0 }

@@ -5,10 +5,7 @@ import type { Refusal } from '#schemas/events.js'
 import type { Values } from '#schemas/field.js'
 import type { RecordType } from '#schemas/record.js'
 
-/**
- * One record of a request after validation: as it will be published, or why it was refused. `size` is about how many bytes it
- * takes.
- */
+/** One record after validation: as it will be published, or why it was refused. `size` is about how many bytes it takes. */
 export type Entry = OutgoingRecord | { size: number; refusal: Omit<Refusal, 'index'> }
 
 /** Checks a record of this type as it came out of JSON; `assigned` are the values that the service adds. */
@@ -29,10 +26,7 @@ export const createToEntry = (type: RecordType): ToEntry => {
   }
 }
 
-/**
- * A line that is no record. Its text is kept, at most 64 KiB of it, and always as something that is cut off: it is no JSON,
- * and must not be submitted again as if it were.
- */
+/** A line that is no record. Its text is kept, always as one that is cut off: it is no JSON, and is never submitted again. */
 export const unreadable = (line: Buffer, message: string): Entry => {
   const { record } = shortened(line.toString('utf8', 0, Math.min(line.length, mostBytes)))
   const problems = [{ field: null, code: 'unreadable' as const, message }]
@@ -73,10 +67,7 @@ const shortened = (text: string): StoredRecord => {
   return { record: text.slice(0, read), truncated: read < text.length }
 }
 
-/**
- * The JSON of a value, or a text longer than `enough` that begins as it does: JSON.stringify would write all of a record of
- * 16 MiB, of which only the beginning is kept.
- */
+/** The JSON of a value, or a text longer than `enough` that begins as it does: the rest of 16 MiB need not be written. */
 const writeBeginning = (given: unknown, enough: number): string => {
   let text = ''
   const write = (value: unknown): void => {
@@ -104,10 +95,7 @@ const writeBeginning = (given: unknown, enough: number): string => {
   return text
 }
 
-/**
- * About how long a value's JSON is; undefined where it is nested too deep: writing walks by recursion, and a few thousand
- * levels would end it with a RangeError.
- */
+/** About how long a value's JSON is; undefined where it is nested so deep that writing it would end with a RangeError. */
 const lengthOf = (given: unknown): number | undefined => {
   let length = 0
   let level: unknown[] = [given]

@@ -13,10 +13,7 @@ import { countTokens, describeLoss, lossOf, mostNames, mostValues } from './json
 import { describeFault, findFault } from './json-fault.js'
 import { formatOf, type LinedEntries, type LinedFormat } from './lines.js'
 
-/**
- * A body as JSON, with the SHA-256 of its text; or why there is none. There are `entries` instead where `readEntries` read it,
- * and `lines` beside them where the body has lines.
- */
+/** A body as JSON with the SHA-256 of its text, or why there is none; `entries` where `readEntries` or lines gave them. */
 export type Body = { json?: unknown; entries?: Entry[]; lines?: number[]; sha256: Buffer } | { error: RequestError }
 
 /** Reads a body that is valid UTF-8 faster than by way of JSON; undefined where it has to be read as JSON. */
@@ -36,9 +33,7 @@ declare module 'fastify' {
 // A body of this size is read in a millisecond; larger ones wait for their turn.
 const small = 16 * 1024
 
-/**
- * Bodies are JSON, and NDJSON or CSV where the route takes these; plain or gzipped. Fastify answers 415 to any other type.
- */
+/** Bodies are JSON, and NDJSON or CSV where the route takes these; plain or gzipped. Any other type is answered 415. */
 export const addBodyParser = (app: FastifyInstance, { rateLimits }: { rateLimits: RateLimits }): void => {
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', refuseOtherEncodings)
@@ -162,10 +157,7 @@ const decode = async (bytes: Buffer, pause: Pause): Promise<string> => {
 
 const chunkSize = 64 * 1024
 
-/**
- * Inflates piece by piece, and stops at the limit or where memory has no more room: 200 MiB of zeros fit into 204 kB of
- * gzip.
- */
+/** Inflates piece by piece, up to the limit or the room in memory: 200 MiB of zeros fit into 204 kB of gzip. */
 const inflate = async (
   raw: Buffer,
   { limit, tooLarge = 'send less in each request', hasRoom = () => true }: HowToRead,

@@ -8,10 +8,7 @@ import type { RecordType } from '#schemas/record.js'
 import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
 import { afterMark, createIsClean, notUtf8, type OpenLines, type ReadNext } from './lines.js'
 
-/**
- * CSV by RFC 4180: the first row names the fields, each other row is a record of this type. A row is read straight from its
- * bytes to Avro where it can be, and else validated as the record that it would be in JSON.
- */
+/** CSV by RFC 4180, under a header of field names. Rows go straight to Avro, or else through the validator, like JSON. */
 export const createOpenCsv =
   (type: RecordType, toEntry: ToEntry): OpenLines =>
   (bytes, isLast) => {

@@ -20,10 +20,7 @@ export const mostNames = 200
 export const isTooMuch = ({ values, differentNames }: JsonCounts): boolean =>
   values > mostValues || differentNames > mostNames
 
-/**
- * Counts what a JSON text holds, in one pass over its bytes and without parsing it: 2 ms for 5000 shops, 30 ms for 16 MiB
- * of anything.
- */
+/** Counts what a JSON text holds in one pass over its bytes: 2 ms for 5000 shops, 30 ms for 16 MiB of anything. */
 export const countTokens = (json: Buffer): JsonCounts => {
   const different = new Set<number>()
   let values = 0
@@ -85,10 +82,7 @@ const hashOf = (json: Buffer, from: number, to: number): number => {
   return hash
 }
 
-/**
- * The first thing that JSON.parse has changed silently, if any: of two fields with one name it keeps the last, and a number
- * too close to zero becomes zero. Both show in the counts, so the text is read a second time only where the counts differ.
- */
+/** The first thing that JSON.parse has changed silently, if any: a doubled field, or a number that became zero. */
 export const lossOf = (text: string, json: unknown, counts: JsonCounts): Loss | undefined => {
   const kept = countKept(json)
   if (counts.names === kept.names && !(counts.mayVanish && kept.hasZero)) return undefined
@@ -109,10 +103,7 @@ const wordsFor = ({ name }: Loss, place: string): string =>
     ? `a number is too close to zero to be kept as it is (${place})`
     : `${showName(name)} comes twice in one object (${place})`
 
-/**
- * How many fields all objects have, and whether some number is zero. Without recursion: JSON may be as deep as a body
- * is long.
- */
+/** How many fields all objects have, and whether some number is zero. Without recursion: JSON may be very deep. */
 const countKept = (json: unknown): { names: number; hasZero: boolean } => {
   let names = 0
   let hasZero = false

@@ -1,7 +1,4 @@
-/**
- * Where a text stops being JSON, in words that quote nothing of it. `isAnotherFormat`: it is rather CSV, a form or lines of
- * JSON than JSON with a mistake in it.
- */
+/** Where a text stops being JSON, quoting nothing of it. `isAnotherFormat`: it is rather CSV, a form or lines of JSON. */
 export const describeFault = (
   text: string,
   { at, wanted }: Fault = findFault(text),

@@ -27,10 +27,7 @@ export type OpenedLines = {
   readNext: ReadNext
 }
 
-/**
- * Adds the record that begins here to `into`, if a record begins here; lines that hold nothing are only counted. Returns the
- * place after the line, or -1 where more bytes are needed.
- */
+/** Adds the record that begins here, if one does, to `into`. Returns the place after the line, or -1: more bytes are needed. */
 export type ReadNext = (bytes: Buffer, at: number, isLast: boolean, into: LinedEntries) => number
 
 // Bytes, and records that are wrong, that are read in a millisecond.

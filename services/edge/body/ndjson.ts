@@ -7,10 +7,7 @@ import { countTokens, describeLossInLine, lossOf, mostNames } from './json-exact
 import { describeFaultInLine } from './json-fault.js'
 import { afterMark, createIsClean, notUtf8, type OpenLines, type ReadNext } from './lines.js'
 
-/**
- * NDJSON: a record of this type on each line, read straight from its bytes to Avro. A line that the straight reader does not
- * take is parsed and validated; one that is no JSON is a refused record like any other.
- */
+/** NDJSON: a record on each line, read straight to Avro, or else parsed and validated; a line that is no JSON is refused. */
 export const createOpenNdjson = (type: RecordType, toEntry: ToEntry): OpenLines => {
   const readStraight = createStraightReader(type)
 

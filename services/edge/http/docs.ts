@@ -7,10 +7,7 @@ import { openapiOf } from '#schemas/derive/openapi.js'
 import { asyncapiYaml } from '#schemas/derive/topic-reference/asyncapi.js'
 import type { Layout } from '#schemas/derive/topics.js'
 
-/**
- * /openapi.json, and /docs that shows it; the page brings all that it needs with it. /asyncapi.yaml tells of the topics, with the
- * partitions that this system has: until they are known it is answered 503, like an upload.
- */
+/** /openapi.json, /docs that shows it, and /asyncapi.yaml, which is answered 503 until this system's layout is known. */
 export const addDocs = (app: FastifyInstance, deps: { catalogue: Catalogue; layout: () => Layout }): void => {
   const { catalogue, layout } = deps
   const document = openapiOf(catalogue)

@@ -30,10 +30,7 @@ export const createOperationsApp = (deps: HealthDeps): FastifyInstance => {
   return app
 }
 
-/**
- * /healthz, /readyz and /metrics: for operators and their machines, without a key. Where operators have a port of their own,
- * the public one only tells whether the edge is ready.
- */
+/** /healthz, /readyz and /metrics, without a key. `isPublicOnly`: operators have another port, and this one says only ready or not. */
 export const addHealth = (
   app: FastifyInstance,
   { readiness, metricsText }: HealthDeps,

@@ -17,8 +17,7 @@ import { ImportEnded } from './pieces.js'
 export type BatchLine = ValueOf<typeof importBatch>
 export type SummaryLine = ValueOf<typeof importSummary>
 
-// While one chunk is decided the next one is written and another one is read. More would make nothing faster: each of them
-// is as large as a full request.
+// One chunk is decided while the next is written and another read. More would make nothing faster.
 const mostInFlight = 3
 
 export type ImportDeps = {
@@ -46,7 +45,7 @@ export type ImportDeps = {
  */
 export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | SummaryLine> {
   const inFlight: Promise<Decided>[] = []
-  const sum: Sum = { batches: 0, accepted: 0, refused: 0, waiting: 0, records: 0, decidedTo: 0 }
+  const sum: Sum = { records: 0, accepted: 0, refused: 0, waiting: 0, batches: 0, decidedTo: 0 }
   let reading: Promise<ImportChunk | string | undefined> | undefined
   let isWritten: Promise<boolean> = Promise.resolve(true)
   let isOver = false
@@ -92,13 +91,13 @@ export async function* runImport(deps: ImportDeps): AsyncGenerator<BatchLine | S
     }
     yield summaryOf(deps, sum, fault)
   } finally {
-    // Where nobody reads the answer any more.
+    // Where the answer is no longer read.
     const chunk = await reading
     if (typeof chunk === 'object') chunk.share.release()
   }
 }
 
-type Sum = Record<'batches' | 'accepted' | 'refused' | 'waiting' | 'records' | 'decidedTo', number>
+type Sum = Record<'records' | 'accepted' | 'refused' | 'waiting' | 'batches' | 'decidedTo', number>
 /** What became of a chunk; `failure` says why nothing can follow it. */
 type Decided = { chunk: ImportChunk; upload?: Upload; results: readonly BatchResult[]; failure?: string }
 
@@ -158,7 +157,7 @@ const recordsOf = (outcome: BatchResult['outcome'], batch: OutgoingBatch | undef
 const describeError = ({ status, message }: RequestError, { lines }: ImportChunk): string =>
   status === 409 ? `from line ${lines[0]} on, this Idempotency-Key was used with another body; use a new key` : message
 
-/** Why an import ends; what is written for nobody's eyes is logged instead. */
+/** Why an import ends; an error of our own is logged instead of shown. */
 const reasonOf = (error: unknown, deps: Pick<ImportDeps, 'onFailure'>): string => {
   if (error instanceof ImportEnded) return error.message
   const { status, message } = toRequestError(error)
@@ -193,9 +192,10 @@ const linesOf = ({ chunk, upload, results }: Decided, before: number): BatchLine
 
 const summaryOf = (
   { requestId, type, keyed }: ImportDeps,
-  { batches, accepted, refused, waiting, records, decidedTo }: Sum,
+  { decidedTo, ...counts }: Sum,
   fault: string | undefined,
 ): SummaryLine => {
+  const { records, accepted, waiting } = counts
   const isConflict = fault?.includes('Idempotency-Key')
   const goOn = keyed
     ? 'send the same body again with the same Idempotency-Key: what is decided is not decided again'
@@ -208,17 +208,5 @@ const summaryOf = (
       : isConflict
         ? fault
         : `${fault.replace(/; retrying is safe$/, '')}; ${goOn}`
-  return {
-    summary: {
-      request_id: requestId,
-      type: type.type,
-      records,
-      accepted,
-      refused,
-      waiting,
-      batches,
-      complete: fault === undefined,
-      message,
-    },
-  }
+  return { summary: { request_id: requestId, type: type.type, ...counts, complete: fault === undefined, message } }
 }

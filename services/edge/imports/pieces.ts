@@ -16,10 +16,7 @@ export class ImportEnded extends Error {
 // Bytes that arrive together are looked at together: a client that sends single bytes costs no more than one that does not.
 const enough = 64 * 1024
 
-/**
- * Reads a body piece by piece, and nothing while nobody asks for the next piece: so the client is slowed down to what is
- * done with it. Throws `ImportEnded` where the body stops coming, and the reason of `signal` once that is aborted.
- */
+/** Reads a body piece by piece, at the pace of its reader. Throws `ImportEnded` where it stops coming, or the signal's reason. */
 export const createPieces = (
   body: Readable,
   options: {
@@ -71,7 +68,7 @@ const explain = (error: NodeJS.ErrnoException): never => {
   )
 }
 
-/** Rejects after so many milliseconds, or once the signal is aborted. */
+/** Rejects after `within` milliseconds, or once the signal is aborted. */
 const interrupted = (signal: AbortSignal, within: number): { promise: Promise<never>; stop: () => void } => {
   let stop = () => {}
   const promise = new Promise<never>((_, reject) => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AskedOf, addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, requestError, retryLater } from '#http/request-error.js'
+import { type RequestError, requestError, tryLater } from '#http/request-error.js'
 import { importOf } from '#schemas/endpoints/uploads.js'
 import type { RecordType } from '#schemas/record.js'
 import { createToEntry } from '../batches/entries.js'
@@ -143,7 +143,7 @@ const addImport = (
   addEndpoints(app, deps.catalogue, [post])
 }
 
-// So much of an answer waits for a client that sends all of its body before it reads.
+// This much of an answer waits for a client that sends all of its body before it reads.
 const mostUnread = 1024 * 1024
 
 /** The lines as they are sent. A client that does not read them is given up on. */
@@ -170,7 +170,7 @@ async function* written(
 
 const lingerMs = 2_000
 
-/** Lets what is left of the body come and go: nobody reads it any more. */
+/** Lets what is left of the body come and go unread. */
 const letGo = ({ raw }: FastifyRequest, within: number): void => {
   raw.unpipe()
   raw.removeAllListeners('readable')
@@ -216,7 +216,7 @@ const untilTaken = async (take: () => number, signal: AbortSignal): Promise<void
   for (let ms = take(); ms > 0; ms = take()) await wait(ms, signal)
 }
 
-/** Throws once so many milliseconds have passed. */
+/** Throws once `ms` milliseconds have passed. */
 const within = (ms: number): (() => void) => {
   const deadline = performance.now() + ms
   return () => {
@@ -231,7 +231,5 @@ const wait = (ms: number, signal: AbortSignal): Promise<void> =>
 
 const asError = (error: unknown): { error: RequestError } => {
   if (!(error instanceof ImportEnded)) throw error
-  return {
-    error: { ...requestError(error.status, error.message), ...(error.status === 503 && { headers: retryLater }) },
-  }
+  return { error: (error.status === 503 ? tryLater : requestError)(error.status, error.message) }
 }

@@ -12,10 +12,7 @@ import type { Entry } from '../batches/entries.js'
 import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
 
-/**
- * An interaction on its way: validated, with the SHA-256 of the body that it came in, and the request id and the interaction's own id
- * that are derived from its Idempotency-Key; null where it came without one. One that was refused has no id.
- */
+/** An interaction on its way. The keyed ids are derived from its Idempotency-Key; null without one, or where it is refused. */
 export type Interaction = {
   entry: Entry
   bodySha256: Buffer
@@ -58,10 +55,7 @@ export const createGather = (deps: {
   /** How wide the system is; throws while that is not known yet. */
   layout: () => Layout
   batchLimits: BatchLimits
-  /**
-   * Calls `send` when it is time to send what was gathered. `isAlone` where no batch is under way with which it might have been:
-   * who sends one interaction after another would only wait.
-   */
+  /** Calls `send` when it is time. `isAlone`: no batch is under way, so that waiting for others would only take time. */
   sendLater: (send: () => void, isAlone: boolean) => void
   figures: EdgeFigures
   now: () => number
@@ -109,8 +103,7 @@ export const createGather = (deps: {
       .catch((error) => {
         log.error({ err: error, interactions: open.waiting.length }, 'interactions not submitted')
         for (const { entry, resolve, reject } of open.waiting) {
-          // An interaction that the edge itself refused is answered already: nobody waits for it, and nobody would catch
-          // this.
+          // An interaction that the edge itself refused is answered already: a rejection would have no one to catch it.
           if (error instanceof Unavailable && !('refusal' in entry)) reject(error)
           else resolve('unknown')
         }

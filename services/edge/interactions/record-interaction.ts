@@ -1,8 +1,7 @@
-import { bodyOf } from '#http/body.js'
 import { type EndpointRoute, on } from '#http/endpoint.js'
 import { keyConflict, newId } from '#http/ids.js'
-import { callerOf } from '#http/request-context.js'
-import { type RequestError, requestError, retryLater } from '#http/request-error.js'
+import { bodyOf, callerOf } from '#http/request-context.js'
+import { type RequestError, requestError, tryLater } from '#http/request-error.js'
 import type { Log } from '#platform/health/log.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { shortExampleOf } from '#schemas/derive/openapi/record-schema.js'
@@ -62,8 +61,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps): EndpointRo
     const recordedAt = deps.now()
     const entry = toEntry(body.json, { interaction_id: id, recorded_at: recordedAt })
     if ('refusal' in entry) {
-      // Answered at once. It still goes out with the next batch, to be published as a rejection; the client does not
-      // wait for that.
+      // Answered at once; it still goes out with the next batch, to be published as a rejection.
       gather(entry, null)
       return { error: refused(entry.refusal.problems) }
     }
@@ -117,10 +115,7 @@ const mostBytes = 64 * 1024
 // What waits is stored for up to a week: strangers could fill what an organisation may have of it.
 const keyless = requestError(400, 'missing_references=wait needs an API key: send Authorization: Bearer <key>')
 
-const unknown: RequestError = {
-  ...requestError(500, 'outcome unknown; retrying with the same Idempotency-Key is safe'),
-  headers: retryLater,
-}
+const unknown = tryLater(500, 'outcome unknown; retrying with the same Idempotency-Key is safe')
 
 const refused = (problems: Problem[]): RequestError => {
   if (problems.some(({ code }) => code === 'idempotency_conflict')) return { ...keyConflict, problems }

@@ -26,7 +26,7 @@ export type FindCallerDeps = {
 /** Finds out who a key belongs to: from memory where that is certain, from Postgres where it is not. */
 export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
   const { findKey, memory, noteUse, now, log } = deps
-  const demoHash = deps.demoKey === undefined ? nobody : hashKey(deps.demoKey)
+  const demoHash = deps.demoKey === undefined ? noHash : hashKey(deps.demoKey)
   const asked = new Map<string, { changes: number; answer: Promise<StoredKey | undefined> }>()
   let restUntil = Number.NEGATIVE_INFINITY
 
@@ -83,10 +83,10 @@ export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
 }
 
 // Stands in where there is no key, so that a miss takes the same comparison as a hit; no text has this hash.
-const nobody = Buffer.alloc(32)
+const noHash = Buffer.alloc(32)
 
 const verify = (key: StoredKey | undefined, shown: Buffer): StoredKey | undefined =>
-  timingSafeEqual(key?.hash ?? nobody, shown) ? key : undefined
+  timingSafeEqual(key?.hash ?? noHash, shown) ? key : undefined
 
 // Less than readiness waits for a check, so that the operator reads the sentence below instead of "no answer".
 const answerWithin = 2_000

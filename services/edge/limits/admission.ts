@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream'
 import type { FastifyInstance, RequestPayload } from 'fastify'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, retryLater, sendError, Unavailable } from '#http/request-error.js'
+import { sendError, tryLater, Unavailable } from '#http/request-error.js'
 import type { Hold, Load } from './load.js'
 
 declare module 'fastify' {
@@ -13,12 +13,11 @@ declare module 'fastify' {
 
 type Admitted = Hold & { isAnswered: boolean; isClosed: boolean }
 
-// A body up to this size counts in full from the start: weighing it piece by piece takes a stream, and for each
-// interaction that would cost more than it saves.
+// A body up to this size counts in full from the start: to weigh each interaction's would cost more than it saves.
 const small = 16 * 1024
 
 const message = 'there is too much to do at the moment; try again in a few seconds'
-export const overloaded: RequestError = { status: 503, message: `${message}; retrying is safe`, headers: retryLater }
+export const overloaded = tryLater(503, `${message}; retrying is safe`)
 
 /** Lets a body in only where there is room for it. One that does not fit is answered 503, at once or while it grows. */
 export const addAdmission = (app: FastifyInstance, { load }: { load: Load }): void => {

@@ -1,27 +1,23 @@
 import type { FastifyInstance } from 'fastify'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, retryLater, sendError } from '#http/request-error.js'
-import type { ConfigSchema } from '#platform/process/config.js'
+import { sendError, tryLater } from '#http/request-error.js'
+import { type ConfigSchema, integer } from '#platform/process/config.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { EdgeFigures } from '../figures.js'
 
 export const lagVariables = {
-  MAX_LAG_MS: {
-    type: 'integer',
-    minimum: 100,
-    // A sixth of VERDICT_TIMEOUT_MS: integrity may become five times slower, and what it was expected to decide in this time is
-    // still decided before its requests time out.
-    default: 5_000,
-    description:
-      "how long an organisation's oldest batch of a type may be undecided, or its next one be expected to, before no more of it is taken in. Keep it at a sixth of VERDICT_TIMEOUT_MS",
-  },
+  // A sixth of VERDICT_TIMEOUT_MS: integrity may become five times slower, and what it was expected to decide in this time is
+  // still decided before its requests time out.
+  MAX_LAG_MS: integer(
+    { minimum: 100, default: 5_000 },
+    "how long an organisation's oldest batch of a type may be undecided, or its next one be expected to, before no more of it is taken in. Keep it at a sixth of VERDICT_TIMEOUT_MS",
+  ),
 } as const satisfies ConfigSchema['properties']
 
-const lagging: RequestError = {
-  status: 503,
-  message: 'what was sent before is still to be decided; try again in a few seconds; retrying is safe',
-  headers: retryLater,
-}
+const lagging = tryLater(
+  503,
+  'what was sent before is still to be decided; try again in a few seconds; retrying is safe',
+)
 
 /**
  * Takes nothing in for a type of an organisation while integrity is far behind with it, or will be. Batches count until they are

@@ -1,4 +1,4 @@
-import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import { type ConfigSchema, integer, type ValuesOf } from '#platform/process/config.js'
 import { createTally } from '#platform/process/tally.js'
 import { createTurns } from '#platform/process/turns.js'
 import { type BatchParts, recordsIn } from '#schemas/events.js'
@@ -6,29 +6,20 @@ import type { EdgeFigures } from '../figures.js'
 
 /** How much may be in flight at once. */
 export const loadVariables = {
-  MAX_BYTES_IN_FLIGHT: {
-    type: 'integer',
-    minimum: 1024,
-    // Measured: with the half that one organisation may hold in full use, the edge peaked at 306 MiB of memory.
-    default: 67_108_864,
-    description:
-      'most bytes of bodies, after decompression, that are in flight at once; at least BODY_LIMIT. Half of them for one organisation, but never less than BODY_LIMIT',
-  },
-  MAX_RECORDS_IN_FLIGHT: {
-    type: 'integer',
-    minimum: 1,
-    // Measured: integrity decides about 20 000 a second on one core.
-    default: 100_000,
-    description:
-      'records without a verdict from which on large bodies wait for their turn; a fifth of them for one organisation. A body is large above 16 KiB',
-  },
-  MAX_BATCHES_IN_FLIGHT: {
-    type: 'integer',
-    minimum: 1,
-    default: 1000,
-    description:
-      'batches without a verdict from which on no more bodies are taken in; three quarters for one organisation. Less when others send too',
-  },
+  // Measured: with the half that one organisation may hold in full use, the edge peaked at 306 MiB of memory.
+  MAX_BYTES_IN_FLIGHT: integer(
+    { minimum: 1024, default: 67_108_864 },
+    'most bytes of bodies, after decompression, that are in flight at once; at least BODY_LIMIT. Half of them for one organisation, but never less than BODY_LIMIT',
+  ),
+  // Measured: integrity decides about 20 000 a second on one core.
+  MAX_RECORDS_IN_FLIGHT: integer(
+    { minimum: 1, default: 100_000 },
+    'records without a verdict from which on large bodies wait for their turn; a fifth of them for one organisation. A body is large above 16 KiB',
+  ),
+  MAX_BATCHES_IN_FLIGHT: integer(
+    { minimum: 1, default: 1000 },
+    'batches without a verdict from which on no more bodies are taken in; three quarters for one organisation. Less when others send too',
+  ),
 } as const satisfies ConfigSchema['properties']
 
 export type Bounds = {
@@ -62,10 +53,7 @@ export const boundsOf = (config: ValuesOf<typeof loadVariables> & { BODY_LIMIT: 
 // How long a large body waits for its turn: as long as a client that is turned away is asked to wait.
 const turnWithin = 5_000
 
-/**
- * A body's share of the bytes in flight. It grows as the body arrives: if the declared size counted from the start, a few
- * clients that declare much and send little would keep out everybody else.
- */
+/** A body's share of the bytes in flight. It grows with the body: by declared sizes a few clients would keep out everybody. */
 export type Hold = {
   /** Makes the share this large, if there is room for it; whether there is. */
   growTo: (bytes: number) => boolean

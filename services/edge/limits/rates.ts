@@ -2,33 +2,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { type Caller, callerOf, type OrgRates } from '#http/request-context.js'
 import { type RequestError, sendError } from '#http/request-error.js'
-import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import { type ConfigSchema, integer, type ValuesOf } from '#platform/process/config.js'
 import type { EdgeFigures } from '../figures.js'
 
 /** How much one key may send. */
 export const rateVariables = {
-  RATE_REQUESTS_PER_SECOND: {
-    type: 'integer',
-    minimum: 0,
-    // More than an edge with one core can answer in a second: tests and benchmarks do not reach it, a client in an
-    // endless loop does.
-    default: 2000,
-    description:
-      'most requests of one key in a second, unless its organisation has a limit of its own; 0: no limit. Counted by each edge; `weir orgs limits` sets that of an organisation',
-  },
-  RATE_RECORDS_PER_SECOND: {
-    type: 'integer',
-    minimum: 0,
-    default: 100_000,
-    description: 'most records of one key in a second, unless its organisation has a limit of its own; 0: no limit',
-  },
-  RATE_BYTES_PER_SECOND: {
-    type: 'integer',
-    minimum: 0,
-    // About a third of what one core can read. 100 000 records in a second are rarely more than 20 MB.
-    default: 33_554_432,
-    description: 'most bytes of bodies of one key in a second, after decompression; 0: no limit',
-  },
+  // More than an edge with one core can answer in a second: only a client in an endless loop reaches it.
+  RATE_REQUESTS_PER_SECOND: integer(
+    { minimum: 0, default: 2000 },
+    'most requests of one key in a second, unless its organisation has a limit of its own; 0: no limit. Counted by each edge; `weir orgs limits` sets that of an organisation',
+  ),
+  RATE_RECORDS_PER_SECOND: integer(
+    { minimum: 0, default: 100_000 },
+    'most records of one key in a second, unless its organisation has a limit of its own; 0: no limit',
+  ),
+  // About a third of what one core can read. 100 000 records in a second are rarely more than 20 MB.
+  RATE_BYTES_PER_SECOND: integer(
+    { minimum: 0, default: 33_554_432 },
+    'most bytes of bodies of one key in a second, after decompression; 0: no limit',
+  ),
 } as const satisfies ConfigSchema['properties']
 
 /** How much a key may send in a second; 0: as much as it likes. */

@@ -43,10 +43,7 @@ export const checkCertificate = (certificate: Certificate): Certificate => {
 /** As much of a TLS server as changing its certificate takes; connections that are open keep the old certificate. */
 export type TlsServer = { setSecureContext: (options: SecureContextOptions) => void }
 
-/**
- * Gives the server a new certificate when the files have changed. Called every second, it compares the texts of the
- * files: secrets are often mounted as links to links, which no watcher follows, and two small reads cost nothing.
- */
+/** Gives the server a new certificate when the files' texts have changed: secrets are often links, which no watcher follows. */
 export const createRenewal = (deps: { files: CertificateFiles; current: Certificate; server: TlsServer; log: Log }) => {
   const { files, server, log } = deps
   let seen = textOf(deps.current)

@@ -75,11 +75,7 @@ const answers: Readonly<Record<string, { status: number; message: string }>> = {
 
 const mostReadOn = 64 * 1024 * 1024
 
-/**
- * For an answer that goes out before the body was read. A client reads an answer only when it has sent its body, and
- * Fastify would close the connection at once: all the client would see is a reset. So the rest of the body is read and
- * thrown away, up to a bound.
- */
+/** For an answer before the body was read: the rest is read and thrown away, or the client would see only a reset. */
 export const readOn = (request: FastifyRequest, reply: FastifyReply): void => {
   if (Number(request.headers['content-length'] ?? 0) > mostReadOn) return
   let read = 0
@@ -91,11 +87,7 @@ export const readOn = (request: FastifyRequest, reply: FastifyReply): void => {
   reply.removeHeader('connection')
 }
 
-/**
- * While the edge stops, every answer also closes its connection. Fastify does that only for requests that come after
- * the stop has begun; a request that was waiting by then would leave an open connection, which delays the stop and
- * takes new requests.
- */
+/** While the edge stops, every answer closes its connection; Fastify does so only for requests that come after the stop. */
 export const addGoodbye = (app: FastifyInstance): void => {
   let isStopping = false
   app.addHook('preClose', async () => {

@@ -1,48 +1,32 @@
 import { BlockList, isIP } from 'node:net'
-import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import { type ConfigSchema, integer, string, type ValuesOf } from '#platform/process/config.js'
 import { type Certificate, type CertificateFiles, checkCertificate, readFiles } from './certificate.js'
 
 /** What an operator says about the network that the edge stands in. */
 export const networkVariables = {
-  EDGE_HOST: {
-    type: 'string',
-    default: '127.0.0.1',
-    description:
-      'address that the edge listens on. Other than loopback only with TLS_CERT, TRUST_PROXY or PLAIN_HTTP_FROM',
-  },
-  TLS_CERT: {
-    type: 'string',
-    default: '',
-    description: 'file with the certificate and its chain (PEM); a change is taken up without a restart',
-  },
-  TLS_KEY: { type: 'string', default: '', description: 'file with the private key of TLS_CERT (PEM)' },
-  TRUST_PROXY: {
-    type: 'string',
-    default: '',
-    description: 'addresses of the proxies whose forwarded headers count, like 10.0.0.5,10.1.0.0/16',
-  },
-  PLAIN_HTTP_FROM: {
-    type: 'string',
-    default: '',
-    description: 'addresses that may speak plain HTTP to the edge besides loopback and TRUST_PROXY, like 10.1.0.0/16',
-  },
-  CORS_ORIGINS: {
-    type: 'string',
-    default: '',
-    description: 'origins of web pages that may call the edge, like https://app.example.com',
-  },
-  HEADERS_TIMEOUT_MS: {
-    type: 'integer',
-    minimum: 100,
-    default: 20_000,
-    description: 'how long a TLS handshake, and then the headers of a request, may take to arrive',
-  },
-  REQUEST_TIMEOUT_MS: {
-    type: 'integer',
-    minimum: 100,
-    default: 60_000,
-    description: 'how long a whole request may take to arrive',
-  },
+  EDGE_HOST: string(
+    { default: '127.0.0.1' },
+    'address that the edge listens on. Other than loopback only with TLS_CERT, TRUST_PROXY or PLAIN_HTTP_FROM',
+  ),
+  TLS_CERT: string(
+    { default: '' },
+    'file with the certificate and its chain (PEM); a change is taken up without a restart',
+  ),
+  TLS_KEY: string({ default: '' }, 'file with the private key of TLS_CERT (PEM)'),
+  TRUST_PROXY: string(
+    { default: '' },
+    'addresses of the proxies whose forwarded headers count, like 10.0.0.5,10.1.0.0/16',
+  ),
+  PLAIN_HTTP_FROM: string(
+    { default: '' },
+    'addresses that may speak plain HTTP to the edge besides loopback and TRUST_PROXY, like 10.1.0.0/16',
+  ),
+  CORS_ORIGINS: string({ default: '' }, 'origins of web pages that may call the edge, like https://app.example.com'),
+  HEADERS_TIMEOUT_MS: integer(
+    { minimum: 100, default: 20_000 },
+    'how long a TLS handshake, and then the headers of a request, may take to arrive',
+  ),
+  REQUEST_TIMEOUT_MS: integer({ minimum: 100, default: 60_000 }, 'how long a whole request may take to arrive'),
 } as const satisfies ConfigSchema['properties']
 
 export type NetworkConfig = ValuesOf<typeof networkVariables>
@@ -61,20 +45,7 @@ export type Network = {
   requestTimeout: number
 }
 
-/** For `main.ts`: as below, but what is wrong is written to stderr and ends the process. */
-export const openNetworkOrExit = (config: NetworkConfig): ReturnType<typeof openNetwork> => {
-  try {
-    return openNetwork(config)
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`)
-    process.exit(1)
-  }
-}
-
-/**
- * The network, and the certificate to serve it with. Throws where API keys would travel in the clear, or TLS would not
- * work.
- */
+/** The network and its certificate. Throws where API keys would travel in the clear, or TLS would not work. */
 export const openNetwork = (config: NetworkConfig): { network: Network; certificate: Certificate | undefined } => {
   const network = readNetwork(config)
   return { network, certificate: network.certificate && checkCertificate(readFiles(network.certificate)) }

@@ -54,10 +54,8 @@ const useProxy = requestError(
   'this came over plain HTTP and not through a proxy that the edge knows; use the https address, and replace the API key if one was sent (operators: TRUST_PROXY and PLAIN_HTTP_FROM name who is served)',
 )
 
-/**
- * CORS: lets pages of the configured origins read the answer. Pages of all other origins get no header, so their browser
- * keeps the answer from them. Never `*`, and never with credentials: a key travels in a header that the page itself sets.
- */
+// CORS: lets pages of the configured origins read the answer. Pages of all other origins get no header, so their browser keeps
+// the answer from them. Never `*`, and never with credentials: a key travels in a header that the page itself sets.
 const answerOrigin = (
   request: FastifyRequest,
   reply: FastifyReply,

@@ -34,10 +34,7 @@ export const answerOf = (request: Answered, results: readonly BatchResult[]): An
   }),
 })
 
-/**
- * The HTTP status of the whole: that of its batches where they agree; 202 while nothing is wrong but not all is
- * decided.
- */
+/** The HTTP status of the whole: that of its batches where they agree; 202 while nothing is wrong but some is undecided. */
 export const overallStatus = (batches: readonly Pick<BatchAnswer, 'status'>[]): number => {
   const [first] = batches
   const has = (wanted: number) => batches.some(({ status }) => status === wanted)
@@ -67,21 +64,21 @@ const describeVerdict = (verdict: PresentVerdict, lines: Lines): Description => 
   const { accepted, refused, waiting = [], waited = [], first_index: first } = verdict
   const count = countOf(verdict)
   const [worst] = refused
-  const told = {
+  const named = {
     ...(worst && { errors: recordErrorsOf(refused, first, lines) }),
     ...(waiting.length > 0 && { waiting: recordWaitsOf(waiting, first, lines) }),
     ...(waited.length > 0 && {
       waited: waited.map((one) => ({ ...placed(one, first, lines), state: one.state, at: iso(one.at) })),
     }),
   }
-  if (accepted === count) return { status: 200, message: `${records(count)} accepted`, error: null, ...told }
+  if (accepted === count) return { status: 200, message: `${records(count)} accepted`, error: null, ...named }
   const status = refused.length === count ? 400 : 207
   const message = `${accepted} of ${records(count)} accepted${alsoOf(verdict)}`
-  if (!worst) return { status, message, error: null, ...told }
-  const line = told.errors?.[0]?.line
+  if (!worst) return { status, message, error: null, ...named }
+  const line = named.errors?.[0]?.line
   const place = `records[${first + worst.index}]${line === undefined ? '' : ` on line ${line}`}`
   const error = `${refused.length} of ${records(count)} refused; the first is ${place}: ${reasonOf(worst.problems)}`
-  return { status, message, error, ...told }
+  return { status, message, error, ...named }
 }
 
 /** What became of records that were neither accepted nor refused: ", 3 wait, 1 superseded". */

@@ -6,10 +6,7 @@ import type { EdgeConfig } from '../config.js'
 import { publishedWithin } from './stored-request.js'
 
 export type Note = {
-  /**
-   * Saves at once, for a request that is not going to wait. False where its key was used with another body; throws
-   * where Postgres is away.
-   */
+  /** Saves at once, for a request that does not wait. False where its key was used with another body; throws without Postgres. */
   save: () => Promise<boolean>
   /** To be called once: this many of the request's batches, from the first on, are written, and no more will be. */
   written: (batches: number) => void

@@ -10,10 +10,7 @@ export type PresentVerdict = VerdictEvent & { waited?: Waited[] }
 /** Whether something waited when this verdict was given. */
 export const hasWaits = ({ waiting }: VerdictEvent): boolean => (waiting?.length ?? 0) > 0
 
-/**
- * A verdict with what became of the records that waited. One of which nothing else is known is told as the verdict tells it, with the
- * time until which it waited at the most.
- */
+/** A verdict with what became of the records that waited; where nothing newer is known, as the verdict itself says it. */
 export const presentOf = (verdict: VerdictEvent, waits: readonly Wait[]): PresentVerdict => {
   if (!hasWaits(verdict)) return verdict
   const waitAt = new Map(
@@ -21,15 +18,15 @@ export const presentOf = (verdict: VerdictEvent, waits: readonly Wait[]): Presen
   )
   const present = { ...verdict, refused: [...verdict.refused], waiting: [] as typeof verdict.waiting & object }
   const waited: Waited[] = []
-  for (const told of verdict.waiting ?? []) {
-    const { index, id } = told
+  for (const named of verdict.waiting ?? []) {
+    const { index, id } = named
     const wait = waitAt.get(index)
     if (wait?.state === 'waiting') present.waiting.push({ index, id, for: wait.missing, until: wait.until.getTime() })
     else if (wait) {
       waited.push({ index, id, state: wait.state, at: wait.changedAt.getTime() })
       if (wait.state === 'accepted') present.accepted += 1
       if (wait.state === 'refused') present.refused.push({ index, id, problems: wait.problems ?? [] })
-    } else present.waiting.push(told)
+    } else present.waiting.push(named)
   }
   present.refused.sort((a, b) => a.index - b.index)
   return { ...present, waited }

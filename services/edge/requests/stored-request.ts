@@ -4,10 +4,7 @@ import type { BatchResult } from '../batches/outcome.js'
 import { countOf, type PresentVerdict } from './present.js'
 import type { KnownRequest, VerdictStore } from './verdict-store.js'
 
-/**
- * What is known of one organisation's request, or of one interaction: its verdict is a part of the verdict on the batch that
- * it was gathered in. Its request id says which batch that is, or was derived from its Idempotency-Key.
- */
+/** What is known of a request, or of an interaction: that one's verdict is a part of the verdict on its gathered batch. */
 export const findStored = async (
   store: Pick<VerdictStore, 'ofRequest' | 'ofKeyedRequest'>,
   interactionType: string,
@@ -46,11 +43,7 @@ const verdictAt = (verdict: PresentVerdict, place: number): PresentVerdict => {
 /** After this long a request is no longer being published: kafkajs gives up on a send after some 5 minutes. */
 export const publishedWithin = 600_000
 
-/**
- * What became of the batches of a request, as far as Postgres knows. A keyed request that is sent again after
- * BATCH_RECORDS was changed is cut anew, so that two cuts of it may be known: the one with fewer undecided batches
- * counts.
- */
+/** What became of a request's batches. Cut anew after BATCH_RECORDS changed, two cuts may be known: the more decided counts. */
 export const resultsOfStored = ({ verdicts, noted }: KnownRequest, now: number): BatchResult[] => {
   const cuts = [...(noted ? [resultsOfNoted(noted, verdicts, now)] : []), ...cutsOf(verdicts).map(resultsOfCut)]
   const [fullest = []] = cuts.sort((a, b) => undecidedIn(a) - undecidedIn(b))
@@ -59,9 +52,7 @@ export const resultsOfStored = ({ verdicts, noted }: KnownRequest, now: number):
 
 export const isDecided = (results: readonly BatchResult[]): boolean => results.length > 0 && undecidedIn(results) === 0
 
-/**
- * Batches that Kafka has will be decided. Of the others nothing is known once the request is no longer being published.
- */
+/** Batches that Kafka has will be decided. Of the others nothing is known once publishing has ended. */
 const resultsOfNoted = (noted: NotedRequest, verdicts: readonly PresentVerdict[], now: number): BatchResult[] => {
   const found = new Map(verdicts.map((verdict) => [verdict.batch_id, verdict]))
   const isPublishing = noted.written === null && now - noted.submittedAt < publishedWithin

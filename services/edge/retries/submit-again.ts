@@ -28,10 +28,7 @@ export type SubmitAgainDeps = {
   now: () => number
 }
 
-/**
- * Takes refused records in again as their uploader would with an Idempotency-Key: checked anew, cut, published, and decided once.
- * Throws while the outcome is not known.
- */
+/** Takes refused records in again, as an upload with an Idempotency-Key. Throws while the outcome is not known. */
 export const createSubmitAgain = (deps: SubmitAgainDeps): SubmitAgain => {
   const { interaction } = deps.catalogue
   const interact = createInteractAgain(interaction, deps)

@@ -26,10 +26,7 @@ const mostOrgs = 100
 const interactionsAtOnce = 200
 const mostTried = 5
 
-/**
- * Submits the rejections that uploaders and operators ordered. The claims in Postgres are the queue: whatever edge placed an order, any edge works on
- * it, one at a time for each organisation, and what an edge that died has left is sent again by another as the same request.
- */
+/** Submits ordered rejections. The claims in Postgres are the queue: any edge works on it, one at a time per organisation. */
 export const createRetryWork = (
   deps: Sources & {
     submit: SubmitAgain

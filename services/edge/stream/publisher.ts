@@ -1,3 +1,4 @@
+import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
 import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
@@ -9,10 +10,7 @@ import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import type { Layout } from '#schemas/derive/topics.js'
 
-/**
- * Appends a request's batches in order, within so many milliseconds; resolves to how many of them, from the first on, are
- * known to be written. From then on nothing more of the request is written.
- */
+/** Appends batches in order, within this many milliseconds; resolves to how many, from the first on, are surely written. */
 export type PublishBatches = (type: string, batches: readonly OutgoingBatch[], within: number) => Promise<number>
 
 /** The topic that a type's batches go to, the partition of each, and how they are encoded for it. */
@@ -43,8 +41,7 @@ export const createPublish =
           written += messages.length
         }
       } catch (error) {
-        // Kafka may have written the failed send all the same. Later batches of this partition must not overtake it, so none
-        // of them is sent.
+        // Kafka may have written the failed send all the same: later batches of this partition must not overtake it.
         const requestId = batches[0]?.request_id
         deps.log.error(
           { err: error, topic, partition, request_id: requestId, written, batches: lane.length },
@@ -54,27 +51,12 @@ export const createPublish =
       return written
     }
     // One after another within a partition, which keeps the order of a record's writes; the partitions side by side.
-    const lanes = [...inOrder(batches, partitionFor)]
+    const lanes = [...groupBy(batches, partitionFor)]
     const written = await Promise.all(lanes.map(([partition, lane]) => publishLane(partition, lane)))
     const isWritten = new Set(lanes.flatMap(([, lane], i) => lane.slice(0, written[i])))
     const firstMissing = batches.findIndex((batch) => !isWritten.has(batch))
     return firstMissing === -1 ? batches.length : firstMissing
   }
-
-/** The batches of each partition, in their order. */
-const inOrder = (
-  batches: readonly OutgoingBatch[],
-  partitionFor: SubmittedTopic['partitionFor'],
-): Map<number, OutgoingBatch[]> => {
-  const found = new Map<number, OutgoingBatch[]>()
-  for (const batch of batches) {
-    const partition = partitionFor(batch)
-    const lane = found.get(partition)
-    if (lane) lane.push(batch)
-    else found.set(partition, [batch])
-  }
-  return found
-}
 
 // Each send is put together when its turn comes: a large request is never held twice over, as records and as batches.
 function* sends(batches: readonly OutgoingBatch[], encode: SubmittedTopic['encode']): Generator<Message[]> {
@@ -93,10 +75,7 @@ function* sends(batches: readonly OutgoingBatch[], encode: SubmittedTopic['encod
   if (messages.length > 0) yield messages
 }
 
-/**
- * The submitted topic of each type. Their schemas were registered when the topics were made; it is an error if one is
- * not known.
- */
+/** The submitted topic of each type. Its schema was registered when the topic was made; an unknown one is an error. */
 export const openSubmittedTopics = async (
   catalogue: Catalogue,
   registry: Registry,
@@ -117,10 +96,9 @@ export const openSubmittedTopics = async (
   }
 }
 
-/**
- * Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key of their own
- * come again, and meet where they were before: they are gathered by the partition that their id says, and have it as their lane.
- */
+// Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key of their
+// own come again, and meet where they were before: they are gathered by the partition that their id says, and have it as their
+// lane.
 const createPartitionFor =
   ({ submittedPartitions }: Layout, isSpread: boolean): SubmittedTopic['partitionFor'] =>
   ({ org_id, batch_id, lane }) =>

@@ -13,27 +13,7 @@ import type { VerdictEvent } from '#schemas/events.js'
 import { createPublish, openSubmittedTopics, type PublishBatches } from './publisher.js'
 import { followVerdicts } from './verdicts.js'
 
-export type Stream = {
-  publish: PublishBatches
-  /** How wide the system is; throws while that is not known yet. */
-  layout: () => Layout
-  /** Calls the listener with each verdict that comes from now on. */
-  onVerdict: (listener: (verdict: VerdictEvent) => void) => void
-  /** Ends every publishing under way; from then on nothing is written. */
-  giveUp: () => void
-  /** Resolves once batches can be sent. */
-  opened: Promise<void>
-  /** Throws, saying why, while nothing can be sent or no verdict comes. */
-  check: () => void
-  /** Throws while Kafka answers but does not take batches for some partition. */
-  checkWrites: () => void
-  close: () => Promise<void>
-}
-
-/**
- * Batches out, verdicts back. Returns at once and connects meanwhile: an edge that starts while Kafka or the registry
- * is away already listens, and answers operators and uploaders that it cannot take anything yet.
- */
+/** Batches out, verdicts back. Returns at once and connects meanwhile: without Kafka the edge listens, and says so. */
 export const openStream = (deps: {
   catalogue: Catalogue
   kafka: Kafka
@@ -46,7 +26,7 @@ export const openStream = (deps: {
   failAt: FailAt
   crash: Crash
   log: Log
-}): Stream => {
+}) => {
   const { kafka, registry, patience } = deps
   const writes = createRecentFailures((_, reason) => reason)
   let producer: Producer | undefined
@@ -76,23 +56,29 @@ export const openStream = (deps: {
   }
 
   return {
-    publish: (type, batches, within) => publish(type, batches, within),
-    layout: () => {
+    publish: ((type, batches, within) => publish(type, batches, within)) as PublishBatches,
+    /** How wide the system is; throws while that is not known yet. */
+    layout: (): Layout => {
       if (!layout) throw notYet()
       return layout
     },
-    onVerdict: (listener) => void listeners.push(listener),
-    giveUp: () => producer?.giveUp(),
+    /** Calls the listener with each verdict that comes from now on. */
+    onVerdict: (listener: (verdict: VerdictEvent) => void): void => void listeners.push(listener),
+    /** Ends every publishing under way; from then on nothing is written. */
+    giveUp: (): void => producer?.giveUp(),
+    /** Resolves once batches can be sent. */
     opened: open().catch(deps.crash),
-    check: () => {
+    /** Throws, saying why, while nothing can be sent or no verdict comes. */
+    check: (): void => {
       patience.check('layout')
       patience.check('kafka')
       patience.check('partitions')
       if (!feed) throw new Error('the schema registry is waited for')
       feed.check()
     },
+    /** Throws while Kafka answers but does not take batches for some partition. */
     checkWrites: writes.check,
-    close: async () => {
+    close: async (): Promise<void> => {
       await feed?.close()
       await producer?.close()
     },

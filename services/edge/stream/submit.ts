@@ -50,8 +50,7 @@ export const createSubmit =
     })
     const outcomes = await Promise.all(expected.map(outcomeOf))
     isOver = true
-    // Nobody is answered before it is certain what is written: a client that hears "unknown" may send something newer, and
-    // nothing of this request may come after that.
+    // Answered only when it is certain what is written: after "unknown" the client may send something newer.
     await publishing
     clearTimeout(leaving)
     figures.batchesInFlight.dec(batches.length)

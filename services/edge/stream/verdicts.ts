@@ -13,17 +13,14 @@ import { createQueuePace, type QueuePace } from './queue-pace.js'
 /** The verdict that one batch waits for; undefined once the edge has given up on it. */
 export type Expected = {
   verdict: Promise<VerdictEvent | undefined>
-  /** Nobody waits for it any more, but it will come: Kafka has the batch. */
+  /** The request no longer waits for it, but it will come: Kafka has the batch. */
   leave: () => void
   /** It will not come: Kafka is not known to have the batch. */
   abandon: () => void
 }
 
 export type Verdicts = {
-  /**
-   * To be called before the batch is published: its verdict may be back before the publishing call returns. `onGone` is called
-   * when the batch is decided, or will never be; that may be long after its request was answered.
-   */
+  /** To be called before the batch is published. `onGone`: it is decided, or never will be, maybe long after the answer. */
   expect: (
     batch: Pick<SubmittedBatch, 'batch_id' | 'org_id'> & BatchParts,
     type: string,
@@ -37,10 +34,7 @@ export type Verdicts = {
   giveUpAt: (time: number) => void
   /** How many verdicts are being waited for. */
   waiting: () => number
-  /**
-   * How many milliseconds the oldest batch of an organisation's type has been without a verdict, also if its request was
-   * answered long ago; 0 where all are decided.
-   */
+  /** Milliseconds that the oldest batch of a type has been without a verdict, its request answered or not; 0 where none is. */
   lagOf: (type: string, orgId: string) => number
   /** How many milliseconds a batch that came now would wait, by what is in front of it and how fast that was decided so far. */
   expectedLagOf: (type: string, orgId: string) => number
@@ -53,14 +47,13 @@ type Waiter = {
   pace: QueuePace
   records: number
   since: number
-  /** Nobody waits for it any more. */
+  /** Whether its request no longer waits. */
   isLeft: boolean
   onGone: () => void
   resolve: (verdict: VerdictEvent | undefined) => void
 }
 
-// Verdicts usually come well within this time. While Kafka's consumer group rebalances they do not come at all, and a
-// client should not have to wait until that is over.
+// Verdicts usually come well within this time; while Kafka's consumer group rebalances they do not come at all.
 const askAfter = 1_000
 // In one question. Those that somebody waits for come first.
 const mostAsked = 1_000
@@ -193,10 +186,7 @@ const withResolvers = <T>(): { promise: Promise<T>; resolve: (value: T) => void 
   return { promise, resolve }
 }
 
-/**
- * Reads the verdicts topic from its end on. Each edge has a consumer group of its own, so that every edge gets every
- * verdict; one that it misses it finds in Postgres.
- */
+/** Reads the verdicts topic from its end, in a group of its own for each edge; missed verdicts are found in Postgres. */
 export const followVerdicts = async (deps: {
   kafka: Kafka
   registry: Registry

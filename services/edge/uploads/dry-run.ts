@@ -14,9 +14,7 @@ export type FindKnown = (
   references: readonly Reference[],
 ) => Promise<(reference: Pick<Reference, 'type' | 'id'>) => boolean>
 
-/**
- * What an upload of this type would be answered now. Nothing is published, nothing stored, no Idempotency-Key used up.
- */
+/** What an upload of this type would be answered now. Nothing is published or stored, no Idempotency-Key used up. */
 export const createDryRun = (
   type: RecordType,
   deps: { findKnown: FindKnown; store: Pick<VerdictStore, 'ofRequest'>; now: () => number },

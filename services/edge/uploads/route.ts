@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { bodyOf } from '#http/body.js'
 import { addEndpoints, on } from '#http/endpoint.js'
-import { callerOf } from '#http/request-context.js'
+import { bodyOf, callerOf } from '#http/request-context.js'
 import { type RequestError, retryLater } from '#http/request-error.js'
 import { addResource } from '#http/resource.js'
 import type { Catalogue } from '#schemas/catalogue.js'

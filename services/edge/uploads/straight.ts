@@ -4,11 +4,7 @@ import type { ToEntry } from '../batches/entries.js'
 import type { ReadEntries } from '../body/body.js'
 import { countTokens, isTooMuch, lossOf } from '../body/json-exact.js'
 
-/**
- * Reads an upload straight from its bytes to Avro. A record that cannot be read so is parsed and validated by itself. A body that
- * is not a plain upload, or of which JSON.parse would lose something, is not read here at all: the slow way says what is wrong
- * with it.
- */
+/** Reads an upload straight from its bytes to Avro, unusual records by the validator. Any other body is not read here. */
 export const createReadEntries = (type: RecordType, toEntry: ToEntry): ReadEntries =>
   createReadUpload(type, (body) => {
     let isParsable: boolean | undefined

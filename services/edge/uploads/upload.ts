@@ -66,8 +66,7 @@ export const createUploader = (deps: {
     patience: number | undefined,
     onWritten: OnWritten,
   ): Promise<UploadResult> => {
-    // Noted before anything is published: the client is sent to GET /v1/requests/{request_id}, which has to know the
-    // request.
+    // Noted before anything is published: GET /v1/requests/{request_id}, to which the client is sent, has to know it.
     if (patience !== undefined && !(await note.save())) return { error: keyConflict }
     const missing = upload.batches.filter(({ batch_id }) => !decided.has(batch_id))
     const outcomes = await deps.submit(upload.type, missing, {
@@ -108,10 +107,7 @@ export const createUploader = (deps: {
 type OnWritten = (isAll: boolean) => void
 type Decided = ReadonlyMap<string, PresentVerdict>
 
-/**
- * For a keyed request: the results of its batches if all of them are decided, otherwise the verdicts there are, by
- * batch id.
- */
+/** For a keyed request: its results if all batches are decided, otherwise the verdicts there are, by batch id. */
 export const answeredBefore = async (
   upload: Upload,
   deps: { store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
@@ -124,9 +120,7 @@ export const answeredBefore = async (
   return { decided: new Map(stored.verdicts.map((verdict) => [verdict.batch_id, verdict])) }
 }
 
-/**
- * Whether the key was used with this body, or not yet. Verdicts settle that; the note counts only while there are none.
- */
+/** Whether the key was used with this body, or not yet. Verdicts settle that; without any, the note does. */
 const isSame = ({ verdicts, noted }: KnownRequest, upload: Upload): boolean =>
   verdicts.length > 0 ? verdicts.every(isOf(upload)) : (noted?.bodySha256.equals(upload.bodySha256) ?? true)
 

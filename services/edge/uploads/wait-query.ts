@@ -1,17 +1,13 @@
 import { type RequestError, requestError } from '#http/request-error.js'
-import type { ConfigSchema } from '#platform/process/config.js'
+import { type ConfigSchema, integer } from '#platform/process/config.js'
 
 // What a request says about references that are missing: ?missing_references=wait&wait_for=24h.
 
 export const waitVariables = {
-  MIN_WAIT_SECONDS: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 604_800,
-    default: 60,
-    description:
-      'the shortest time that a request may have its records wait for what they refer to. The longest is 7 days',
-  },
+  MIN_WAIT_SECONDS: integer(
+    { minimum: 1, maximum: 604_800, default: 60 },
+    'the shortest time that a request may have its records wait for what they refer to. The longest is 7 days',
+  ),
 } as const satisfies ConfigSchema['properties']
 
 type WaitQuery = { missing_references: 'refuse' | 'wait'; wait_for?: string }
@@ -23,10 +19,7 @@ const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 
 const longest = 7 * 86_400
 const usual = 86_400
 
-/**
- * How many milliseconds the records of a request wait for what they refer to; undefined where they are refused at once.
- * `shortestWait` is in milliseconds too.
- */
+/** How many milliseconds records wait for what they refer to (as `shortestWait`); undefined where they do not wait. */
 export const readWait = (
   { missing_references: missing, wait_for: given }: WaitQuery,
   shortestWait: number,

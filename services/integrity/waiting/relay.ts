@@ -5,11 +5,11 @@ import {
   findArrived,
   findDue,
   findMoment,
-  findUntold,
+  findUnpublished,
   findWaitsToSend,
   type LookMoment,
+  markPublished,
   markSent,
-  markTold,
   moveArrived,
   type SentWait,
 } from '#ledger/waiting/relay.js'
@@ -37,11 +37,9 @@ export type RelayDeps = {
   pace?: Pace
 }
 
-/**
- * `lookAfter`: how many milliseconds a record has waited before it is looked whether what it waits for is there; mostly it has come
- * by then. `tellEvery`: how often changes are published, and `tellAfter`: how old they are then; those of one record in this time are
- * published as one.
- */
+// `lookAfter`: how many milliseconds a record has waited before it is looked whether what it waits for is there; mostly it has
+// come by then. `tellEvery`: how often changes are published, and `tellAfter`: how old they are then; those of one record in
+// this time are published as one.
 type Pace = { lookAfter: number; tellEvery: number; tellAfter: number }
 const usualPace: Pace = { lookAfter: 2_000, tellEvery: 1_000, tellAfter: 1_000 }
 
@@ -60,7 +58,7 @@ const mostDue = 2_000
 const mostOfLane = 4_000
 const mostBytes = 16 * 1024 * 1024
 const mostChecked = 2_000
-const mostTold = 1_000
+const mostPublished = 1_000
 const sendWithin = 10_000
 const sentFor = 30_000
 const mostSentLately = 100_000
@@ -129,34 +127,32 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     return 'all'
   }
 
-  const tell = async (): Promise<Done> => {
+  const publishChanges = async (): Promise<Done> => {
     if (now() < tellFrom) return 'nothing'
-    const untold = await findUntold(pool, now() - tellAfter, mostTold)
-    if (untold.length === 0) return 'nothing'
+    const unpublished = await findUnpublished(pool, now() - tellAfter, mostPublished)
+    if (unpublished.length === 0) return 'nothing'
     failAt('before-waiting-told')
-    const messages = untold.map(({ event }): Message => {
+    const messages = unpublished.map(({ event }): Message => {
       return { key: entityKey(event.org_id, event.id), value: deps.encodeWaiting(event) }
     })
     const queues = groupBy(messages, ({ key }) => partitionOf(key, deps.waitingPartitions))
     const deadline = performance.now() + sendWithin
     for (const [partition, queue] of queues) await deps.producer.send(waitingTopic, partition, queue, { deadline })
     failAt('after-waiting-told')
-    await markTold(pool, untold)
-    if (untold.length === mostTold) return 'some'
+    await markPublished(pool, unpublished)
+    if (unpublished.length === mostPublished) return 'some'
     tellFrom = now() + tellEvery
     return 'all'
   }
 
   return async () => {
-    const done = [await check(), await resume(), await tell()]
+    const done = [await check(), await resume(), await publishChanges()]
     return done.find((each) => each === 'some') ?? done.find((each) => each === 'all') ?? 'nothing'
   }
 }
 
-/**
- * Which records this process has sent to their lanes within half a minute, or up to a whole one. Only to spare lanes the same again:
- * where it is forgotten, as by a process that ends, they are sent once more.
- */
+// Which records this process has sent to their lanes within half a minute, or up to a whole one. Only to spare lanes the same
+// again: where it is forgotten, as by a process that ends, they are sent once more.
 const createSentLately = (now: () => number) => {
   let [newer, older] = [new Set<string>(), new Set<string>()]
   let turnsAt = 0

@@ -4,7 +4,7 @@ import type { Connection } from '#platform/postgres/postgres.js'
 /** How many more records of an organisation may wait. */
 export type RoomToWait = {
   of: (connection: Connection, orgId: string) => Promise<number>
-  /** Notes that so many have begun to, once that is committed. */
+  /** Notes how many have begun to wait, once that is committed. */
   taken: (orgId: string, begun: number) => void
 }
 
@@ -15,10 +15,7 @@ const countEvery = 1_000
 const restFor = 50
 const mostOrgs = 10_000
 
-/**
- * Keeps a count for each organisation that has records wait, and counts anew once a second. Several processes may each let some wait
- * before they see each other's: the limit is there to keep a mistake small, and need not be exact.
- */
+/** Counts each organisation's waiting records anew once a second: the limit keeps a mistake small, and is not exact. */
 export const createRoomToWait = (most: number, now = () => performance.now()): RoomToWait => {
   const counts = new Map<string, Counted>()
   return {

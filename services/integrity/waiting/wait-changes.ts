@@ -6,19 +6,11 @@ import type { Refusal, SubmittedBatch } from '#schemas/events.js'
 import { hasVersions } from '#schemas/record.js'
 import { versionOf } from '#schemas/version.js'
 
-/** The records that wait while a fetch is decided, batch after batch, and what the decisions change among them. */
-export type WaitsOfFetch = {
-  /** The record of this id that waits now. */
-  of: (orgId: string, id: string) => StillWaiting | undefined
-  /** Notes what the decision on a batch changes. */
-  note: (one: Submitted, decision: Decision) => void
-  /** How many records of an organisation have begun to wait in this fetch. */
-  begunBy: (orgId: string) => number
-  changes: WaitChanges
-}
-
-/** `waiting` are the records that wait in the fetch's lane, as far as the fetch is about their ids. */
-export const createWaitsOfFetch = (at: Span, waiting: readonly HeldWait[]): WaitsOfFetch => {
+/**
+ * The records that wait while a fetch is decided, batch after batch, and what the decisions change among them. `waiting` are those in the
+ * fetch's lane, as far as the fetch is about their ids.
+ */
+export const createWaitsOfFetch = (at: Span, waiting: readonly HeldWait[]) => {
   /** By organisation, and there by id. */
   const current = new Map<string, Map<string, StillWaiting>>()
   const begunNow = new Map<StillWaiting, BegunWait>()
@@ -45,6 +37,7 @@ export const createWaitsOfFetch = (at: Span, waiting: readonly HeldWait[]): Wait
     }
   }
 
+  /** Notes what the decision on a batch changes. */
   const note = ({ batch, offset }: Submitted, decision: Decision): void => {
     const { waiting: waits = [], gone = [], refused, repeated } = decision
     const resumedAt = resumedOf(batch)
@@ -109,9 +102,11 @@ export const createWaitsOfFetch = (at: Span, waiting: readonly HeldWait[]): Wait
   }
 
   return {
-    of: (orgId, id) => current.get(orgId)?.get(id),
+    /** The record of this id that waits now. */
+    of: (orgId: string, id: string): StillWaiting | undefined => current.get(orgId)?.get(id),
     note,
-    begunBy: (orgId) => counts.get(orgId) ?? 0,
+    /** How many records of an organisation have begun to wait in this fetch. */
+    begunBy: (orgId: string): number => counts.get(orgId) ?? 0,
     changes,
   }
 }

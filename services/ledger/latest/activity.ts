@@ -1,7 +1,7 @@
 import type { Pool } from '#platform/postgres/postgres.js'
+import { rowsOf } from '#platform/postgres/rows.js'
 
-// What was decided for an organisation lately, as integrity.verdicts tells. Type by type, so that the index
-// verdicts_of_organisation leads to each.
+// What was decided for an organisation lately, type by type: the index verdicts_of_organisation leads to each.
 
 /** What was decided in a stretch of time; `waiting` are the records that began to wait. */
 export type DecidedCount = { at: Date; type: string; accepted: number; refused: number; waiting: number }
@@ -9,12 +9,12 @@ export type DecidedCount = { at: Date; type: string; accepted: number; refused: 
 // A batch that is decided anew (a request by itself) holds records that waited before.
 const begunToWait = 'case when v.request_id = v.batch_id then 0 else coalesce(json_array_length(v.waiting), 0) end'
 
-/** How much was decided in each stretch of so many seconds, from `from` until before `until`; empty stretches are left out. */
-export const countDecided = async (
+/** How much was decided in each stretch of `seconds`, from `from` until before `until`; empty stretches are left out. */
+export const countDecided = (
   pool: Pool,
   asked: { orgId: string; types: readonly string[]; from: Date; until: Date; seconds: number },
-): Promise<DecidedCount[]> => {
-  const { rows } = await pool.query<DecidedCount>({
+): Promise<DecidedCount[]> =>
+  rowsOf(pool, {
     name: 'count-decided',
     text: `
       select to_timestamp(floor(extract(epoch from v.decided_at) / $5) * $5) as at, v.type,
@@ -25,18 +25,16 @@ export const countDecided = async (
       group by 1, 2`,
     values: [asked.orgId, asked.types, asked.from, asked.until, asked.seconds],
   })
-  return rows
-}
 
 /** A batch that was decided just now. */
 export type DecidedBatch = DecidedCount & { batchId: string }
 
 /** The batches that were decided since then, at most `most` of them. */
-export const findDecidedSince = async (
+export const findDecidedSince = (
   pool: Pool,
   asked: { orgId: string; types: readonly string[]; since: Date; most: number },
-): Promise<DecidedBatch[]> => {
-  const { rows } = await pool.query<DecidedBatch>({
+): Promise<DecidedBatch[]> =>
+  rowsOf(pool, {
     name: 'find-decided-since',
     text: `
       select v.batch_id as "batchId", v.decided_at as at, v.type, v.accepted, json_array_length(v.refused) as refused,
@@ -47,16 +45,14 @@ export const findDecidedSince = async (
       limit $4`,
     values: [asked.orgId, asked.types, asked.since, asked.most],
   })
-  return rows
-}
 
 /** When a record of each of these types was last accepted; null where none was, for as long as verdicts are kept. */
-export const findLastAccepted = async (
+export const findLastAccepted = (
   pool: Pool,
   orgId: string,
   types: readonly string[],
-): Promise<{ type: string; lastAcceptedAt: Date | null }[]> => {
-  const { rows } = await pool.query<{ type: string; lastAcceptedAt: Date | null }>({
+): Promise<{ type: string; lastAcceptedAt: Date | null }[]> =>
+  rowsOf(pool, {
     name: 'find-last-accepted',
     text: `
       select wanted.type, last.decided_at as "lastAcceptedAt"
@@ -71,5 +67,3 @@ export const findLastAccepted = async (
       order by wanted.place`,
     values: [orgId, types],
   })
-  return rows
-}

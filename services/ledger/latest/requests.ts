@@ -1,4 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
+import { rowsOf } from '#platform/postgres/rows.js'
 
 // An organisation's requests, the newest first, from integrity.verdicts and, for what is not decided yet, edge.requests.
 
@@ -25,12 +26,9 @@ export type AfterRequest = { at: Date; requestId: string }
 
 type Asked = { orgId: string; types: readonly string[]; after?: AfterRequest | undefined; most: number }
 
-/**
- * Requests whose first batch is decided. A request stands in the list by its first batch, so that it is there once, however many
- * batches it has. What was decided anew later (a resumed batch is a request by itself) is no request of anybody's.
- */
-export const listDecidedRequests = async (pool: Pool, asked: Asked): Promise<ListedRequest[]> => {
-  const { rows } = await pool.query<ListedRequest>({
+/** Requests whose first batch is decided, each once. What was decided anew (a resumed batch is a request by itself) is none. */
+export const listDecidedRequests = (pool: Pool, asked: Asked): Promise<ListedRequest[]> =>
+  rowsOf(pool, {
     name: 'list-decided-requests',
     text: `
       select first.request_id as "requestId", first.type, first.decided_at as at, first.batches,
@@ -59,12 +57,10 @@ export const listDecidedRequests = async (pool: Pool, asked: Asked): Promise<Lis
       order by first.decided_at desc, first.request_id desc`,
     values: valuesOf(asked),
   })
-  return rows
-}
 
 /** Requests that were noted because they took long, and whose first batch is not decided yet. */
-export const listPendingRequests = async (pool: Pool, asked: Asked): Promise<ListedRequest[]> => {
-  const { rows } = await pool.query<ListedRequest>({
+export const listPendingRequests = (pool: Pool, asked: Asked): Promise<ListedRequest[]> =>
+  rowsOf(pool, {
     name: 'list-pending-requests',
     text: `
       select r.request_id as "requestId", r.type, r.submitted_at as at, cardinality(r.batch_records) as batches,
@@ -83,8 +79,6 @@ export const listPendingRequests = async (pool: Pool, asked: Asked): Promise<Lis
       limit $5`,
     values: valuesOf(asked),
   })
-  return rows
-}
 
 // A verdict is never changed: what became of the records that it left waiting stands in integrity.waiting.
 const sums = `count(*) as decided, coalesce(sum(v.accepted), 0) as accepted,

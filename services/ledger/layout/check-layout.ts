@@ -1,42 +1,30 @@
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { countPartitions } from '#platform/kafka/read-topics.js'
 import type { Pool } from '#platform/postgres/postgres.js'
-import type { ConfigSchema, ValuesOf } from '#platform/process/config.js'
+import { type ConfigSchema, integer, type ValuesOf } from '#platform/process/config.js'
 import type { Patience } from '#platform/process/patience.js'
 import { type Layout, partitionsOf } from '#schemas/derive/topics.js'
 import { findLayout } from './layout.js'
 
 // Without defaults: a variable that is not set agrees with any system.
 export const layoutVariables = {
-  LANES: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 256,
-    description:
-      'how many lanes an organisation has for each type; chosen at the first provisioning. As many integrity instances can decide its records at once. 1 where it is not set; see [How wide a system is](operations.md#how-wide-a-system-is)',
-  },
-  SUBMITTED_PARTITIONS: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 1000,
-    description:
-      'how many partitions each submitted topic has; chosen at the first provisioning. 4 where it is not set, 24 under compose',
-  },
-  ACCEPTED_PARTITIONS: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 1000,
-    description:
-      'how many partitions each accepted topic has; chosen at the first provisioning. `weir.rejected` and `weir.waiting` have as many, `weir.interactions` three times as many',
-  },
+  LANES: integer(
+    { minimum: 1, maximum: 256 },
+    'how many lanes an organisation has for each type; chosen at the first provisioning. As many integrity instances can decide its records at once. 1 where it is not set; see [How wide a system is](operations.md#how-wide-a-system-is)',
+  ),
+  SUBMITTED_PARTITIONS: integer(
+    { minimum: 1, maximum: 1000 },
+    'how many partitions each submitted topic has; chosen at the first provisioning. 4 where it is not set, 24 under compose',
+  ),
+  ACCEPTED_PARTITIONS: integer(
+    { minimum: 1, maximum: 1000 },
+    'how many partitions each accepted topic has; chosen at the first provisioning. `weir.rejected` and `weir.waiting` have as many, `weir.interactions` three times as many',
+  ),
 } as const satisfies ConfigSchema['properties']
 
 export type LayoutVariables = ValuesOf<typeof layoutVariables>
 
-/**
- * For the start of a service: waits until the system is provisioned. Throws where the service was given another layout: waiting would
- * not help.
- */
+/** Waits until the system is provisioned. Throws where the service was given another layout: waiting would not help. */
 export const untilProvisioned = async (pool: Pool, patience: Patience, given: LayoutVariables): Promise<Layout> => {
   const layout = await patience.until('layout', () => readLayout(pool))
   refuseOtherLayout(layout, given)

@@ -1,19 +1,19 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { firstRow } from '#platform/postgres/rows.js'
 import type { Layout } from '#schemas/derive/topics.js'
 
 // integrity.layouts: how wide the system is. One row, written when it is first provisioned; edge, integrity and the operator's
 // commands go by it, whatever their environment says.
 
-/** The layout that was stored; undefined where nobody has provisioned yet. */
-export const findLayout = async (pool: Pool | Connection): Promise<Layout | undefined> => {
-  const { rows } = await pool.query<Layout>(
+/** The layout that was stored; undefined before the first provisioning. */
+export const findLayout = (pool: Pool | Connection): Promise<Layout | undefined> =>
+  firstRow(
+    pool,
     `select lanes, submitted_partitions as "submittedPartitions", accepted_partitions as "acceptedPartitions"
     from integrity.layouts
     order by generation desc
     limit 1`,
   )
-  return rows[0]
-}
 
 /** Stores a layout where there is none yet; resolves to the one that counts. */
 export const keepLayout = async (pool: Pool, layout: Layout): Promise<Layout> => {

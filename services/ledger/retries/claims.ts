@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { firstRow, listsOf, rowsOf } from '#platform/postgres/rows.js'
 
 // integrity.retries: refused records that were submitted again. Each rejection is claimed once, before it is sent.
 
@@ -12,35 +13,26 @@ export const rejectionName = ({ batchId, index }: RejectionId): string => `${bat
 export type Claim = RejectionId & { retryId: string; org: string; type: string; rejectedAt: Date }
 
 /**
- * Claims rejections, before they are sent; for an order where one is named. Resolves to those that nobody had claimed before, in the
- * order given. They are claimed in the order of their ids, so that two who claim the same ones wait for each other and never in a
- * circle.
+ * Claims rejections before they are sent, for an order where one is named. Resolves to those that were not claimed before, as given.
+ * Claimed in the order of their ids, so that two claims of the same ones never wait for each other in a circle.
  */
 export const claimRetries = async <C extends Claim>(
   db: Pool | Connection,
   claims: readonly C[],
   orderId: string | null = null,
 ): Promise<C[]> => {
-  const { rows } = await db.query<{ batch_id: string; index: number }>(
-    `
-    insert into integrity.retries (order_id, retry_id, batch_id, index, org_id, type, rejected_at, place)
+  const rows = await rowsOf<RejectionId>(
+    db,
+    `insert into integrity.retries (order_id, retry_id, batch_id, index, org_id, type, rejected_at, place)
     select $1, retry_id, batch_id, index, org_id, type, rejected_at, place
     from unnest($2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::text[], $7::timestamptz[])
       with ordinality as given (retry_id, batch_id, index, org_id, type, rejected_at, place)
     order by batch_id, index
     on conflict do nothing
-    returning batch_id, index`,
-    [
-      orderId,
-      claims.map(({ retryId }) => retryId),
-      claims.map(({ batchId }) => batchId),
-      claims.map(({ index }) => index),
-      claims.map(({ org }) => org),
-      claims.map(({ type }) => type),
-      claims.map(({ rejectedAt }) => rejectedAt),
-    ],
+    returning batch_id as "batchId", index`,
+    [orderId, ...listsOf<Claim, keyof Claim>(claims, 'retryId', 'batchId', 'index', 'org', 'type', 'rejectedAt')],
   )
-  const claimed = new Set(rows.map(({ batch_id, index }) => rejectionName({ batchId: batch_id, index })))
+  const claimed = new Set(rows.map(rejectionName))
   return claims.filter((claim) => claimed.has(rejectionName(claim)))
 }
 
@@ -62,16 +54,16 @@ export const findRetries = async (pool: Pool, places: readonly RejectionId[]): P
   const found = new Map<string, Retry>()
   for (let from = 0; from < places.length; from += mostAtOnce) {
     const some = places.slice(from, from + mostAtOnce)
-    const { rows } = await pool.query<Retry & { batch_id: string; index: number }>(
-      `
-      select r.batch_id, r.index, r.retry_id, r.claimed_at, r.outcome, r.request_id, r.answered_at,
+    const rows = await rowsOf<Retry & RejectionId>(
+      pool,
+      `select r.batch_id as "batchId", r.index, r.retry_id, r.claimed_at, r.outcome, r.request_id, r.answered_at,
         case when o.by_operator then null else r.order_id end as order_id
       from unnest($1::uuid[], $2::integer[]) as wanted (batch_id, index)
       join integrity.retries r using (batch_id, index)
       left join integrity.retry_orders o on o.order_id = r.order_id`,
-      [some.map(({ batchId }) => batchId), some.map(({ index }) => index)],
+      listsOf(some, 'batchId', 'index'),
     )
-    for (const { batch_id, index, ...retry } of rows) found.set(rejectionName({ batchId: batch_id, index }), retry)
+    for (const { batchId, index, ...retry } of rows) found.set(rejectionName({ batchId, index }), retry)
   }
   return found
 }
@@ -106,24 +98,15 @@ const readUnanswered = async (
   values: readonly unknown[],
   most: number,
 ): Promise<Unanswered[]> => {
-  const { rows } = await pool.query<{
-    retry_id: string
-    order_id: string | null
-    even_superseded: boolean
-    org_id: string
-    type: string
-    claimed_at: Date
-    is_sent: boolean
-    key_id: string | null
-    batch_ids: string[]
-    indexes: number[]
-    times: Date[]
-  }>(
-    `
-    select r.retry_id, r.order_id, r.org_id, r.type, o.key_id, coalesce(o.even_superseded, false) as even_superseded,
-      min(claimed_at) as claimed_at, bool_or(sent_at is not null) as is_sent,
-      array_agg(batch_id order by place) as batch_ids, array_agg(index order by place) as indexes,
-      array_agg(rejected_at order by place) as times
+  type Row = Omit<Unanswered, 'wanted'> & { wanted: (RejectionId & { rejectedAt: string })[] }
+  const rows = await rowsOf<Row>(
+    pool,
+    `select r.retry_id as "retryId", r.order_id as "orderId", coalesce(o.even_superseded, false) as "evenSuperseded",
+      r.org_id as org, r.type, bool_or(sent_at is not null) as "isSent", o.key_id as "keyId",
+      json_agg(
+        json_build_object('batchId', batch_id, 'index', index, 'rejectedAt', coalesce(rejected_at, claimed_at))
+        order by place
+      ) as wanted
     from integrity.retries r
     left join integrity.retry_orders o on o.order_id = r.order_id
     where r.outcome is null and ${condition}
@@ -133,26 +116,15 @@ const readUnanswered = async (
     [most, ...values],
   )
   return rows.map((row) => ({
-    retryId: row.retry_id,
-    orderId: row.order_id,
-    evenSuperseded: row.even_superseded,
-    org: row.org_id,
-    type: row.type,
-    isSent: row.is_sent,
-    keyId: row.key_id,
-    wanted: row.batch_ids.map((batchId, i) => ({
-      batchId,
-      index: row.indexes[i] ?? 0,
-      rejectedAt: row.times[i] ?? row.claimed_at,
-    })),
+    ...row,
+    wanted: row.wanted.map((one) => ({ ...one, rejectedAt: new Date(one.rejectedAt) })),
   }))
 }
 
 /** Puts requests that were begun without an order under one. They may have been sent: each is sent as it is, or given up as a whole. */
 export const adoptRetries = async (pool: Pool, orderId: string, retryIds: readonly string[]): Promise<void> => {
   await pool.query(
-    `
-    update integrity.retries
+    `update integrity.retries
     set order_id = $1, sent_at = coalesce(sent_at, claimed_at)
     where retry_id = any ($2::uuid[]) and order_id is null and outcome is null`,
     [orderId, retryIds],
@@ -160,20 +132,18 @@ export const adoptRetries = async (pool: Pool, orderId: string, retryIds: readon
 }
 
 /** What became so far of the rejections that were claimed for these requests. */
-export const countOutcomes = async (
-  pool: Pool,
-  retryIds: readonly string[],
-): Promise<{ accepted: number; refused: number; waiting: number }> => {
-  const { rows } = await pool.query<{ accepted: number; refused: number; waiting: number }>(
-    `
-    select count(*) filter (where outcome = 'accepted') as accepted,
+export const countOutcomes = async (pool: Pool, retryIds: readonly string[]): Promise<OutcomeCounts> => {
+  const counts = await firstRow<OutcomeCounts>(
+    pool,
+    `select count(*) filter (where outcome = 'accepted') as accepted,
       count(*) filter (where outcome = 'refused') as refused, count(*) filter (where outcome is null) as waiting
     from integrity.retries
     where retry_id = any ($1::uuid[])`,
     [retryIds],
   )
-  return rows[0] ?? { accepted: 0, refused: 0, waiting: 0 }
+  return counts ?? { accepted: 0, refused: 0, waiting: 0 }
 }
+type OutcomeCounts = { accepted: number; refused: number; waiting: number }
 
 /** The requests that an order had planned before this one, and that are answered. Their ids grow in the order of the plan. */
 export const findEarlierRequests = async (
@@ -181,8 +151,7 @@ export const findEarlierRequests = async (
   { orderId, retryId }: Pick<Unanswered, 'orderId' | 'retryId'>,
 ): Promise<Set<string>> => {
   const { rows } = await pool.query<{ request_id: string }>(
-    `
-    select distinct request_id
+    `select distinct request_id
     from integrity.retries
     where order_id = $1 and retry_id < $2 and request_id is not null`,
     [orderId, retryId],
@@ -193,8 +162,7 @@ export const findEarlierRequests = async (
 /** The organisations with ordered requests that are not answered, the longest waiting first. */
 export const findOrderingOrgs = async (pool: Pool, most: number): Promise<string[]> => {
   const { rows } = await pool.query<{ org_id: string }>(
-    `
-    select org_id
+    `select org_id
     from integrity.retries
     where outcome is null and order_id is not null
     group by org_id
@@ -216,11 +184,10 @@ export const markSent = async (pool: Pool, retryIds: readonly string[]): Promise
 /** Gives back some of the rejections that were claimed for a request which was never sent. */
 export const releaseSome = async (pool: Pool, retryId: string, some: readonly RejectionId[]): Promise<void> => {
   await pool.query(
-    `
-    delete from integrity.retries r
+    `delete from integrity.retries r
     using unnest($2::uuid[], $3::integer[]) as given (batch_id, index)
     where r.batch_id = given.batch_id and r.index = given.index and r.retry_id = $1 and r.outcome is null and r.sent_at is null`,
-    [retryId, some.map(({ batchId }) => batchId), some.map(({ index }) => index)],
+    [retryId, ...listsOf(some, 'batchId', 'index')],
   )
 }
 
@@ -236,46 +203,10 @@ export const settleRetries = async (
   outcomes: readonly (RejectionId & { outcome: 'accepted' | 'refused' })[],
 ): Promise<void> => {
   await pool.query(
-    `
-    update integrity.retries r
+    `update integrity.retries r
     set outcome = given.outcome, request_id = $1, answered_at = now()
     from unnest($2::uuid[], $3::integer[], $4::text[]) as given (batch_id, index, outcome)
     where r.batch_id = given.batch_id and r.index = given.index and r.outcome is null`,
-    [
-      requestId,
-      outcomes.map(({ batchId }) => batchId),
-      outcomes.map(({ index }) => index),
-      outcomes.map(({ outcome }) => outcome),
-    ],
+    [requestId, ...listsOf(outcomes, 'batchId', 'index', 'outcome')],
   )
-}
-
-/**
- * Removes at most `most` retries of rejections from before a moment. Rows that another process is removing are left to
- * that process.
- */
-export const pruneRetries = async (pool: Pool, before: Date, most: number): Promise<number> => {
-  const { rowCount } = await pool.query({
-    name: 'prune-retries',
-    text: `
-      delete from integrity.retries
-      where (batch_id, index) in (
-        select batch_id, index
-        from integrity.retries
-        where rejected_at < $1
-        order by rejected_at
-        limit $2
-        for update skip locked
-      )`,
-    values: [before, most],
-  })
-  return rowCount ?? 0
-}
-
-export const countPrunableRetries = async (pool: Pool, before: Date): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>(
-    'select count(*) as count from integrity.retries where rejected_at < $1',
-    [before],
-  )
-  return rows[0]?.count ?? 0
 }

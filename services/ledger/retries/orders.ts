@@ -1,4 +1,5 @@
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { changedBy, countOf, firstRow, rowsOf } from '#platform/postgres/rows.js'
 import { type Claim, claimRetries } from './claims.js'
 
 // integrity.retry_orders: what uploaders and operators asked to have submitted again. The claims of an order are in integrity.retries.
@@ -16,10 +17,7 @@ export type NewOrder = {
   operators?: { evenSuperseded: boolean }
 }
 
-/**
- * Writes an order and claims its rejections, all of it or nothing; `countsOf` is told how many could be claimed. False where the
- * order is there already: the same request came before, or at the same moment.
- */
+/** Writes an order and claims its rejections, or nothing. False where the order is there: the same request came before. */
 export const placeOrder = (
   pool: Pool,
   order: NewOrder,
@@ -40,8 +38,7 @@ export const placeOrder = (
 
 const insertOrder = async (connection: Connection, order: NewOrder): Promise<boolean> => {
   const { rowCount } = await connection.query(
-    `
-    insert into integrity.retry_orders
+    `insert into integrity.retry_orders
       (order_id, org_id, body_sha256, key_id, by_operator, even_superseded, matched, submitted, skipped)
     values ($1, $2, $3, $4, $5, $6, 0, 0, '{}')
     on conflict do nothing`,
@@ -54,35 +51,27 @@ const insertOrder = async (connection: Connection, order: NewOrder): Promise<boo
 }
 
 /** An order, and what became of its claims so far. `requests` are the first hundred that were answered. */
-export type StoredOrder = OrderCounts & {
-  orderId: string
-  bodySha256: Buffer
-  orderedAt: Date
+export type StoredOrder = PlacedOrder & {
   accepted: number
   refused: number
   waiting: number
   requests: { request_id: string; type: string; accepted: number; refused: number }[]
 }
 
+type PlacedOrder = OrderCounts & { orderId: string; bodySha256: Buffer; orderedAt: Date }
+
 export const findOrder = async (pool: Pool, org: string, orderId: string): Promise<StoredOrder | undefined> => {
-  const { rows } = await pool.query<{
-    body_sha256: Buffer
-    ordered_at: Date
-    matched: number
-    submitted: number
-    skipped: Record<string, number>
-  }>(
-    `
-    select body_sha256, ordered_at, matched, submitted, skipped
+  const order = await firstRow<PlacedOrder>(
+    pool,
+    `select order_id as "orderId", body_sha256 as "bodySha256", ordered_at as "orderedAt", matched, submitted, skipped
     from integrity.retry_orders
     where order_id = $1 and org_id = $2`,
     [orderId, org],
   )
-  const [order] = rows
   if (!order) return undefined
-  const { rows: outcomes } = await pool.query<StoredOrder['requests'][number] & { waiting: number }>(
-    `
-    select request_id, type, count(*) filter (where outcome = 'accepted') as accepted,
+  const outcomes = await rowsOf<StoredOrder['requests'][number] & { waiting: number }>(
+    pool,
+    `select request_id, type, count(*) filter (where outcome = 'accepted') as accepted,
       count(*) filter (where outcome = 'refused') as refused, count(*) filter (where outcome is null) as waiting
     from integrity.retries
     where order_id = $1
@@ -92,12 +81,7 @@ export const findOrder = async (pool: Pool, org: string, orderId: string): Promi
   )
   const sum = (what: 'accepted' | 'refused' | 'waiting') => outcomes.reduce((total, row) => total + row[what], 0)
   return {
-    orderId,
-    bodySha256: order.body_sha256,
-    orderedAt: order.ordered_at,
-    matched: order.matched,
-    submitted: order.submitted,
-    skipped: order.skipped,
+    ...order,
     accepted: sum('accepted'),
     refused: sum('refused'),
     waiting: sum('waiting'),
@@ -109,23 +93,21 @@ export const findOrder = async (pool: Pool, org: string, orderId: string): Promi
 }
 
 /** How many rejections of an organisation it has ordered itself that are not answered yet. */
-export const countOrdered = async (pool: Pool, org: string): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>(
-    `
-    select count(*) as count
+export const countOrdered = (pool: Pool, org: string): Promise<number> =>
+  countOf(
+    pool,
+    `select count(*) as count
     from integrity.retries r
     join integrity.retry_orders o on o.order_id = r.order_id
     where r.org_id = $1 and r.outcome is null and not o.by_operator`,
     [org],
   )
-  return rows[0]?.count ?? 0
-}
 
 /** Removes at most `most` orders from before a moment, of which nothing waits any more. */
-export const pruneOrders = async (pool: Pool, before: Date, most: number): Promise<number> => {
-  const { rowCount } = await pool.query(
-    `
-    delete from integrity.retry_orders
+export const pruneOrders = (pool: Pool, before: Date, most: number): Promise<number> =>
+  changedBy(
+    pool,
+    `delete from integrity.retry_orders
     where order_id in (
       select order_id
       from integrity.retry_orders o
@@ -138,5 +120,3 @@ export const pruneOrders = async (pool: Pool, before: Date, most: number): Promi
     )`,
     [before, most],
   )
-  return rowCount ?? 0
-}

@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { countOf, rowsOf } from '#platform/postgres/rows.js'
 import type { WaitState } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'
@@ -30,11 +31,11 @@ const columns = `org_id as "orgId", type, id, request_id as "requestId", batch_i
 /** All records of these batches that wait or waited. */
 export const findWaitsOfBatches = async (db: Pool | Connection, batchIds: readonly string[]): Promise<Wait[]> => {
   if (batchIds.length === 0) return []
-  const { rows } = await db.query<Wait>(
+  return rowsOf<Wait>(
+    db,
     `select ${columns} from integrity.waiting where batch_id = any ($1::uuid[]) order by batch_id, place`,
     [batchIds],
   )
-  return rows
 }
 
 /** Which records are meant; those that wait now. Without an organisation, those of all of them. */
@@ -65,14 +66,14 @@ const valuesOf = ({ orgId, type, id, missing }: WaitFilter) => [
 export type AfterWait = { since: Date; batchId: string; place: number }
 
 /** Records that wait, the oldest first. */
-export const findWaits = async (
+export const findWaits = (
   db: Pool | Connection,
   filter: WaitFilter,
   page: { after?: AfterWait | undefined; limit: number },
-): Promise<Wait[]> => {
-  const { rows } = await db.query<Wait>(
-    `
-    select ${columns}
+): Promise<Wait[]> =>
+  rowsOf(
+    db,
+    `select ${columns}
     from integrity.waiting w
     where ${matching} and ($6::timestamptz is null or (since, batch_id, place) > ($6, $7::uuid, $8::integer))
     order by since, batch_id, place
@@ -85,8 +86,6 @@ export const findWaits = async (
       page.limit,
     ],
   )
-  return rows
-}
 
 /** A record that is missing, how many records wait for it, since when the first of them, and until when the first of them. */
 export type MissingRecord = {
@@ -98,22 +97,27 @@ export type MissingRecord = {
   firstUntil: Date
 }
 
-/** Where a page ended. */
-export type AfterMissing = { oldest: Date; type: string; id: string }
-
-/** What is waited for, that which is waited for the longest first. */
-export const findMissing = async (
-  db: Pool | Connection,
-  filter: { orgId?: string | undefined; type?: string | undefined },
-  page: { after?: AfterMissing | undefined; limit: number },
-): Promise<MissingRecord[]> => {
-  const { rows } = await db.query<MissingRecord>(
-    `
+/** Of one organisation ($1) or of all, and of one type ($2) or of all. */
+const missingRecords = `
     select f.org_id as "orgId", f.type, f.id, count(*) as waiting, min(w.since) as oldest, min(w.until) as "firstUntil"
     from integrity.waiting_for f
     join integrity.waiting w using (batch_id, place)
     where ($1::text is null or f.org_id = $1) and ($2::text is null or f.type = $2)
-    group by f.org_id, f.type, f.id
+    group by f.org_id, f.type, f.id`
+type OfMissing = { orgId?: string | undefined; type?: string | undefined }
+
+/** Where a page ended. */
+export type AfterMissing = { oldest: Date; type: string; id: string }
+
+/** What is waited for, that which is waited for the longest first. */
+export const findMissing = (
+  db: Pool | Connection,
+  filter: OfMissing,
+  page: { after?: AfterMissing | undefined; limit: number },
+): Promise<MissingRecord[]> =>
+  rowsOf(
+    db,
+    `${missingRecords}
     having $3::timestamptz is null or (min(w.since), f.type, f.id) > ($3, $4::text, $5::uuid)
     order by min(w.since), f.type, f.id
     limit $6`,
@@ -126,8 +130,6 @@ export const findMissing = async (
       page.limit,
     ],
   )
-  return rows
-}
 
 /** How many records wait, and since when the oldest of them; of one organisation or of all. */
 export const countWaiting = async (
@@ -143,14 +145,11 @@ export const countWaiting = async (
   return rows[0] ?? { waiting: 0, oldest: null }
 }
 
-/**
- * Ends the waiting of at most `most` records without a decision, the oldest first, and resolves to how many. One that its lane
- * decides at this very moment is decided; one that was cancelled is passed over when its lane comes to it.
- */
-export const cancelWaits = async (db: Pool | Connection, filter: WaitFilter, most: number): Promise<number> => {
-  const { rows } = await db.query<{ count: number }>(
-    `
-    with chosen as (
+/** Cancels at most `most` waiting records, the oldest first. One that its lane decides at this moment is decided. */
+export const cancelWaits = (db: Pool | Connection, filter: WaitFilter, most: number): Promise<number> =>
+  countOf(
+    db,
+    `with chosen as (
       select batch_id, place
       from integrity.waiting w
       where ${matching}
@@ -174,33 +173,21 @@ export const cancelWaits = async (db: Pool | Connection, filter: WaitFilter, mos
     select count(*) as count from cancelled`,
     [...valuesOf(filter), most],
   )
-  return rows[0]?.count ?? 0
-}
 
 /** What is waited for, that for which the most records wait first. */
-export const findMostMissed = async (
-  db: Pool,
-  { orgId, type }: { orgId?: string | undefined; type?: string | undefined },
-  limit: number,
-): Promise<MissingRecord[]> => {
-  const { rows } = await db.query<MissingRecord>(
-    `
-    select f.org_id as "orgId", f.type, f.id, count(*) as waiting, min(w.since) as oldest, min(w.until) as "firstUntil"
-    from integrity.waiting_for f
-    join integrity.waiting w using (batch_id, place)
-    where ($1::text is null or f.org_id = $1) and ($2::text is null or f.type = $2)
-    group by f.org_id, f.type, f.id
+export const findMostMissed = (db: Pool, { orgId, type }: OfMissing, limit: number): Promise<MissingRecord[]> =>
+  rowsOf(
+    db,
+    `${missingRecords}
     order by count(*) desc, min(w.since), f.type, f.id
     limit $3`,
     [orgId ?? null, type ?? null, limit],
   )
-  return rows
-}
 
 /** How many records are missing, and how many wait for them: of one organisation or of all, for one type or for all. */
 export const countMissing = async (
   db: Pool,
-  { orgId, type }: { orgId?: string | undefined; type?: string | undefined },
+  { orgId, type }: OfMissing,
 ): Promise<{ missing: number; waiting: number }> => {
   const { rows } = await db.query<{ missing: number; waiting: number }>(
     `select count(distinct (org_id, type, id)) as missing, count(distinct (batch_id, place)) as waiting
@@ -212,21 +199,17 @@ export const countMissing = async (
 }
 
 /** How many records wait that are meant. */
-export const countWaits = async (db: Pool, filter: WaitFilter): Promise<number> => {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*) as count from integrity.waiting w where ${matching}`,
-    valuesOf(filter),
-  )
-  return rows[0]?.count ?? 0
-}
+export const countWaits = (db: Pool, filter: WaitFilter): Promise<number> =>
+  countOf(db, `select count(*) as count from integrity.waiting w where ${matching}`, valuesOf(filter))
 
 /** The newest of one id that wait or waited. For operators: no index leads to those that have ended, so this may read long. */
-export const findWaitsOfRecord = async (
+export const findWaitsOfRecord = (
   db: Pool,
   { orgId, type, id }: { orgId?: string | undefined; type: string; id: string },
   limit: number,
-): Promise<Wait[]> => {
-  const { rows } = await db.query<Wait>(
+): Promise<Wait[]> =>
+  rowsOf(
+    db,
     `select ${columns}
     from integrity.waiting
     where type = $1 and id = $2 and ($3::text is null or org_id = $3)
@@ -234,8 +217,6 @@ export const findWaitsOfRecord = async (
     limit $4`,
     [type, id, orgId ?? null, limit],
   )
-  return rows
-}
 
 /** Which of these records of one type wait, by `org/id`. */
 export const findIdsThatWait = async (
@@ -245,8 +226,7 @@ export const findIdsThatWait = async (
 ): Promise<Set<string>> => {
   if (wanted.length === 0) return new Set()
   const { rows } = await db.query<{ name: string }>(
-    `
-    select wanted.org_id || '/' || wanted.id as name
+    `select wanted.org_id || '/' || wanted.id as name
     from unnest($1::text[], $2::uuid[]) as wanted (org_id, id)
     cross join lateral (
       select from integrity.waiting where org_id = wanted.org_id and type = $3 and id = wanted.id and state = 'waiting' limit 1

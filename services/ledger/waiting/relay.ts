@@ -1,5 +1,6 @@
 import { numberList } from '#platform/postgres/lists.js'
 import type { Pool } from '#platform/postgres/postgres.js'
+import { firstRow, rowsOf } from '#platform/postgres/rows.js'
 import type { WaitingEvent } from '#schemas/events.js'
 import { entityLists } from '../entities.js'
 import { keysOf, millisecondsOf, type WaitPlace } from './waits.js'
@@ -33,10 +34,7 @@ export type Arrived = {
   last: WaitPlace | undefined
 }
 
-/**
- * At most `most` records that were waited for and are there, each with some of those that wait for it: `mostWaits` shared among
- * them, but a few of each.
- */
+/** At most `most` records that have arrived, each with some of those that wait for it: `mostWaits` shared among them. */
 export const findArrived = async (pool: Pool, most: number, mostWaits: number): Promise<Arrived[]> => {
   type Row = { orgId: string; type: string; id: string } & (DueWait | { [name in keyof DueWait]: null })
   const { rows } = await pool.query<Row>({
@@ -108,8 +106,8 @@ export const moveArrived = async (pool: Pool, arrived: readonly Arrived[]): Prom
 }
 
 /** Records whose time is over, and those that are due; each at most `most`. */
-export const findDue = async (pool: Pool, now: number, most: number): Promise<DueWait[]> => {
-  const { rows } = await pool.query<DueWait>({
+export const findDue = (pool: Pool, now: number, most: number): Promise<DueWait[]> =>
+  rowsOf(pool, {
     name: 'find-due',
     text: `
       (
@@ -130,8 +128,6 @@ export const findDue = async (pool: Pool, now: number, most: number): Promise<Du
       )`,
     values: [new Date(now), most],
   })
-  return rows
-}
 
 /** A waiting record as its lane gets it. */
 export type SentWait = WaitPlace & {
@@ -150,7 +146,7 @@ export type SentWait = WaitPlace & {
 /** Those of these records that still wait. */
 export const findWaitsToSend = async (pool: Pool, places: readonly WaitPlace[]): Promise<SentWait[]> => {
   if (places.length === 0) return []
-  const { rows } = await pool.query<SentWait>({
+  return rowsOf<SentWait>(pool, {
     name: 'find-waits-to-send',
     text: `
       select batch_id as "batchId", place, org_id as "orgId", type, request_id as "requestId",
@@ -162,7 +158,6 @@ export const findWaitsToSend = async (pool: Pool, places: readonly WaitPlace[]):
       order by topic, partition, org_id, version`,
     values: keysOf(places),
   })
-  return rows
 }
 
 /**
@@ -208,8 +203,8 @@ export const markSent = async (pool: Pool, sent: readonly DueWait[], now: number
 export type LookMoment = { snapshot: string; transaction: string }
 
 /** This moment, where there are records that have to be looked at, and wait since `before`. */
-export const findMoment = async (pool: Pool, before: number): Promise<LookMoment | undefined> => {
-  const { rows } = await pool.query<LookMoment>({
+export const findMoment = (pool: Pool, before: number): Promise<LookMoment | undefined> =>
+  firstRow(pool, {
     name: 'find-moment',
     text: `
       select pg_current_snapshot()::text as snapshot, pg_current_xact_id()::text as transaction
@@ -218,13 +213,11 @@ export const findMoment = async (pool: Pool, before: number): Promise<LookMoment
       )`,
     values: [new Date(before)],
   })
-  return rows[0]
-}
 
 /**
  * Looks whether what records wait for is there, of those that wait since `before` and were written before a moment; does nothing while a transaction from
  * before that moment is under way. A decision that added what a record waits for, and did not see the record, was under way
- * beside the decision to let it wait: by now it has ended, and what it added is seen. Whoever adds something from now on sees the
+ * beside the decision to let it wait: by now it has ended, and what it added is seen. A decision that adds something from now on sees the
  * record. Resolves to how many were looked at, undefined where it is too early.
  */
 export const checkWaits = async (
@@ -265,10 +258,10 @@ export const checkWaits = async (
 }
 
 /** What became of a waiting record, as an event, and the key of its row. */
-export type UntoldWait = WaitPlace & { event: WaitingEvent }
+export type UnpublishedWait = WaitPlace & { event: WaitingEvent }
 
 /** At most `most` changes from before a moment that were not published yet, the oldest first. */
-export const findUntold = async (pool: Pool, before: number, most: number): Promise<UntoldWait[]> => {
+export const findUnpublished = async (pool: Pool, before: number, most: number): Promise<UnpublishedWait[]> => {
   const { rows } = await pool.query<WaitingEvent & { place: number }>({
     name: 'find-untold',
     text: `
@@ -285,8 +278,8 @@ export const findUntold = async (pool: Pool, before: number, most: number): Prom
 }
 
 /** Notes that these were published, where nothing has changed since. */
-export const markTold = async (pool: Pool, told: readonly UntoldWait[]): Promise<void> => {
-  if (told.length === 0) return
+export const markPublished = async (pool: Pool, published: readonly UnpublishedWait[]): Promise<void> => {
+  if (published.length === 0) return
   await pool.query({
     name: 'mark-waits-told',
     text: `
@@ -301,6 +294,6 @@ export const markTold = async (pool: Pool, told: readonly UntoldWait[]): Promise
       set is_told = true
       from told
       where w.batch_id = told.batch_id and w.place = told.place`,
-    values: [...keysOf(told), numberList(told.map(({ event }) => event.version))],
+    values: [...keysOf(published), numberList(published.map(({ event }) => event.version))],
   })
 }

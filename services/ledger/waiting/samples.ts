@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { rowsOf } from '#platform/postgres/rows.js'
 import type { Reference } from '#schemas/record.js'
 
 /** A record that waits for one that is missing. */
@@ -13,10 +14,7 @@ export type WaitSample = {
   until: Date
 }
 
-/**
- * For each of these missing records of an organisation, at most `most` of those that wait for it. Which ones is left to the index:
- * the oldest of a million would have to be looked for.
- */
+/** For each missing record, at most `most` of those that wait for it; which ones, the index decides: no sorting. */
 export const findWaitSamples = async (
   db: Pool | Connection,
   orgId: string,
@@ -24,9 +22,9 @@ export const findWaitSamples = async (
   most: number,
 ): Promise<WaitSample[]> => {
   if (missing.length === 0) return []
-  const { rows } = await db.query<WaitSample>(
-    `
-    select m.type as "missingType", m.id as "missingId", behind.*
+  return rowsOf<WaitSample>(
+    db,
+    `select m.type as "missingType", m.id as "missingId", behind.*
     from unnest($2::text[], $3::uuid[]) as m (type, id)
     cross join lateral (
       select w.type, w.id, w.missing, w.request_id as "requestId", w.request_index as "index", w.until
@@ -37,5 +35,4 @@ export const findWaitSamples = async (
     ) behind`,
     [orgId, missing.map(({ type }) => type), missing.map(({ id }) => id), most],
   )
-  return rows
 }

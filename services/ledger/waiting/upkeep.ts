@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { changedBy, countOf, firstRow, rowsOf } from '#platform/postgres/rows.js'
 import { catalogue } from '#schemas/catalogue.js'
 import type { WaitPlace } from './waits.js'
 
@@ -23,14 +24,11 @@ const cutoff = `case ended.type when '${catalogue.interaction.type}' then $2::ti
 const endedInTime = `ended.state <> 'waiting' and ended.is_told
         and ended.changed_at < greatest($1::timestamptz, $2::timestamptz) and ended.changed_at < ${cutoff}`
 
-/**
- * Removes at most `most` records that waited and ended before a moment, the oldest first. What analysts have not been told of stays,
- * and so does what a verdict still names: it may have been used again since.
- */
-export const pruneWaits = async (pool: Pool, { uploads, interactions }: EndedBefore, most: number): Promise<number> => {
-  const { rowCount } = await pool.query(
-    `
-    delete from integrity.waiting
+/** Removes at most `most` ended waits, the oldest first. What is not published yet, or a verdict still names, stays. */
+export const pruneWaits = (pool: Pool, { uploads, interactions }: EndedBefore, most: number): Promise<number> =>
+  changedBy(
+    pool,
+    `delete from integrity.waiting
     where (batch_id, place) in (
       select ended.batch_id, ended.place
       from integrity.waiting ended
@@ -41,35 +39,28 @@ export const pruneWaits = async (pool: Pool, { uploads, interactions }: EndedBef
     )`,
     [uploads, interactions, most],
   )
-  return rowCount ?? 0
-}
 
 /** How many would go, together with the verdicts that name them. */
-export const countPrunableWaits = async (pool: Pool, { uploads, interactions }: EndedBefore): Promise<number> => {
-  const { rows } = await pool.query<{ count: number }>(
-    `
-    select count(*) as count
+export const countPrunableWaits = (pool: Pool, { uploads, interactions }: EndedBefore): Promise<number> =>
+  countOf(
+    pool,
+    `select count(*) as count
     from integrity.waiting ended
     left join integrity.verdicts v using (batch_id)
     where ${endedInTime}
       and (v.batch_id is null or (coalesce(v.repeated_at, v.decided_at) < ${cutoff} and ${noneWaitedSince(cutoff)}))`,
     [uploads, interactions],
   )
-  return rows[0]?.count ?? 0
-}
 
-/**
- * Has at most `most` waiting records, those after `after`, looked at once more by integrity: is what they wait for there meanwhile?
- * For an index that holds what no decision has added to it. Resolves to the last of them; undefined where there are no more.
- */
-export const uncheckWaits = async (
+/** Has at most `most` waiting records after `after` looked at once more; resolves to the last of them, if there were any. */
+export const uncheckWaits = (
   connection: Connection,
   after: WaitPlace | undefined,
   most: number,
-): Promise<WaitPlace | undefined> => {
-  const { rows } = await connection.query<WaitPlace>(
-    `
-    with chosen as (
+): Promise<WaitPlace | undefined> =>
+  firstRow(
+    connection,
+    `with chosen as (
       select batch_id, place
       from integrity.waiting
       where state = 'waiting' and is_checked and ($1::uuid is null or (batch_id, place) > ($1, $2::integer))
@@ -87,18 +78,16 @@ export const uncheckWaits = async (
     select batch_id as "batchId", place from unchecked order by batch_id desc, place desc limit 1`,
     [after?.batchId ?? null, after?.place ?? null, most],
   )
-  return rows[0]
-}
 
 /** How many records of each batch waited and were accepted since then, of one organisation and type; the newest first. */
-export const countReleased = async (
+export const countReleased = (
   pool: Pool,
   { org, type, since }: { org: string; type: string; since: Date },
   most: number,
-): Promise<{ batchId: string; accepted: number }[]> => {
-  const { rows } = await pool.query<{ batchId: string; accepted: number }>(
-    `
-    select batch_id as "batchId", count(*) as accepted
+): Promise<{ batchId: string; accepted: number }[]> =>
+  rowsOf(
+    pool,
+    `select batch_id as "batchId", count(*) as accepted
     from integrity.waiting
     where state = 'accepted' and changed_at >= $3 and org_id = $1 and type = $2
     group by batch_id
@@ -106,5 +95,3 @@ export const countReleased = async (
     limit $4`,
     [org, type, since, most],
   )
-  return rows
-}

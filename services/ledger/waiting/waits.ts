@@ -1,5 +1,6 @@
 import { numberList, textList, uuidList } from '#platform/postgres/lists.js'
 import type { Connection } from '#platform/postgres/postgres.js'
+import { changedBy, rowsOf } from '#platform/postgres/rows.js'
 import type { StillWaiting } from '#schemas/decide.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'
@@ -48,10 +49,7 @@ export type WaitChanges = { begun: BegunWait[]; ended: EndedWait[]; prolonged: P
 /** Which records of a type wait, as far as a fetch has to know: `these` are their ids, and there may be others where `isAll` is false. */
 export type WhoWaits = { these: ReadonlySet<string>; isAll: boolean; forThese: boolean }
 
-/**
- * Which records of this type wait in these organisations, up to `most` of them, and whether any wait for such records. To read one that
- * waits costs less than to look for one that does not: mostly few wait, and a fetch is about many that do not.
- */
+/** Which records of this type wait, up to `most`, and whether any wait for such records: few wait, so reading them is cheap. */
 export const findWhoWaits = async (
   connection: Connection,
   type: string,
@@ -79,17 +77,14 @@ export const findWhoWaits = async (
 /** A record that waits, held until the transaction ends. */
 export type HeldWait = StillWaiting & { orgId: string; id: string }
 
-/**
- * The records of these ids that wait, held until the transaction ends: one that is cancelled at this moment is either gone
- * already, or can no longer be cancelled.
- */
+/** The records of these ids that wait, held until the transaction ends: none of them can be cancelled meanwhile. */
 export const holdWaits = async (
   connection: Connection,
   type: string,
   { orgIds, ids }: { orgIds: readonly string[]; ids: readonly string[] },
 ): Promise<HeldWait[]> => {
   if (ids.length === 0) return []
-  const { rows } = await connection.query<HeldWait>({
+  return rowsOf<HeldWait>(connection, {
     name: 'hold-waits',
     // `limit 1` keeps Postgres from comparing all that wait with all that is wanted, where it expects few to wait.
     text: `
@@ -112,7 +107,6 @@ export const holdWaits = async (
       where w.state = 'waiting'`,
     values: [textList(orgIds), uuidList(ids), type],
   })
-  return rows
 }
 
 /** Stores what decisions change among the records that wait, all of which are held. `messageOf` gives a record as it is kept, to be sent to its lane again. */
@@ -200,8 +194,7 @@ const endWaits = async (connection: Connection, ended: readonly EndedWait[], now
   })
 }
 
-// The id of a batch may be derived from an Idempotency-Key, and come again once its verdict is forgotten: then what is left of the
-// older row gives way.
+// A batch id derived from an Idempotency-Key may come again once its verdict is pruned: the older row then gives way.
 const insertWaits = async (
   connection: Connection,
   begun: readonly BegunWait[],
@@ -211,42 +204,29 @@ const insertWaits = async (
   if (begun.length === 0) return
   // As one JSON text: to write sixteen arrays of texts takes this process three times as long.
   const rows = begun.map((one) => ({
-    batch_id: one.batchId,
-    place: one.place,
-    org_id: one.orgId,
-    type: one.type,
-    id: one.id,
-    request_id: one.requestId,
-    request_index: one.requestIndex,
-    version: one.version,
-    topic: one.topic,
-    partition: one.partition,
+    ...one,
     message: one.state === 'waiting' ? messageOf(one).toString('base64') : null,
-    keyed_sha256: one.keyedSha256?.toString('base64') ?? null,
-    missing: one.missing,
-    since: one.since,
-    until: one.until,
-    state: one.state,
+    keyedSha256: one.keyedSha256?.toString('base64') ?? null,
   }))
   await connection.query({
     name: 'insert-waits',
     text: `
       with begun as materialized (
-        select * from json_to_recordset($1) as w (batch_id uuid, place integer, org_id text, type text, id uuid,
-          request_id uuid, request_index integer, version bigint, topic text, partition integer, message text,
-          keyed_sha256 text, missing json, since bigint, until bigint, state text)
+        select * from json_to_recordset($1) as w ("batchId" uuid, place integer, "orgId" text, type text, id uuid,
+          "requestId" uuid, "requestIndex" integer, version bigint, topic text, partition integer, message text,
+          "keyedSha256" text, missing json, since bigint, until bigint, state text)
       ),
       waited_for as (
         insert into integrity.waiting_for (org_id, type, id, batch_id, place)
-        select distinct begun.org_id, m.type, m.id, begun.batch_id, begun.place
+        select distinct begun."orgId", m.type, m.id, begun."batchId", begun.place
         from begun
         cross join lateral json_to_recordset(begun.missing) as m (type text, id uuid)
         where begun.state = 'waiting'
       )
       insert into integrity.waiting as older (batch_id, place, org_id, type, id, request_id, request_index, version, topic,
         partition, message, keyed_sha256, missing, since, until, state, check_after, changed_at)
-      select batch_id, place, org_id, type, id, request_id, request_index, version, topic, partition,
-        decode(message, 'base64'), decode(keyed_sha256, 'base64'), missing,
+      select "batchId", place, "orgId", type, id, "requestId", "requestIndex", version, topic, partition,
+        decode(message, 'base64'), decode("keyedSha256", 'base64'), missing,
         to_timestamp(since / 1000.0), to_timestamp(until / 1000.0), state, pg_current_xact_id(), $2
       from begun
       on conflict (batch_id, place) do update set
@@ -303,7 +283,7 @@ export const noteArrived = async (
   now: number,
 ): Promise<number> => {
   if (entities.length === 0) return 0
-  const { rowCount } = await connection.query({
+  return changedBy(connection, {
     name: 'note-arrived',
     text: `
       insert into integrity.waiting_arrived (org_id, type, id, arrived_at)
@@ -316,5 +296,4 @@ export const noteArrived = async (
       on conflict do nothing`,
     values: [...entityLists(entities), new Date(now)],
   })
-  return rowCount ?? 0
 }

@@ -20,6 +20,14 @@ export type ConfigSchema = {
   >
 }
 
+/** A variable that holds a whole number, or a text. */
+export const integer = <const More extends { default?: number; minimum?: number; maximum?: number }>(
+  more: More,
+  description: string,
+) => ({ type: 'integer', ...more, description }) as const
+export const string = <const More extends { default?: string }>(more: More, description: string) =>
+  ({ type: 'string', ...more, description }) as const
+
 /** The values that a schema reads: a variable that has a default or is required is always there. */
 export type ConfigOf<S extends ConfigSchema> = Readonly<
   { [Name in Certain<S>]: ValueOf<S['properties'][Name]> } & {

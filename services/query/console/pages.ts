@@ -9,10 +9,7 @@ export type Page = { type: string; etag: string; plain: Buffer; zipped: Buffer |
 /** Everything that is served is here by its path, as `app/main.js`: what is not in this map cannot be asked for. */
 export type Pages = ReadonlyMap<string, Page>
 
-/**
- * The console with the SDK that it imports: `files/<path>` is `<path>` below `clients`, so that imports from one to the other work as
- * they are compiled.
- */
+/** The console with the SDK that it imports: `files/<path>` is `<path>` below `clients`, so that imports work as compiled. */
 export const readConsole = (clients: string): Pages => {
   const files = ['console', 'typescript/src'].flatMap((folder) =>
     [...readPages(join(clients, folder))].map(([path, page]): [string, Page] => [`files/${folder}/${path}`, page]),
@@ -27,10 +24,7 @@ export const readConsole = (clients: string): Pages => {
   return pages.set('index.html', toPage(index.type, Buffer.from(html)))
 }
 
-/**
- * A module and all that it imports, directly or not. The page names them: a browser then fetches them side by side, and not one
- * import after another.
- */
+/** A module and all that it imports. The page names them, so that a browser fetches them side by side. */
 const modulesFrom = (pages: Pages, first: string): Set<string> => {
   const found = new Set([first])
   for (const path of found) {
@@ -43,10 +37,7 @@ const modulesFrom = (pages: Pages, first: string): Set<string> => {
   return found
 }
 
-/**
- * Reads all files of a folder, once: they are some hundred kilobytes, and no request ever names a path on the disk. Files of other
- * kinds (sources, say) are left out. An edge that was built without the console has no pages.
- */
+/** Reads all files of a folder, once: no request ever names a path on the disk. Without a console there are no pages. */
 export const readPages = (folder: string): Pages => {
   if (!existsSync(folder)) return new Map()
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())

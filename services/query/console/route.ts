@@ -4,10 +4,7 @@ import { addResource, notFound } from '#http/resource.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Page, Pages } from './pages.js'
 
-/**
- * /console/, the page to look at what one has sent. It needs no key to be read: it holds nothing but programs, and asks for all else
- * with the key that its user pastes. `/` leads there.
- */
+/** /console/, which needs no key: it is nothing but programs, and asks with the key that its user pastes. `/` leads there. */
 export const addConsole = (
   app: FastifyInstance,
   { pages, catalogue }: { pages: Pages; catalogue: Catalogue },
@@ -30,7 +27,7 @@ export const addConsole = (
 
 const sendPage = (request: FastifyRequest, reply: FastifyReply, { type, etag, plain, zipped }: Page) => {
   reply.headers({
-    // Asked for again each time, and answered 304: after an upgrade nobody runs an old page.
+    // Asked for again each time, and answered 304: after an upgrade no old page runs.
     'cache-control': 'no-cache',
     'content-security-policy': policy,
     vary: varyBy(reply, 'Accept-Encoding'),
@@ -55,7 +52,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Whoever takes a page, or says that anything will do, as curl does. */
+/** Whether the client takes a page, or says that anything will do, as curl does. */
 const takesPages = ({ headers }: FastifyRequest): boolean => /\btext\/html\b|\*\/\*/i.test(headers.accept ?? '')
 
 /** Beside what the answer depends on already, such as the origin. */

@@ -24,10 +24,7 @@ export type InteractionQuery = {
 /** An interaction under its spec names; times are ISO, in UTC. */
 export type InteractionRow = { interaction_id: string; event_timestamp: string; [field: string]: unknown }
 
-/**
- * GET /user-interactions: an organisation's own, newest first, a page at a time. Its filters are read as the fields of a record are: a
- * value that could never match is refused, not answered with nothing.
- */
+/** GET /user-interactions, newest first. Filters are read as a record's fields: one that could never match is refused. */
 export const createListInteractions = (deps: {
   catalogue: Catalogue
   readInteractions: ReadInteractions

@@ -5,7 +5,7 @@ import type { Field } from '#schemas/field.js'
 import { columnsOf, type RecordType } from '#schemas/record.js'
 import type { InteractionQuery, InteractionRow, ReadInteractions } from './list-interactions.js'
 
-// Less than the edge waits for an answer: ClickHouse itself ends a read that nobody waits for any more.
+// Less than the edge waits for an answer: ClickHouse itself ends a read that is no longer waited for.
 const settings = { date_time_output_format: 'iso', max_execution_time: 9 }
 
 /** Reads interactions from the ClickHouse view, a moment after they were accepted. */

@@ -1,3 +1,4 @@
+import { isObject } from '#http/read-values.js'
 import { type Entity, entityName, findEntities } from '#ledger/entities.js'
 import { findSources } from '#ledger/latest/sources.js'
 import type { Pool } from '#platform/postgres/postgres.js'
@@ -6,30 +7,27 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { stateTableOf } from '#schemas/derive/clickhouse.js'
 import { database, logTableOf, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 import type { Layout } from '#schemas/derive/topics.js'
+import type { AnswerOf } from '#schemas/endpoints/endpoint.js'
+import type { followRecord } from '#schemas/endpoints/requests.js'
 import type { Values } from '#schemas/field.js'
-import type { Problem } from '#schemas/problem.js'
 import { columnsOf, createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { FindOffsets } from './find-offsets.js'
 import {
-  type JourneyStep,
   mostVersionsOf,
   publishedTo,
   type RecordVersion,
+  type RefusedVersion,
   stepsOf,
   type WaitedVersion,
 } from './steps.js'
 
-export type RecordJourney = {
-  type: string
-  id: string
-  steps: JourneyStep[]
-  refers_to: { field: string; type: string; id: string; exists: boolean }[]
-  referred_by: { type: string; count: number; sample: string[] }[]
-}
-
 /** Everything that is known of one organisation's record; undefined where nothing is. */
-export type FindJourney = (orgId: string, type: RecordType, id: string) => Promise<RecordJourney | undefined>
+export type FindJourney = (
+  orgId: string,
+  type: RecordType,
+  id: string,
+) => Promise<AnswerOf<typeof followRecord> | undefined>
 
 const mostRefusals = 100
 const mostWaits = 100
@@ -49,7 +47,7 @@ export const createFindJourney = (deps: {
   const findVersions = async (org: string, type: RecordType, id: string): Promise<RecordVersion[]> => {
     const most = mostVersionsOf(type)
     const rows = await clickhouse.query<VersionRow>(
-      `select request_id, batch_id, accepted_at, version, ${namesOf(type)}
+      `select request_id as requestId, batch_id as batchId, accepted_at as acceptedAt, version, ${namesOf(type)}
       from ${database}.${logTableOf(type.type)} final
       where org_id = {org:String} and \`${type.id}\` = {id:UUID}
       order by version desc
@@ -58,10 +56,10 @@ export const createFindJourney = (deps: {
       { org, id, most: most + 1 },
       settings,
     )
-    return rows.reverse().map(({ request_id, batch_id, accepted_at, version, ...values }) => ({
-      requestId: request_id,
-      batchId: batch_id,
-      acceptedAt: new Date(accepted_at),
+    return rows.reverse().map(({ requestId, batchId, acceptedAt, version, ...values }) => ({
+      requestId,
+      batchId,
+      acceptedAt: new Date(acceptedAt),
       version: Number(version),
       values,
     }))
@@ -69,7 +67,8 @@ export const createFindJourney = (deps: {
 
   const findRefusals = async (org: string, type: RecordType, id: string) => {
     const rows = await clickhouse.query<RefusalRow>(
-      `select request_id, batch_id, rejected_at, version, problems, if(truncated, '', record) as whole
+      `select request_id as requestId, batch_id as batchId, rejected_at as rejectedAt, version, problems,
+        if(truncated, '', record) as whole
       from ${database}.${rejectionsLog} final
       where org_id = {org:String} and type = {type:String} and lower(ifNull(id, '')) = {id:String}
       order by version desc
@@ -77,19 +76,12 @@ export const createFindJourney = (deps: {
       { org, type: type.type, id, most: mostRefusals },
       settings,
     )
-    return rows.reverse().map((row) => ({
-      requestId: row.request_id,
-      batchId: row.batch_id,
-      rejectedAt: new Date(row.rejected_at),
-      version: Number(row.version),
-      problems: row.problems,
-      record: row.whole,
-    }))
+    return rows.reverse().map((row) => ({ ...row, rejectedAt: new Date(row.rejectedAt), version: Number(row.version) }))
   }
 
   const findWaited = async (org: string, type: RecordType, id: string): Promise<WaitedVersion[]> => {
     const rows = await clickhouse.query<WaitRow>(
-      `select request_id, batch_id, since, until, state, changed_at, missing
+      `select request_id as requestId, batch_id as batchId, since, until, state, changed_at as changedAt, missing
       from ${database}.${waitingLog} final
       where org_id = {org:String} and type = {type:String} and id = {id:UUID}
       order by since desc, version desc
@@ -98,13 +90,10 @@ export const createFindJourney = (deps: {
       settings,
     )
     return rows.reverse().map((row) => ({
-      requestId: row.request_id,
-      batchId: row.batch_id,
+      ...row,
       since: new Date(row.since),
       until: new Date(row.until),
-      state: row.state,
-      changedAt: new Date(row.changed_at),
-      missing: row.missing,
+      changedAt: new Date(row.changedAt),
     }))
   }
 
@@ -155,7 +144,7 @@ export const createFindJourney = (deps: {
     const most = mostVersionsOf(type)
     const versions = found.slice(-most)
     const before = found.length > most ? found[0] : undefined
-    const values = versions.at(-1)?.values ?? valuesIn(refusals.at(-1)?.record)
+    const values = versions.at(-1)?.values ?? valuesIn(refusals.at(-1)?.whole)
     // Of a record that only waits, what it waits for is all that is known here.
     const references = values ? createReferencesOf(type)(values as Values) : (waits.at(-1)?.missing ?? [])
     const name = { type, orgId, id, layout: deps.layout() }
@@ -173,27 +162,13 @@ export const createFindJourney = (deps: {
   }
 }
 
-type VersionRow = { request_id: string; batch_id: string; accepted_at: string; version: string } & Record<
-  string,
-  unknown
->
-type RefusalRow = {
-  request_id: string
-  batch_id: string
-  rejected_at: string
+type VersionRow = { requestId: string; batchId: string; acceptedAt: string; version: string } & Record<string, unknown>
+type RefusalRow = Omit<RefusedVersion, 'rejectedAt' | 'version'> & {
+  rejectedAt: string
   version: string
-  problems: Problem[]
   whole: string
 }
-
-type WaitRow = Pick<WaitedVersion, 'state'> & {
-  request_id: string
-  batch_id: string
-  since: string
-  until: string
-  changed_at: string
-  missing: Reference[]
-}
+type WaitRow = Omit<WaitedVersion, 'since' | 'until' | 'changedAt'> & Record<'since' | 'until' | 'changedAt', string>
 
 const namesOf = (type: RecordType): string =>
   Object.keys(columnsOf(type))
@@ -204,9 +179,7 @@ const namesOf = (type: RecordType): string =>
 const valuesIn = (record: string | undefined): Record<string, unknown> | undefined => {
   if (!record) return undefined
   const parsed: unknown = JSON.parse(record)
-  return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-    ? (parsed as Record<string, unknown>)
-    : undefined
+  return isObject(parsed) ? parsed : undefined
 }
 
 /** For each type, the types that refer to it, with the condition on their fields. */

@@ -20,7 +20,7 @@ export type FindOffsets = (events: RecordEvents, sought: readonly SoughtVersion[
 const answerWithin = 2_000
 const stopReadingAfter = 1_500
 const mostVersions = 20
-// After Kafka failed, nobody waits for it again for this long.
+// After Kafka failed, no question waits for it again for this long.
 const restFor = 10_000
 const missedFor = 60_000
 const foundFor = 3_600_000
@@ -65,7 +65,7 @@ export const createFindOffsets = (deps: {
     const sought = versions.slice(-mostVersions)
     const unknown = () => sought.filter(({ version }) => !known.has(nameOf(events, version)))
     if (unknown().length > 0 && now() >= restUntil) {
-      // Asked again when its turn has come: whoever was before it may have looked for the same.
+      // Asked again when its turn has come: the question before it may have looked for the same.
       const searching = inTurn(events.orgId, async () => {
         if (unknown().length > 0) await search(events, unknown())
       })
@@ -84,7 +84,7 @@ export const createFindOffsets = (deps: {
 
 const nameOf = ({ topic, key }: RecordEvents, version: number): string => `${topic}/${key}/${version}`
 
-/** Undefined for a message that nobody can read. */
+/** Undefined for a message that cannot be read. */
 type VersionIn = (message: Buffer) => Promise<number | undefined>
 
 const createVersionIn = (type: RecordType, { decoder }: Pick<Registry, 'decoder'>): VersionIn => {

@@ -2,31 +2,14 @@ import type { BatchOrigin } from '#ledger/latest/sources.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { acceptedTopic, database, entityKey, viewOf } from '#schemas/derive/names.js'
 import { type Layout, partitionsOf } from '#schemas/derive/topics.js'
+import type { AnswerOf } from '#schemas/endpoints/endpoint.js'
+import type { followRecord } from '#schemas/endpoints/requests.js'
 import type { WaitState } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import { hasVersions, type RecordType, type Reference } from '#schemas/record.js'
 
 /** One thing that happened to a record. */
-export type JourneyStep = {
-  at: Date
-  kind:
-    | ('received' | 'accepted' | 'refused' | 'published' | 'stored' | 'changed' | 'deleted')
-    | ('waited' | 'superseded' | 'cancelled' | 'expired')
-  /** For people. */
-  words: string
-  request_id?: string
-  batch_id?: string
-  /** The id of the API key that it was sent with. */
-  key_id?: string
-  problems?: Problem[]
-  topic?: string
-  partition?: number
-  offset?: number
-  version?: number
-  row?: Record<string, unknown>
-  changes?: FieldChange[]
-}
-export type FieldChange = { field: string; before: unknown; after: unknown }
+export type JourneyStep = AnswerOf<typeof followRecord>['steps'][number] & { at: Date }
 
 /** A version of a record, as ClickHouse keeps it. */
 export type RecordVersion = {
@@ -67,10 +50,7 @@ export const publishedTo = ({ type, orgId, id, layout }: RecordName) => {
   return { topic, key, partition: partitionOf(key, partitionsOf(layout, topic)) }
 }
 
-/**
- * What happened to a record, oldest first, from its versions, refusals and waits. `before` is the version before the first that is
- * shown, where older ones are left out.
- */
+/** What happened to a record, oldest first. `before` is the version before the first that is shown, if any is left out. */
 export const stepsOf = (
   given: RecordName,
   known: {
@@ -101,11 +81,9 @@ export const stepsOf = (
     }
   }
 
-  const told = new Set<WaitedVersion>()
-  /**
-   * What was decided after waiting has the batch that it first came in. The tables are written apart, so its wait may still say
-   * `waiting`. What was decided when the wait began was another record of that batch, with the same id.
-   */
+  const shown = new Set<WaitedVersion>()
+  // What was decided after waiting has the batch that it first came in. The tables are written apart, so its wait may still say
+  // `waiting`. What was decided when the wait began was another record of that batch, with the same id.
   const arrivalOf = (
     one: { requestId: string; batchId: string },
     state: 'accepted' | 'refused',
@@ -116,10 +94,10 @@ export const stepsOf = (
         wait.batchId === one.batchId &&
         (wait.state === state || wait.state === 'waiting') &&
         wait.since < decidedAt &&
-        !told.has(wait),
+        !shown.has(wait),
     )
     if (!wait) return [received(one, decidedAt)]
-    told.add(wait)
+    shown.add(wait)
     return [received(one, wait.since), ...waitSteps({ ...wait, state })]
   }
 
@@ -159,7 +137,7 @@ export const stepsOf = (
   const decided = [...accepted, ...refused].sort((a, b) => a.version - b.version)
   // What waits or was left undecided has no version: it stands before what was decided after it came.
   const oldest = known.before?.acceptedAt ?? new Date(0)
-  for (const wait of known.waits.filter((one) => !told.has(one) && one.since > oldest)) {
+  for (const wait of known.waits.filter((one) => !shown.has(one) && one.since > oldest)) {
     const after = decided.findIndex(({ decidedAt }) => decidedAt > wait.since)
     const steps = [received(wait, wait.since), ...waitSteps(wait)]
     decided.splice(after === -1 ? decided.length : after, 0, { version: 0, decidedAt: wait.since, steps })
@@ -208,7 +186,7 @@ const refusedStep = ({ requestId, batchId, rejectedAt, version, problems }: Refu
 
 const changeOf = (type: RecordType, before: Record<string, unknown>, after: Record<string, unknown>) => {
   const changes = Object.keys(type.fields)
-    .map((field): FieldChange => ({ field, before: before[field] ?? null, after: after[field] ?? null }))
+    .map((field) => ({ field, before: before[field] ?? null, after: after[field] ?? null }))
     .filter((one) => JSON.stringify(one.before) !== JSON.stringify(one.after))
   const isDeleted = Boolean(after.is_deleted) && !before.is_deleted
   const names = changes.map(({ field }) => field).join(', ')

@@ -15,7 +15,7 @@ export type Watch = {
 }
 
 export type Activity = {
-  /** To be called with each verdict; costs nothing for organisations that nobody watches. */
+  /** To be called with each verdict; costs nothing for organisations that are not watched. */
   note: (verdict: VerdictEvent) => void
   /** Resolves once the history is there. */
   watch: (orgId: string) => Promise<Watch>
@@ -31,15 +31,12 @@ export const bucketSeconds = 5
 export const bucketMs = bucketSeconds * 1000
 /** 15 minutes. */
 export const bucketsShown = 180
-// A verdict of the last seconds may be in Postgres, on the topic or in both: those are told apart by their batches.
+// A verdict of the last seconds may be in Postgres, on the topic or in both: their batches keep them apart.
 const overlap = 10_000
 
 type Watched = { buckets: Map<number, BucketCounts>; watchers: number; liveSince: number; ready: Promise<void> }
 
-/**
- * Counts verdicts for organisations that are watched. What was decided before somebody began to watch comes from the stored
- * verdicts, so that an edge that was just started shows the same as any other, and one that nobody watches keeps nothing.
- */
+/** Counts verdicts for organisations that are watched; what was decided before comes from the stored verdicts. */
 export const createActivity = (deps: {
   history: DecidedHistory
   interactionType: string
@@ -85,7 +82,7 @@ export const createActivity = (deps: {
     }
     watched.set(orgId, own)
     own.ready = load(orgId, own)
-    // Whoever watches next tries again.
+    // The next watch tries again.
     own.ready.catch(() => watched.get(orgId) === own && watched.delete(orgId))
     return own
   }

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bearerOf, type FindCaller } from '#http/authenticate.js'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, retryLater, sendError } from '#http/request-error.js'
+import { sendError, tryLater } from '#http/request-error.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { allows } from '#schemas/derive/scopes.js'
 
@@ -16,10 +16,7 @@ export type EventStream = {
 }
 
 export type Streams = {
-  /**
-   * Answers with a stream that stays open; `begin` sends what comes first. It ends when the client leaves, when its key ends or
-   * loses its scope, when the edge stops, and when the client does not read what it is sent.
-   */
+  /** Answers with a stream that stays open; it ends with the client, its key or scope, the edge, or where nothing is read. */
   open: (request: FastifyRequest, reply: FastifyReply, begin: (stream: EventStream) => void) => FastifyReply
 }
 
@@ -106,13 +103,5 @@ export const addStreams = (app: FastifyInstance, deps: { findCaller: FindCaller;
   }
 }
 
-const tooMany: RequestError = {
-  status: 429,
-  message: `this API key has ${mostOfKey} live streams open; close one of them first`,
-  headers: retryLater,
-}
-const full: RequestError = {
-  status: 503,
-  message: 'too many live streams are open at this edge; try again in a few seconds; retrying is safe',
-  headers: retryLater,
-}
+const tooMany = tryLater(429, `this API key has ${mostOfKey} live streams open; close one of them first`)
+const full = tryLater(503, 'too many live streams are open at this edge; try again in a few seconds; retrying is safe')

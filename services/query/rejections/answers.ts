@@ -3,7 +3,6 @@ import { rejectionName } from '#ledger/retries/claims.js'
 import type { StoredOrder } from '#ledger/retries/orders.js'
 import type { Rejection } from '#rejections/find-rejections.js'
 import type { RetryPlan } from '#rejections/plan-retry.js'
-import type { QualityDay } from '#rejections/quality.js'
 import type { RejectionState } from '#rejections/states.js'
 import type { RejectionGroup } from '#rejections/summary.js'
 import type { AnswerOf } from '#schemas/endpoints/endpoint.js'
@@ -58,12 +57,6 @@ export const groupAnswer = ({ type, code, field, count, firstSeen, lastSeen, sam
         ...recordAnswer(sample),
       }
     : null,
-})
-
-export const qualityAnswer = ({ topCodes, lastAcceptedAt, ...counts }: QualityDay) => ({
-  ...counts,
-  top_codes: topCodes.map(({ code, count }) => ({ code: code as ProblemCode, count })),
-  last_accepted_at: lastAcceptedAt,
 })
 
 type Order = AnswerOf<typeof lookUpRetry>

@@ -25,7 +25,7 @@ export type OwnRejections = {
   findOrder: (org: string, orderId: string) => Promise<StoredOrder | undefined>
 }
 
-// A page has at most this many bytes of records: a record may have 64 KiB, and whoever serves a page serves nobody else meanwhile.
+// A page has at most this many bytes of records: a record may have 64 KiB, and while a page is written nothing else is served.
 const pageBytes = 4 * 1024 * 1024
 const mostWaiting = 20_000
 

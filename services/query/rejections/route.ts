@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { addEndpoints, badRequest, on } from '#http/endpoint.js'
 import { keyConflict } from '#http/ids.js'
 import { callerOf } from '#http/request-context.js'
-import { type RequestError, requestError, retryLater } from '#http/request-error.js'
+import { type RequestError, requestError, tryLater } from '#http/request-error.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import {
   listRejections,
@@ -13,7 +13,7 @@ import {
 } from '#schemas/endpoints/rejections.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reads } from '../reads.js'
-import { groupAnswer, orderAnswer, qualityAnswer, rejectionAnswer, skippedOf } from './answers.js'
+import { groupAnswer, orderAnswer, rejectionAnswer, skippedOf } from './answers.js'
 import { readPlace, toDays, toFilter, toRetry, writePlace } from './question.js'
 import type { OwnRejections } from './rejections.js'
 
@@ -55,7 +55,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     if ('problems' in asked) return { error: badRequest(asked.problems) }
     const { orgId } = callerOf(request)
     const days = await reads(orgId, () => rejections.quality(orgId, asked))
-    return 'error' in days ? days : { ...asked, days: days.map(qualityAnswer) }
+    return 'error' in days ? days : { ...asked, days }
   })
 
   const retry = on(retryRejections, async ({ body, sha256 }, request, reply) => {
@@ -106,8 +106,7 @@ const mostGroups = 500
 
 const absent = requestError(404, 'no retry of yours is known by this id')
 
-const busy: RequestError = {
-  status: 429,
-  message: 'what you had submitted again before is still under way; try again when GET of its Location says done',
-  headers: retryLater,
-}
+const busy = tryLater(
+  429,
+  'what you had submitted again before is still under way; try again when GET of its Location says done',
+)

@@ -6,10 +6,7 @@ import { within } from '#platform/process/within.js'
 import { createTail, type Tail } from './tail.js'
 
 export type Followers = {
-  /**
-   * Reads the end of a topic, and goes on reading for as long as somebody looks and a minute longer. `onGone` is called where that
-   * ends before.
-   */
+  /** Reads the end of a topic, until a minute after the last one has left. `onGone` is called where that ends before. */
   follow: (topic: string, onGone?: () => void) => Promise<{ tail: Tail; leave: () => void }>
   close: () => Promise<void>
 }

@@ -102,7 +102,7 @@ const show = (orgId: string, tail: Tail, decode: Decode, { send, onEnd }: EventS
   })
 }
 
-/** Events can be large, and a stream of which much is unread is taken for one that nobody reads. */
+/** Events can be large, and a stream of which much is unread is taken for one that is not read. */
 const lastThatFit = <T>(events: readonly T[]): T[] => {
   let bytes = 0
   const fitting: T[] = []
@@ -114,7 +114,7 @@ const lastThatFit = <T>(events: readonly T[]): T[] => {
   return fitting
 }
 
-/** Decoded. The key says whose an event is, and the event itself has to say the same; one that nobody can read is left out. */
+/** Decoded. The key says whose an event is, and the event itself has to say the same; one that cannot be read is left out. */
 const eventsOf = async (orgId: string, messages: readonly TailMessage[], decode: Decode) => {
   const events = await Promise.all(
     messages.map(async ({ partition, offset, timestamp, key, value }) => {

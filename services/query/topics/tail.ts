@@ -17,10 +17,7 @@ const usual = { ofOne: 100, bytes: 8 * 1024 * 1024 }
 
 type Own = { messages: TailMessage[]; bytes: number }
 
-/**
- * The end of a topic, as it was read: the last messages of each organisation. Where they become too much, whoever has the most
- * loses some: one that publishes without end does not push out the others' few.
- */
+/** The end of a topic: the last messages of each organisation. Where they become too much, the one with the most loses some. */
 export const createTail = (bounds = usual): Tail => {
   const kept = new Map<string, Own>()
   let bytes = 0

@@ -25,9 +25,7 @@ export const toWaits = ({ type, id, missing_type, missing_id }: AskedWaits): { f
   }
 }
 
-/**
- * Nothing said, or no more than a type, would end the waiting of everything; a program that forgot to fill in an id must not.
- */
+/** Nothing said, or no more than a type, would cancel everything; a program that forgot to fill in an id must not. */
 export const toCancelled = (asked: AskedWaits): { filter: OwnWaits } | Problems => {
   const waits = toWaits(asked)
   if ('problems' in waits) return waits

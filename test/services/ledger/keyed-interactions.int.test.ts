@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import {
-  countPrunableKeyed,
   findKeyedInteraction,
   findKeyedInteractions,
   insertKeyedInteractions,
-  pruneKeyedInteractions,
   type TakenInteraction,
 } from '#ledger/keyed-interactions.js'
+import { countOld, pruneOld } from '#ledger/retention.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 
@@ -48,9 +47,9 @@ it('prunes the oldest first, a few at a time, and counts the same', async () => 
   const taken = [1000, 2000, 3000, 4000].map((at) => takenAt(at))
   await insert(...taken)
   const before = new Date(3500)
-  expect(await countPrunableKeyed(pool, before)).toBe(3)
-  expect(await pruneKeyedInteractions(pool, before, 2)).toBe(2)
-  expect(await pruneKeyedInteractions(pool, before, 2)).toBe(1)
-  expect(await pruneKeyedInteractions(pool, before, 2)).toBe(0)
+  expect(await countOld(pool, 'keyed_interactions', before)).toBe(3)
+  expect(await pruneOld(pool, 'keyed_interactions', before, 2)).toBe(2)
+  expect(await pruneOld(pool, 'keyed_interactions', before, 2)).toBe(1)
+  expect(await pruneOld(pool, 'keyed_interactions', before, 2)).toBe(0)
   expect(await findKeyedInteraction(pool, 'acme', taken[3]?.id ?? '')).toBeDefined()
 })

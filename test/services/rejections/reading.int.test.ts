@@ -176,7 +176,7 @@ it('counts, groups and pages as a naive reader does, however often a row was wri
             ...[all, accepted, refused, waiting, undecided].map((list) => on(list, number)),
           ]),
       )
-      for (const { accepted: some, lastAcceptedAt } of days) expect(lastAcceptedAt !== null).toBe(some > 0)
+      for (const { accepted: some, last_accepted_at } of days) expect(last_accepted_at !== null).toBe(some > 0)
 
       const found = await findRejections(clickhouse, { org }, 100)
       const states = await findStates(sources, org, found)

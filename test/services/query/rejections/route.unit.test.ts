@@ -142,7 +142,7 @@ describe('GET /v1/rejections/summary and /v1/quality', () => {
     const { send, rejections } = createEdge()
     rejections.rows = [rejection(), rejection({ rejectedAt: later(9) }), rejection({ org: 'other' })]
     const counts = { type: 'shops', day: '2025-12-31', received: 6, accepted: 1, refused: 2, waiting: 2, undecided: 1 }
-    const rest = { topCodes: [{ code: 'bad_format', count: 2 }], lastAcceptedAt: later(0) }
+    const rest = { top_codes: [{ code: 'bad_format' as const, count: 2 }], last_accepted_at: later(0) }
     rejections.days = [{ org: 'acme', ...counts, ...rest }]
     const other = { authorization: 'Bearer other-key' }
     const { body } = await send('GET', '/v1/rejections/summary')
@@ -154,7 +154,7 @@ describe('GET /v1/rejections/summary and /v1/quality', () => {
     expect(quality).toEqual({
       from: '2025-12-03',
       to: '2026-01-01',
-      days: [{ ...counts, top_codes: rest.topCodes, last_accepted_at: '2026-01-01T00:00:00.000Z' }],
+      days: [{ ...counts, top_codes: rest.top_codes, last_accepted_at: '2026-01-01T00:00:00.000Z' }],
     })
     expect((await send('GET', '/v1/quality', undefined, other)).body.days).toEqual([])
   })
