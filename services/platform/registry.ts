@@ -30,6 +30,7 @@ export type Registry = {
   decoder: <T>(schema: unknown, options?: { whole?: boolean }) => (message: Buffer) => Promise<T>
   /** The schema that a message was written with, as JSON text. */
   writerSchema: (id: number) => Promise<string>
+  subjects: () => Promise<string[]>
   /** The newest schema of a subject, as JSON text; undefined where the subject has none. */
   findLatest: (subject: string) => Promise<string | undefined>
   /** Whether the subject has this schema, as its newest or as an earlier one. */
@@ -48,11 +49,11 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
     ...(access.ca && { agent: new Agent({ ca: access.ca }) }),
     ...(access.authorization && { middlewares: [authorize(access.authorization)] }),
   })
-  const ping = (): Promise<unknown> => getJson(`${base}/subjects`)
+  const subjects = (): Promise<string[]> => getJson(`${base}/subjects`)
   /** The client does not say why it was not let in; our own question does. */
   const explained = async <T>(asked: Promise<T>): Promise<T> =>
     asked.catch(async (error: unknown) => {
-      await ping()
+      await subjects()
       throw error
     })
   const written = new Map<number, Promise<string>>()
@@ -136,7 +137,8 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
     isRegistered: async (subject, schema) =>
       (await findJson(addressOf(subject), sending('POST', { schema: JSON.stringify(schema) }))) !== undefined,
     prepare: (subject, schema) => idOf(subject, JSON.stringify(schema)),
-    ping: async () => void (await ping()),
+    subjects,
+    ping: async () => void (await subjects()),
   }
 }
 

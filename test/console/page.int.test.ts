@@ -4,22 +4,10 @@ import { eventually } from '../support/eventually.js'
 import { findChromium, noChromium, startBrowser } from './browser.js'
 import { fill } from './pretend/fill.js'
 import { keys, startPretendEdge } from './pretend/pretend-edge.js'
-import {
-  attack,
-  dropMendRetry,
-  everyPage,
-  expectTextOnly,
-  faultsOf,
-  findBarriers,
-  goTo,
-  openConsole,
-  openPage,
-  type Subject,
-  seeItLive,
-  visit,
-} from './scenarios.js'
+import { everyPage, faultsOf, findBarriers, goTo, openConsole, openPage, type Subject, visit } from './scenarios.js'
 
-// The page alone, in a real browser: a pretended edge answers as agreed. The same on the real system: console.e2e.test.ts.
+// The page alone, in a real browser: a pretended edge answers as agreed. What people do with it is tried on the real system:
+// console.e2e.test.ts.
 
 let browser: Browser
 let edge: Awaited<ReturnType<typeof startPretendEdge>>
@@ -66,38 +54,6 @@ describe('the console', () => {
     }
   })
 
-  it('lets a file be dropped, a record be mended, a group be tried again, and each be followed to its row', async ({
-    skip,
-  }) => {
-    if (!findChromium()) skip(noChromium)
-    const page = await openConsole(browser, subject)
-    await dropMendRetry(page, subject)
-    expect(faultsOf.get(page)).toEqual([])
-  })
-
-  it('shows what is decided while it is decided', async ({ skip }) => {
-    if (!findChromium()) skip(noChromium)
-    await seeItLive(await openConsole(browser, subject), subject)
-  })
-
-  it('says that the service cannot be reached, and goes on by itself once it is back', async ({ skip }) => {
-    if (!findChromium()) skip(noChromium)
-    const page = await openConsole(browser, subject)
-    await goTo(page, 'Requests')
-    await edge.stop()
-    await page.getByText('The service cannot be reached.').waitFor()
-    await edge.restart()
-    await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })
-    await subject.upload('tags', [{ tag_id: crypto.randomUUID(), name: 'back' }])
-    await page.getByRole('region', { name: 'Requests' }).getByText('tags').first().waitFor()
-  })
-
-  it('shows text from records as text', async ({ skip }) => {
-    if (!findChromium()) skip(noChromium)
-    const id = await attack(subject)
-    await expectTextOnly(await openConsole(browser, subject), id)
-  })
-
   it('shows each key its own organisation, and the pages that it may see', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
     const page = await openConsole(browser, { ...subject, key: keys.reader })
@@ -110,6 +66,7 @@ describe('the console', () => {
 
   it('lets an operator look at any organisation, issue a key that is shown once, and revoke it', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
+    await subject.upload('tags', [{ tag_id: crypto.randomUUID(), name: 'sent before' }])
     const page = await openConsole(browser, { ...subject, key: keys.operator })
     await page.getByLabel('Organisation').selectOption('demo')
     await goTo(page, 'Requests')
@@ -127,18 +84,6 @@ describe('the console', () => {
     await page.getByRole('button', { name: 'Set the limits' }).click()
     await eventually(async () => expect(await page.getByLabel('Records a second').inputValue()).toBe('5000'))
     expect(await findBarriers(page)).toEqual([])
-  })
-
-  it('has what waits cancelled, after a question', async ({ skip }) => {
-    if (!findChromium()) skip(noChromium)
-    if (edge.waiting.length === 0) fill(edge)
-    const page = await openConsole(browser, subject)
-    await goTo(page, 'Waiting')
-    await page.getByText('1,069 records wait for others').waitFor()
-    await page.getByRole('button', { name: 'Cancel', exact: true }).first().click()
-    await page.getByRole('button', { name: 'Cancel them' }).click()
-    await page.getByText('812 records no longer wait').waitFor()
-    await page.getByText('257 records wait for others').waitFor()
   })
 
   it('can be used with the keyboard alone', async ({ skip }) => {

@@ -1,7 +1,7 @@
 // Records of all types are uploaded in random order, children before their parents: each is accepted once in the end, whatever
 // is killed meanwhile; and where a parent never comes, its children are refused, and no others.
 // WAITING_RECORDS=100000 makes it the size of a real first upload.
-import { afterAll, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { viewOf } from '#schemas/derive/names.js'
 import { createReferencesOf, hasVersions, type RecordType } from '#schemas/record.js'
@@ -19,9 +19,6 @@ const total = Number(process.env.WAITING_RECORDS ?? sized(800, 10_000))
 const seed = 14
 const doomedFor = sized(5, 20)
 const patience = 900_000
-// Lets records wait for some seconds only: nobody wants to wait for a minute here.
-const edge = await startEdge({ MIN_WAIT_SECONDS: '1', LOG_LEVEL: 'warn' })
-afterAll(() => edge.stop())
 
 /** `mark` tells the record from all others: its id, or the user's of an interaction, whose id the service gives. */
 type Item = { type: RecordType; mark: string; record: Record<string, unknown> }
@@ -193,6 +190,9 @@ const leaveOutParents = (items: readonly Item[]): { good: Item[]; doomed: Item[]
 
 it('refuses exactly those whose parents never come, at their time', { timeout: 3_600_000 }, async () => {
   const org = await newOrganisation('no-parents')
+  // Lets records wait for some seconds only, and not for a minute at the least.
+  const edge = await startEdge({ MIN_WAIT_SECONDS: '1', LOG_LEVEL: 'warn' })
+  onTestFinished(edge.stop)
   const weir = createWeir({ url: edge.url, key: org.key })
   const { good, doomed } = leaveOutParents(makeItems())
   expect(new Set(doomed.map(({ type }) => type.type))).toContain('interactions')
