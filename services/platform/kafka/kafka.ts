@@ -4,7 +4,6 @@ import kafkajs, {
   type ISocketFactory,
   type logCreator,
   logLevel,
-  PartitionAssigners,
   type SASLOptions,
 } from 'kafkajs'
 import { reasonOf } from '../health/health.js'
@@ -193,8 +192,6 @@ const consume = async (
         adjustBrokers(config.cluster, { bytesPerFetch, longestWait, beforeGroupChange })
         return createAssigner(() => had)(config)
       },
-      // For groups in which a member of an earlier version is left, which knows only this one.
-      PartitionAssigners.roundRobin,
     ],
   })
   let isInGroup = false
