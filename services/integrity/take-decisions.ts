@@ -52,17 +52,16 @@ export const takeDecisions = async <One extends fence.Submitted>(
   now: number,
   waitTools: WaitTools<One> = nothingWaits,
 ): Promise<Decisions<One>> => {
-  const cursor = await lockCursor(connection, at.topic, at.partition)
-  const lossesOf = ({ topic, partition }: fence.Span) => findAcceptedLosses(connection, topic, partition)
+  const cursor = await lockCursor(connection, at)
   const verdicts = await findVerdicts(
     connection,
     [...submitted, ...(at.before ? [at.before] : [])].map(({ batch }) => batch.batch_id),
   )
   fence.refuseHole(at, cursor)
   // A Postgres that was emptied on purpose knows no cursor, and begins where the group is.
-  if (at.before && cursor !== undefined && !fence.isAcceptedLoss(at.before, await lossesOf(at))) {
+  if (at.before && cursor !== undefined && !fence.isAcceptedLoss(at.before, await findAcceptedLosses(connection, at))) {
     const decidedThere = await findBatchDecidedAt(connection, { ...at, offset: at.before.offset })
-    fence.refuseCutLog(at, decidedThere, verdicts, await findPrunedBefore(connection, at.topic, at.partition))
+    fence.refuseCutLog(at, decidedThere, verdicts, await findPrunedBefore(connection, at))
   }
   const fresh = fence.freshOnes(submitted, cursor ?? 0, verdicts)
 
@@ -91,11 +90,11 @@ export const takeDecisions = async <One extends fence.Submitted>(
   }
   await waits.storeWaits(connection, taken.waits, messageOf, now)
   const arrived = whoWaits.forThese ? await waits.noteArrived(connection, taken.entities, now) : 0
-  if (at.next > (cursor ?? 0)) await moveCursor(connection, at.topic, at.partition, at.next)
+  if (at.next > (cursor ?? 0)) await moveCursor(connection, at, at.next)
 
   const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))
-  const prunedBefore = isUndecided ? await findPrunedBefore(connection, at.topic, at.partition) : undefined
-  const losses = isUndecided ? await lossesOf(at) : []
+  const prunedBefore = isUndecided ? await findPrunedBefore(connection, at) : undefined
+  const losses = isUndecided ? await findAcceptedLosses(connection, at) : []
   const forgotten = submitted.filter(
     (one) =>
       fence.isForgotten(one, verdicts, prunedBefore) ||

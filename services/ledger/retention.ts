@@ -106,9 +106,9 @@ export const createRetention = (deps: {
   // renews it, or is handled after the pruning.
   const verdictsOf = (partition: Committed, before: Date, most: number): Promise<number> =>
     inTransaction(pool, async (connection) => {
-      if (!(await holdCursor(connection, partition.topic, partition.partition))) return 0
+      if (!(await holdCursor(connection, partition))) return 0
       const { count, lastUsed } = await pruneVerdicts(connection, partition, before, most)
-      if (lastUsed) await markPruned(connection, partition.topic, partition.partition, lastUsed)
+      if (lastUsed) await markPruned(connection, partition, lastUsed)
       return count
     })
 
