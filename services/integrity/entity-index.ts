@@ -4,14 +4,7 @@ import { createEntityMemory } from './entity-memory.js'
 
 export type IsKnown = (entity: ledger.Entity) => boolean
 
-export type EntityIndex = {
-  /** Tells which of these exist: one query for what the cache does not know. Must come first in every transaction. */
-  findKnown: (connection: Connection, wanted: Iterable<ledger.Entity>) => Promise<IsKnown>
-  /** Inserts those that are new. */
-  add: (connection: Connection, entities: Iterable<ledger.Entity>) => Promise<void>
-  /** For the cache, after the commit: a transaction that failed has added nothing. */
-  remember: (entities: Iterable<ledger.Entity>) => void
-}
+export type EntityIndex = ReturnType<typeof createEntityIndex>
 
 /**
  * The entity index in Postgres, with a cache in front. Entities only grow, so an id that was seen to exist never has to be
@@ -19,7 +12,7 @@ export type EntityIndex = {
  * inserted once more when its record is accepted: a rebuild of the index may be under way, and its table gets what the log
  * holds and what is inserted meanwhile, nothing from the old table.
  */
-export const createEntityIndex = (mostKnown: number): EntityIndex => {
+export const createEntityIndex = (mostKnown: number) => {
   const cache = createEntityMemory(mostKnown)
   let indexId: number | undefined
   // By type: whether the last insert met only new ones. Who sends new shops mostly goes on with new shops, and who sends changes
@@ -35,7 +28,8 @@ export const createEntityIndex = (mostKnown: number): EntityIndex => {
   }
 
   return {
-    findKnown: async (connection, wanted) => {
+    /** Tells which of these exist: one query for what the cache does not know. Must come first in every transaction. */
+    findKnown: async (connection: Connection, wanted: Iterable<ledger.Entity>): Promise<IsKnown> => {
       const asOf = await forgetOldIndex(connection)
       const known = new Set<string>()
       const asked = new Map<string, ledger.Entity>()
@@ -51,7 +45,8 @@ export const createEntityIndex = (mostKnown: number): EntityIndex => {
       }
       return (entity) => known.has(ledger.entityName(entity))
     },
-    add: async (connection, entities) => {
+    /** Inserts those that are new. */
+    add: async (connection: Connection, entities: Iterable<ledger.Entity>): Promise<void> => {
       const unseen: ledger.Entity[] = []
       for (const entity of entities) if (cache.get(entity) !== 'added') unseen.push(entity)
       const type = unseen[0]?.type
@@ -59,7 +54,8 @@ export const createEntityIndex = (mostKnown: number): EntityIndex => {
       const isInserted = metOnlyNew.get(type) === true && (await ledger.insertNewEntities(connection, unseen))
       if (!isInserted) metOnlyNew.set(type, await ledger.insertEntities(connection, unseen))
     },
-    remember: (entities) => {
+    /** For the cache, after the commit: a transaction that failed has added nothing. */
+    remember: (entities: Iterable<ledger.Entity>): void => {
       for (const entity of entities) cache.set(entity, 'added')
     },
   }

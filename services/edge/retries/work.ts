@@ -13,11 +13,7 @@ import { findRecords, type Wanted } from '#rejections/find-rejections.js'
 import { findOvertaken, hasCaughtUp, type Sources } from '#rejections/plan-retry.js'
 import { type SubmitAgain, sendClaimed } from '#rejections/send-claimed.js'
 
-export type RetryWork = {
-  /** Submits what was ordered and is not answered, until nothing of it can be done at the moment. */
-  tick: () => Promise<void>
-  stop: () => Promise<void>
-}
+export type RetryWork = ReturnType<typeof createRetryWork>
 
 // An organisation whose records are decided slowly holds up only itself, as long as no more than this many are slow.
 export const orgsAtOnce = 3
@@ -34,7 +30,7 @@ export const createRetryWork = (
     admit: (org: string, type: string, bytes: number) => (() => void) | undefined
     log: Log
   },
-): RetryWork => {
+) => {
   const { pool, log } = deps
   let running: Promise<void> | undefined
   let isWanted = false
@@ -135,7 +131,8 @@ export const createRetryWork = (
   }
 
   return {
-    tick: async () => {
+    /** Submits what was ordered and is not answered, until nothing of it can be done at the moment. */
+    tick: async (): Promise<void> => {
       isWanted = true
       running ??= work()
         .catch((error) => log.warn({ err: error }, 'could not look for retries that were ordered'))
@@ -144,7 +141,7 @@ export const createRetryWork = (
         })
       await running
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       isStopped = true
       await running
     },

@@ -8,30 +8,23 @@ export type OwnWaits = Omit<ledger.WaitFilter, 'orgId'>
 export type AwaitedPage = { missing: (ledger.MissingRecord & { sample: WaitSample[] })[]; waiting: number }
 
 /** An organisation's own records that wait. */
-export type OwnWaiting = {
-  /** What is waited for, and how many records wait in all. */
-  missing: (
-    orgId: string,
-    page: { type?: string | undefined; after?: ledger.AfterMissing | undefined; limit: number },
-  ) => Promise<AwaitedPage>
-  records: (
-    orgId: string,
-    filter: OwnWaits,
-    page: { after?: ledger.AfterWait | undefined; limit: number },
-  ) => Promise<ledger.Wait[]>
-  /** Ends the waiting of at most `most` records, and resolves to how many. */
-  cancel: (orgId: string, filter: OwnWaits, most: number) => Promise<number>
-}
+export type OwnWaiting = ReturnType<typeof createOwnWaiting>
+
+type Page<After> = { after?: After | undefined; limit: number }
 
 const samplesOfEach = 3
 
 // To count a million of them takes seconds.
 const queryTimeout = 20_000
 
-export const createOwnWaiting = (pool: Pool): OwnWaiting => {
+export const createOwnWaiting = (pool: Pool) => {
   const patiently = <T>(work: (db: Connection) => Promise<T>): Promise<T> => inTransaction(pool, work, { queryTimeout })
   return {
-    missing: (orgId, { type, after, limit }) =>
+    /** What is waited for, and how many records wait in all. */
+    missing: (
+      orgId: string,
+      { type, after, limit }: { type?: string | undefined } & Page<ledger.AfterMissing>,
+    ): Promise<AwaitedPage> =>
       patiently(async (db) => {
         const missing = await ledger.findMissing(db, { orgId, type }, { after, limit })
         const samples = await findWaitSamples(db, orgId, missing, samplesOfEach)
@@ -40,7 +33,10 @@ export const createOwnWaiting = (pool: Pool): OwnWaiting => {
           samples.filter(({ missingType, missingId }) => missingType === one.type && missingId === one.id)
         return { missing: missing.map((one) => ({ ...one, sample: behind(one) })), waiting }
       }),
-    records: (orgId, filter, page) => patiently((db) => ledger.findWaits(db, { ...filter, orgId }, page)),
-    cancel: (orgId, filter, most) => patiently((db) => ledger.cancelWaits(db, { ...filter, orgId }, most)),
+    records: (orgId: string, filter: OwnWaits, page: Page<ledger.AfterWait>) =>
+      patiently((db) => ledger.findWaits(db, { ...filter, orgId }, page)),
+    /** Ends the waiting of at most `most` records, and resolves to how many. */
+    cancel: (orgId: string, filter: OwnWaits, most: number) =>
+      patiently((db) => ledger.cancelWaits(db, { ...filter, orgId }, most)),
   }
 }
