@@ -102,12 +102,8 @@ export const takeDecisions = async <One extends fence.Submitted>(
   )
   const outcomes = submitted.filter((one) => !forgotten.includes(one)).map((one) => fence.toDecided(at, one, verdicts))
 
-  const repeats = outcomes.filter(({ isTheOneDecided }) => !isTheOneDecided)
-  await touchVerdicts(
-    connection,
-    repeats.map(({ batch }) => batch.batch_id),
-    now,
-  )
+  const repeats = outcomes.filter(({ isTheOneDecided }) => !isTheOneDecided).map(({ batch }) => batch.batch_id)
+  await touchVerdicts(connection, repeats, now)
   return { outcomes, entities: taken.entities, forgotten, waits: taken.waits, arrived }
 }
 

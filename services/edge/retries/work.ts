@@ -58,11 +58,8 @@ export const createRetryWork = (
   const send = async (jobs: readonly Unanswered[], stillAlone: StillAlone): Promise<number> => {
     const [first] = jobs
     if (!first || !(await hasCaughtUp(deps, first))) return 0
-    const records = await findRecords(
-      deps.clickhouse,
-      first.org,
-      jobs.flatMap(({ wanted }) => wanted),
-    )
+    const all = jobs.flatMap(({ wanted }) => wanted)
+    const records = await findRecords(deps.clickhouse, first.org, all)
     const ready: Unanswered[] = []
     for (const job of jobs) {
       const prepared = await prepare(job, records)
@@ -73,10 +70,8 @@ export const createRetryWork = (
     if (!done) return 0
     try {
       await stillAlone()
-      await markSent(
-        pool,
-        ready.map(({ retryId }) => retryId),
-      )
+      const retryIds = ready.map(({ retryId }) => retryId)
+      await markSent(pool, retryIds)
       const results = await Promise.allSettled(ready.map((job) => sendClaimed(deps, job, records)))
       const failed = results.find((result) => result.status === 'rejected')
       if (failed) throw failed.reason

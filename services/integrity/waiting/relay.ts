@@ -89,15 +89,10 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     if (chosen.size > 0) failAt('after-resume-sent')
     const sent = [...chosen.values()].filter((wait) => !unsent.has(nameOf(wait)))
     for (const wait of sent) sentLately.add(wait)
-    await ledger.markSent(
-      pool,
-      sent.filter(({ isWatched }) => !isWatched),
-      now(),
-    )
-    await ledger.moveArrived(
-      pool,
-      reached.filter(({ waits }) => waits.every((wait) => !unsent.has(nameOf(wait)))),
-    )
+    const unwatched = sent.filter(({ isWatched }) => !isWatched)
+    await ledger.markSent(pool, unwatched, now())
+    const done = reached.filter(({ waits }) => waits.every((wait) => !unsent.has(nameOf(wait))))
+    await ledger.moveArrived(pool, done)
     // Never at once more: a lane also decides what is uploaded, for others too.
     return 'all'
   }

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { countWaiting } from '#ledger/waiting/look-up.js'
+import { countWaiting, type WaitingCount } from '#ledger/waiting/look-up.js'
 import type { Log } from '#platform/health/log.js'
 import { tryAlone } from '#platform/postgres/alone.js'
 import type { Pool } from '#platform/postgres/postgres.js'
@@ -23,7 +23,7 @@ export const startRelay = (deps: {
   pool: Pool
   turn: RelayTurn
   /** How many records wait, and since when the oldest does; undefined where another process tells. */
-  counted: (count: { waiting: number; oldest: Date | null } | undefined) => void
+  counted: (count: WaitingCount | undefined) => void
   log: Log
 }) => {
   const { pool, turn, counted, log } = deps

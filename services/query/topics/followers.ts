@@ -44,13 +44,11 @@ export const createFollowers = ({ kafka, log }: { kafka: Kafka; log: Log }) => {
       log.warn({ err: error, topic }, 'a topic is no longer followed')
       forget(topic, follower)
     })
+    const caughtUp = opened.then((one) => one.caughtUp)
     const follower: Follower = {
       tail,
       watchers: 0,
-      ready: within(
-        readyWithin,
-        opened.then(({ caughtUp }) => caughtUp),
-      ),
+      ready: within(readyWithin, caughtUp),
       end: async () => (await opened).consumer.close(),
       onGone: new Set(),
       isOver: false,
