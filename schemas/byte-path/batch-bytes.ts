@@ -27,21 +27,14 @@ export const recordIn = ({ bytes, start, at }: AvroBytes): OutgoingRecord => ({
 /** A submitted batch whose records are encoded already, and the lane that they are of: its place in the log will tell that. */
 export type OutgoingBatch = Omit<SubmittedBatch, 'records'> & { records: OutgoingRecord[]; lane?: number }
 
-export type BatchCodec = {
-  /** The event, after what has to stand before it. */
-  encode: (batch: OutgoingBatch, header?: Buffer) => Buffer
-  /** The same for batches that differ only in their records: what stands around those is encoded once. */
-  frame: (batch: Omit<OutgoingBatch, 'records'>, header?: Buffer) => (records: readonly OutgoingRecord[]) => Buffer
-  decode: (event: Buffer) => SubmittedBatch
-}
-
 /** Puts encoded records together to one event: what comes before them, their number, the records, what comes after them. */
-export const createBatchCodec = (type: RecordType): BatchCodec => {
+export const createBatchCodec = (type: RecordType) => {
   const { before, after, whole } = partsOf(type)
-  const frame: BatchCodec['frame'] = (batch, header = noHeader) => {
+  /** For batches that differ only in their records: what stands around those is encoded once. */
+  const frame = (batch: Omit<OutgoingBatch, 'records'>, header: Buffer = noHeader) => {
     const head = before.toBuffer(batch)
     const tail = after.toBuffer(batch)
-    return (records) => {
+    return (records: readonly OutgoingRecord[]): Buffer => {
       const room = header.length + head.length + sizeOf(records) + tail.length
       const out: AvroBytes = { bytes: Buffer.allocUnsafe(room), at: 0, start: 0 }
       writeBytes(out, header, 0, header.length)
@@ -52,9 +45,10 @@ export const createBatchCodec = (type: RecordType): BatchCodec => {
     }
   }
   return {
-    encode: (batch, header) => frame(batch, header)(batch.records),
+    /** The event, after what has to stand before it. */
+    encode: (batch: OutgoingBatch, header?: Buffer): Buffer => frame(batch, header)(batch.records),
     frame,
-    decode: (event) => whole.fromBuffer(event) as SubmittedBatch,
+    decode: (event: Buffer): SubmittedBatch => whole.fromBuffer(event) as SubmittedBatch,
   }
 }
 

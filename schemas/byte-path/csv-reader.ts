@@ -6,15 +6,8 @@ import { type OutgoingRecord, recordIn } from './batch-bytes.js'
 import { type JsonToken, readToken } from './json-bytes.js'
 import { createFieldWriter, type FieldWriter, writeRecord } from './value-writers.js'
 
-export type CsvReader = {
-  /** A row as Avro; undefined where it is wrong or unusual. */
-  readStraight: (csv: Buffer, row: CsvRow, out: AvroBytes) => OutgoingRecord | undefined
-  /** The row as the same record would come out of JSON. An empty cell is an absent field. */
-  toRecord: (csv: Buffer, row: CsvRow) => Record<string, unknown>
-}
-
 /** A reader for rows of one type under a header; a row has as many cells as the header. */
-export const createCsvReader = (type: RecordType, header: readonly string[]): CsvReader => {
+export const createCsvReader = (type: RecordType, header: readonly string[]) => {
   const writers = Object.values(type.fields).map(createFieldWriter)
   const fields = Object.entries(type.fields).map(([name, field], place) => ({
     name,
@@ -40,11 +33,13 @@ export const createCsvReader = (type: RecordType, header: readonly string[]): Cs
   }
 
   return {
-    readStraight: (csv, row, out) => {
+    /** A row as Avro; undefined where it is wrong or unusual. */
+    readStraight: (csv: Buffer, row: CsvRow, out: AvroBytes): OutgoingRecord | undefined => {
       const length = (row.to[row.count - 1] as number) - (row.from[0] as number)
       return find(csv, row) && writeRecord(out, csv, length, writers) ? recordIn(out) : undefined
     },
-    toRecord: (csv, row) =>
+    /** The row as the same record would come out of JSON. An empty cell is an absent field. */
+    toRecord: (csv: Buffer, row: CsvRow): Record<string, unknown> =>
       // Also a column called __proto__ becomes a field like any other.
       Object.fromEntries(
         columns.flatMap(({ name, kind }, n) => {

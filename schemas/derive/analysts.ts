@@ -1,18 +1,6 @@
 import type { Catalogue } from '../catalogue.js'
 import { hasVersions } from '../record.js'
-import {
-  asOfViewOf,
-  currentTableOf,
-  database,
-  historyViewOf,
-  logTableOf,
-  qualityView,
-  rejectionsLog,
-  rejectionsView,
-  viewOf,
-  waitingLog,
-  waitingView,
-} from './names.js'
+import * as names from './names.js'
 
 export const analystPrefix = 'analyst_'
 export const analystOf = (org: string): string => `${analystPrefix}${org}`
@@ -54,22 +42,26 @@ const rows = (org: string): string => quote(`${analystOf(org)}_rows`)
 const tablesOf = (catalogue: Catalogue): string[] =>
   [
     ...[...catalogue.all.values()].flatMap((type) =>
-      hasVersions(type) ? [logTableOf(type.type), currentTableOf(type.type)] : [logTableOf(type.type)],
+      hasVersions(type)
+        ? [names.logTableOf(type.type), names.currentTableOf(type.type)]
+        : [names.logTableOf(type.type)],
     ),
-    rejectionsLog,
-    waitingLog,
-  ].map((table) => `${database}.${table}`)
+    names.rejectionsLog,
+    names.waitingLog,
+  ].map((table) => `${names.database}.${table}`)
 
 // A view reads its table as the user who queries it (sql security invoker), so the tables' policies hold in views too.
 const viewsOf = (catalogue: Catalogue): string[] =>
   [
     ...[...catalogue.all.values()].flatMap((type) =>
-      hasVersions(type) ? [viewOf(type.type), historyViewOf(type.type), asOfViewOf(type.type)] : [viewOf(type.type)],
+      hasVersions(type)
+        ? [names.viewOf(type.type), names.historyViewOf(type.type), names.asOfViewOf(type.type)]
+        : [names.viewOf(type.type)],
     ),
-    rejectionsView,
-    waitingView,
-    qualityView,
-  ].map((view) => `${database}.${view}`)
+    names.rejectionsView,
+    names.waitingView,
+    names.qualityView,
+  ].map((view) => `${names.database}.${view}`)
 
 // An organisation's id may hold hyphens; it never holds a quote.
 const quote = (name: string): string => `\`${name}\``

@@ -10,20 +10,9 @@ import {
   tableColumns,
   viewColumns,
 } from './clickhouse-columns.js'
-import {
-  asOfViewOf,
-  currentFeedOf,
-  currentTableOf,
-  database,
-  historyViewOf,
-  logTableOf,
-  qualityView,
-  rejectionsLog,
-  rejectionsView,
-  viewOf,
-  waitingLog,
-  waitingView,
-} from './names.js'
+import * as names from './names.js'
+
+const { database } = names
 
 /** The statements that make all tables and views; each may be run again. */
 export const clickhouseSql = (catalogue: Catalogue): string[] => [...tablesSql(catalogue), ...viewsSql(catalogue)]
@@ -33,7 +22,7 @@ export const tablesSql = (catalogue: Catalogue): string[] => [
   `create database if not exists ${database}`,
   ...[...catalogue.all.values()].flatMap((type) => [
     logTable(type),
-    laterColumns(type, logTableOf(type.type)),
+    laterColumns(type, names.logTableOf(type.type)),
     ...(hasVersions(type) ? currentSql(type) : []),
   ]),
   rejectionsTable(),
@@ -46,7 +35,7 @@ export const viewsSql = (catalogue: Catalogue, { all } = catalogue): string[] =>
     currentView(type),
     ...(hasVersions(type) ? [historyView(type), asOfView(type)] : []),
   ]),
-  `create or replace view ${database}.${rejectionsView} ${asReader} as\nselect * except (version)\nfrom ${database}.${rejectionsLog} final`,
+  `create or replace view ${database}.${names.rejectionsView} ${asReader} as\nselect * except (version)\nfrom ${database}.${names.rejectionsLog} final`,
   waitingSql,
   qualitySql([...all.values()]),
 ]
@@ -55,25 +44,23 @@ export const viewsSql = (catalogue: Catalogue, { all } = catalogue): string[] =>
 const asReader = 'sql security invoker'
 
 /** The table that the sink writes: each version of each record once. A rebuild makes it under another name first. */
-export const logTable = (type: RecordType, table = logTableOf(type.type)): string =>
+export const logTable = (type: RecordType, table = names.logTableOf(type.type)): string =>
   hasVersions(type)
     ? createTable(table, type, 'ReplacingMergeTree', ['org_id', type.id, 'version'])
     : createTable(table, type, 'ReplacingMergeTree(version)', sortingKey(type))
 
 /** The table with the newest version of each record, a deleted one too. It is fed from the log alone. */
-export const currentTable = (type: RecordType, table = currentTableOf(type.type)): string =>
+export const currentTable = (type: RecordType, table = names.currentTableOf(type.type)): string =>
   createTable(table, type, 'ReplacingMergeTree(version)', ['org_id', type.id])
 
 /** What is written to the log goes to the table of the newest versions in the same insert. */
-export const currentFeed = (type: RecordType, names = feedNamesOf(type)): string =>
-  `create materialized view if not exists ${database}.${names.feed} to ${database}.${names.current} as\n${feedQuery(type, names.log)}`
+export const currentFeed = (type: RecordType, { feed, log, current } = feedNamesOf(type)): string =>
+  `create materialized view if not exists ${database}.${feed} to ${database}.${current} as\n${feedQuery(type, log)}`
 
-export type FeedNames = { feed: string; log: string; current: string }
-
-const feedNamesOf = ({ type }: RecordType): FeedNames => ({
-  feed: currentFeedOf(type),
-  log: logTableOf(type),
-  current: currentTableOf(type),
+const feedNamesOf = ({ type }: RecordType) => ({
+  feed: names.currentFeedOf(type),
+  log: names.logTableOf(type),
+  current: names.currentTableOf(type),
 })
 
 const currentSql = (type: RecordType): string[] => {
@@ -88,7 +75,7 @@ const currentSql = (type: RecordType): string[] => {
     `insert into ${database}.${current} (${namesOf(tableColumns(type))})
 select ${namesOf(tableColumns(type))}
 from ${database}.${log} final
-where (select count() from system.tables where database = ${literal(database)} and name = ${literal(viewOf(type.type))}
+where (select count() from system.tables where database = ${literal(database)} and name = ${literal(names.viewOf(type.type))}
   and position(as_select, ${literal(current)}) > 0) = 0`,
   ]
 }
@@ -109,7 +96,7 @@ const laterColumns = (type: RecordType, table: string): string => {
 export const currentView = (type: RecordType): string => {
   const columns = viewColumns(type)
   return createView(
-    viewOf(type.type),
+    names.viewOf(type.type),
     columns,
     `select ${namesOf(columns)}\nfrom ${database}.${stateTableOf(type)} final${whereAlive(type)}`,
   )
@@ -117,7 +104,7 @@ export const currentView = (type: RecordType): string => {
 
 /** The table whose highest version of a record is the record's state. */
 export const stateTableOf = (type: RecordType): string =>
-  hasVersions(type) ? currentTableOf(type.type) : logTableOf(type.type)
+  hasVersions(type) ? names.currentTableOf(type.type) : names.logTableOf(type.type)
 
 const historyView = (type: RecordType): string => {
   const columns = historyColumns(type)
@@ -128,22 +115,22 @@ const historyView = (type: RecordType): string => {
     valid_to: `leadInFrame(toNullable(accepted_at)) over ${nextVersion} as valid_to`,
   }
   return createView(
-    historyViewOf(type.type),
+    names.historyViewOf(type.type),
     columns,
     `select ${columns.map(({ name }) => expressions[name] ?? quote(name)).join(', ')}
-from ${database}.${logTableOf(type.type)} as log final`,
+from ${database}.${names.logTableOf(type.type)} as log final`,
   )
 }
 
 /** What the type's view showed at an earlier moment. Read from the table's end, so a record's first row is its newest by then. */
 const asOfView = (type: RecordType): string => {
-  const names = namesOf(viewColumns(type))
+  const columns = namesOf(viewColumns(type))
   const id = quote(type.id)
-  return `create or replace view ${database}.${asOfViewOf(type.type)} ${asReader} as
-select ${names}
+  return `create or replace view ${database}.${names.asOfViewOf(type.type)} ${asReader} as
+select ${columns}
 from (
-  select ${names}
-  from ${database}.${logTableOf(type.type)}
+  select ${columns}
+  from ${database}.${names.logTableOf(type.type)}
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, ${id} desc, version desc
   limit 1 by org_id, ${id}
@@ -171,7 +158,9 @@ const sortingKey = (type: RecordType): string[] => {
   return ['org_id', ...moments, type.id]
 }
 
-export const rejectionsTable = (table = rejectionsLog): string => `create table if not exists ${database}.${table} (
+export const rejectionsTable = (
+  table = names.rejectionsLog,
+): string => `create table if not exists ${database}.${table} (
   org_id LowCardinality(String),
   request_id UUID,
   batch_id UUID,
@@ -187,7 +176,7 @@ export const rejectionsTable = (table = rejectionsLog): string => `create table 
 order by (org_id, rejected_at, batch_id, \`index\`)`
 
 /** Each record that waits or waited, once: of its changes the last one counts. */
-export const waitingTable = (table = waitingLog): string => `create table if not exists ${database}.${table} (
+export const waitingTable = (table = names.waitingLog): string => `create table if not exists ${database}.${table} (
 ${[...waitingColumns, ...waitingChange].map((column) => `  ${declared(column)}`).join(',\n')}
 ) engine = ReplacingMergeTree(version)
 order by (org_id, type, batch_id, \`index\`)`
@@ -215,16 +204,16 @@ const waitingChange: ClickHouseColumn[] = [
 ]
 
 const waitingSql = createView(
-  waitingView,
+  names.waitingView,
   waitingColumns,
-  `select ${namesOf(waitingColumns)}\nfrom ${database}.${waitingLog} final\nwhere state = 'waiting'`,
+  `select ${namesOf(waitingColumns)}\nfrom ${database}.${names.waitingLog} final\nwhere state = 'waiting'`,
 )
 
 // What was received, accepted and refused, of each organisation, type and day (UTC). Every accepted version counts, as every
 // refusal does: they are what came in. A row that was written twice counts once. A record that waits counts on the day on which
 // it came; once that has ended, it counts on the day of its end instead, as what became of it: so each record that came in
 // counts once, at any time.
-const qualitySql = (types: readonly RecordType[]): string => `create or replace view ${database}.${qualityView} (
+const qualitySql = (types: readonly RecordType[]): string => `create or replace view ${database}.${names.qualityView} (
   org_id LowCardinality(String) comment 'the organisation that uploaded them',
   type LowCardinality(String) comment 'the type of the records',
   day Date comment 'the day on which they were decided, in UTC; of those that wait, the day on which they came',
@@ -252,7 +241,7 @@ const acceptedSql = ({ type }: RecordType): string =>
   `select org_id, ${literal(type)} as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, ${noCodes} as n_codes, max(last) as last, ${noneWaiting}
 from (
   select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % ${mostRecordsInBatch})) as n, max(toNullable(accepted_at)) as last
-  from ${database}.${logTableOf(type)}
+  from ${database}.${names.logTableOf(type)}
   group by org_id, day, batch_id, intDiv(version, ${mostRecordsInBatch})
 )
 group by org_id, day`
@@ -265,12 +254,12 @@ const noneWaiting = 'toUInt64(0) as n_waiting, toUInt64(0) as n_undecided'
 const refusedSql = `select org_id, type, toDate(rejected_at) as day, toUInt64(0) as n_accepted, count() as n_refused,
   sumMap(mapFromArrays(arrayDistinct(problems.code), arrayMap(code -> toUInt64(1), arrayDistinct(problems.code)))) as n_codes,
   ${neverAccepted}, ${noneWaiting}
-from ${database}.${rejectionsLog} final
+from ${database}.${names.rejectionsLog} final
 where org_id != ''
 group by org_id, type, day`
 
 const unfinishedSql = `select org_id, type, toDate(if(state = 'waiting', since, changed_at)) as day, toUInt64(0) as n_accepted,
   toUInt64(0) as n_refused, ${noCodes} as n_codes, ${neverAccepted}, countIf(state = 'waiting') as n_waiting, countIf(state != 'waiting') as n_undecided
-from ${database}.${waitingLog} final
+from ${database}.${names.waitingLog} final
 where state in ('waiting', 'superseded', 'cancelled')
 group by org_id, type, day`

@@ -10,35 +10,26 @@ import { eventTypesOf } from './typescript/event-types.js'
 import { recordTypesOf } from './typescript/record-types.js'
 
 /** Every derived file that is committed for people who do not run TypeScript, by its name in schemas/published. */
-export const publishedFiles = (catalogue: Catalogue): Map<string, string> =>
-  new Map([
-    ...[...schemasByTopic(catalogue.all.values())].map(([topic, schema]): [string, string] => [
-      `${topic}.avsc`,
-      json(schema),
-    ]),
+export const publishedFiles = (catalogue: Catalogue): Map<string, string> => {
+  const schemas = [...schemasByTopic(catalogue.all.values())]
+  const statements = clickhouseSql(catalogue).map((statement) => `${statement};\n`)
+  return new Map([
+    ...schemas.map(([topic, schema]): [string, string] => [`${topic}.avsc`, json(schema)]),
     ['topics.json', json(topicsOf(catalogue))],
-    [
-      'clickhouse.sql',
-      clickhouseSql(catalogue)
-        .map((statement) => `${statement};\n`)
-        .join('\n'),
-    ],
+    ['clickhouse.sql', statements.join('\n')],
     ['openapi.json', json(openapiOf(catalogue))],
     ['asyncapi.yaml', asyncapiYaml(catalogue)],
   ])
+}
 
 /** The derived files that are a part of a client, by their paths. */
-export const clientFiles = (catalogue: Catalogue): Map<string, string> =>
-  new Map([
+export const clientFiles = (catalogue: Catalogue): Map<string, string> => {
+  const topics = publicTopicsOf(catalogue).map(({ name }) => name)
+  return new Map([
     ['clients/typescript/src/record-types.ts', recordTypesOf(catalogue)],
     ['clients/typescript/src/endpoints.ts', endpointTypesOf()],
-    [
-      'clients/typescript/src/events.ts',
-      eventTypesOf(
-        catalogue,
-        publicTopicsOf(catalogue).map(({ name }) => name),
-      ),
-    ],
+    ['clients/typescript/src/events.ts', eventTypesOf(catalogue, topics)],
   ])
+}
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`

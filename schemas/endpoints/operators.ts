@@ -9,23 +9,14 @@ import * as v from './values.js'
 const most = { maximum: 2_147_483_647 }
 const limit = v.nullable(v.integer(0, undefined, most), 'null: the default; 0: no limit')
 const limits = { requests_per_second: limit, records_per_second: limit }
-const givenLimit = (name: string) =>
-  v.optional(
-    v.meaning(
-      limit,
-      'null: the default; 0: no limit',
-      `${name} must be a whole number, 0 for no limit, or null for the default`,
-    ),
-  )
-const seconds = (name: string, least: number) =>
-  v.optional(
-    v.nullable(
-      v.integer(least, undefined, {
-        ...most,
-        refusal: `${name} must be a whole number of seconds from ${least} on`,
-      }),
-    ),
-  )
+const givenLimit = (name: string) => {
+  const refusal = `${name} must be a whole number, 0 for no limit, or null for the default`
+  return v.optional(v.meaning(limit, 'null: the default; 0: no limit', refusal))
+}
+const seconds = (name: string, least: number) => {
+  const refusal = `${name} must be a whole number of seconds from ${least} on`
+  return v.optional(v.nullable(v.integer(least, undefined, { ...most, refusal })))
+}
 const scopes = v.nullable(v.list(v.text()), 'null: all of them')
 const orgPattern = '^[a-z0-9][a-z0-9-]{0,62}$'
 

@@ -103,12 +103,7 @@ export const uploadOf = (type: RecordType) => {
     about: string,
     schema: S,
     headers: Record<string, v.Schema>,
-  ) => ({
-    about,
-    schema,
-    headers,
-    example: uploadExample(type, status),
-  })
+  ) => ({ about, schema, headers, example: uploadExample(type, status) })
   const answerOrError: v.Schema<UploadAnswered> = { anyOf: [uploadAnswer, error] }
   return endpoint('POST', `/v1/data/${type.type}`, `upload-${type.type}`, 'uploads', {
     summary: `Upload ${type.type}`,

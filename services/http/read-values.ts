@@ -67,6 +67,7 @@ const createRead = (schema: Schema, name: string, source: Source): Read => {
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER, refusal } = schema as Bounds
   const isInRange = (value: unknown) =>
     Number.isSafeInteger(value) && Number(value) >= minimum && Number(value) <= maximum
+  const range = `from ${minimum} to ${maximum}`
   const take = (isRight: boolean, value: unknown, code: Problem['code'], sentence: string) =>
     isRight ? { value } : { problems: [wrong(name, code, refusal ?? sentence)] }
 
@@ -75,16 +76,12 @@ const createRead = (schema: Schema, name: string, source: Source): Read => {
       if (typeof given !== 'string')
         return { problems: [wrong(name, 'wrong_type', `${name} ${source.onceOnly ?? 'must be one text'}`)] }
       if (own) return readText(given, name)
+      const isFlag = given === 'true' || given === 'false'
       if (kinds.includes('boolean'))
-        return take(
-          given === 'true' || given === 'false',
-          given === 'true',
-          'wrong_type',
-          `${name} must be true or false`,
-        )
+        return take(isFlag, given === 'true', 'wrong_type', `${name} must be true or false`)
       if (!kinds.includes('integer') || kinds.includes('string')) return readText(given, name)
       const value = /^\d{1,10}$/.test(given) ? Number(given) : undefined
-      return take(isInRange(value), value, 'out_of_range', `${name} must be an integer from ${minimum} to ${maximum}`)
+      return take(isInRange(value), value, 'out_of_range', `${name} must be an integer ${range}`)
     }
 
   const readObject = schema.properties ? createReadObject(schema, { ...source, what: name }) : undefined
@@ -97,20 +94,12 @@ const createRead = (schema: Schema, name: string, source: Source): Read => {
     if (kinds.includes('array'))
       return take(isTexts(given, schema), given, 'wrong_type', `"${name}" must be a list of texts`)
     if (kinds.includes('integer') && !kinds.includes('string'))
-      return take(
-        isInRange(given),
-        given,
-        'wrong_type',
-        `"${name}" must be a whole number from ${minimum} to ${maximum}`,
-      )
+      return take(isInRange(given), given, 'wrong_type', `"${name}" must be a whole number ${range}`)
     // A time may be a number here, as it may be in a record.
     const text = typeof given === 'number' && kinds.includes('integer') ? String(given) : given
     if (typeof text === 'string') return readText(text, name)
-    return refuse(
-      name,
-      'wrong_type',
-      schema.isOptional ? `${name} must be one text` : (refusal ?? `${name} must be one text`),
-    )
+    const oneText = `${name} must be one text`
+    return refuse(name, 'wrong_type', schema.isOptional ? oneText : (refusal ?? oneText))
   }
 }
 type Bounds = Schema & { minimum?: number; maximum?: number; refusal?: string }

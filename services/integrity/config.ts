@@ -1,6 +1,6 @@
 import { layoutVariables } from '#ledger/layout/check-layout.js'
 import { retentionVariables } from '#ledger/retention.js'
-import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/process/config.js'
+import { type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { kafkaVariables, logVariables, postgresVariables, registryVariables } from '#platform/process/part-variables.js'
 
@@ -30,5 +30,3 @@ export const configSchema = {
     ),
   },
 } as const satisfies ConfigSchema
-
-export type IntegrityConfig = ConfigOf<typeof configSchema>

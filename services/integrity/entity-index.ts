@@ -1,24 +1,10 @@
-import {
-  type Entity,
-  entityName,
-  findEntities,
-  findIndexId,
-  insertEntities,
-  insertNewEntities,
-} from '#ledger/entities.js'
+import * as ledger from '#ledger/entities.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { createEntityMemory } from './entity-memory.js'
 
-export type IsKnown = (entity: Entity) => boolean
+export type IsKnown = (entity: ledger.Entity) => boolean
 
-export type EntityIndex = {
-  /** Tells which of these exist: one query for what the cache does not know. Must come first in every transaction. */
-  findKnown: (connection: Connection, wanted: Iterable<Entity>) => Promise<IsKnown>
-  /** Inserts those that are new. */
-  add: (connection: Connection, entities: Iterable<Entity>) => Promise<void>
-  /** For the cache, after the commit: a transaction that failed has added nothing. */
-  remember: (entities: Iterable<Entity>) => void
-}
+export type EntityIndex = ReturnType<typeof createEntityIndex>
 
 /**
  * The entity index in Postgres, with a cache in front. Entities only grow, so an id that was seen to exist never has to be
@@ -26,7 +12,7 @@ export type EntityIndex = {
  * inserted once more when its record is accepted: a rebuild of the index may be under way, and its table gets what the log
  * holds and what is inserted meanwhile, nothing from the old table.
  */
-export const createEntityIndex = (mostKnown: number): EntityIndex => {
+export const createEntityIndex = (mostKnown: number) => {
   const cache = createEntityMemory(mostKnown)
   let indexId: number | undefined
   // By type: whether the last insert met only new ones. Who sends new shops mostly goes on with new shops, and who sends changes
@@ -35,38 +21,41 @@ export const createEntityIndex = (mostKnown: number): EntityIndex => {
 
   // Asked in each transaction: no decision relies on a cache of a table that was replaced before.
   const forgetOldIndex = async (connection: Connection): Promise<number | undefined> => {
-    const current = await findIndexId(connection)
+    const current = await ledger.findIndexId(connection)
     if (current !== indexId) cache.clear()
     indexId = current
     return current
   }
 
   return {
-    findKnown: async (connection, wanted) => {
+    /** Tells which of these exist: one query for what the cache does not know. Must come first in every transaction. */
+    findKnown: async (connection: Connection, wanted: Iterable<ledger.Entity>): Promise<IsKnown> => {
       const asOf = await forgetOldIndex(connection)
       const known = new Set<string>()
-      const asked = new Map<string, Entity>()
+      const asked = new Map<string, ledger.Entity>()
       for (const entity of wanted) {
-        const name = entityName(entity)
+        const name = ledger.entityName(entity)
         if (cache.get(entity)) known.add(name)
         else asked.set(name, entity)
       }
-      const found = asked.size > 0 ? await findEntities(connection, [...asked.values()]) : []
+      const found = asked.size > 0 ? await ledger.findEntities(connection, [...asked.values()]) : []
       for (const entity of found) {
-        known.add(entityName(entity))
+        known.add(ledger.entityName(entity))
         if (asOf === indexId) cache.set(entity, 'found')
       }
-      return (entity) => known.has(entityName(entity))
+      return (entity) => known.has(ledger.entityName(entity))
     },
-    add: async (connection, entities) => {
-      const unseen: Entity[] = []
+    /** Inserts those that are new. */
+    add: async (connection: Connection, entities: Iterable<ledger.Entity>): Promise<void> => {
+      const unseen: ledger.Entity[] = []
       for (const entity of entities) if (cache.get(entity) !== 'added') unseen.push(entity)
       const type = unseen[0]?.type
       if (type === undefined) return
-      const isInserted = metOnlyNew.get(type) === true && (await insertNewEntities(connection, unseen))
-      if (!isInserted) metOnlyNew.set(type, await insertEntities(connection, unseen))
+      const isInserted = metOnlyNew.get(type) === true && (await ledger.insertNewEntities(connection, unseen))
+      if (!isInserted) metOnlyNew.set(type, await ledger.insertEntities(connection, unseen))
     },
-    remember: (entities) => {
+    /** For the cache, after the commit: a transaction that failed has added nothing. */
+    remember: (entities: Iterable<ledger.Entity>): void => {
       for (const entity of entities) cache.set(entity, 'added')
     },
   }

@@ -1,4 +1,5 @@
 import type { Decided } from '#ledger/fence.js'
+import type { WaitingCount } from '#ledger/waiting/look-up.js'
 import type { WaitChanges } from '#ledger/waiting/waits.js'
 import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
@@ -52,7 +53,7 @@ export const createIntegrityFigures = (metrics: Metrics) => {
       for (const { type, state } of changes.begun) if (state === 'superseded') ended.superseded.inc({ type })
     },
     /** How many records wait; undefined where another process counts them. */
-    waiting: (count: { waiting: number; oldest: Date | null } | undefined): void => {
+    waiting: (count: WaitingCount | undefined): void => {
       waiting.set(count?.waiting ?? 0)
       oldest.set(count?.oldest ? (Date.now() - count.oldest.getTime()) / 1000 : 0)
     },

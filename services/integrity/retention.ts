@@ -1,11 +1,4 @@
-import {
-  createRetention,
-  interactionVerdictsBefore,
-  type RetentionConfig,
-  rejectionsBefore,
-  retriesBefore,
-  verdictsBefore,
-} from '#ledger/retention.js'
+import * as ledger from '#ledger/retention.js'
 import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
@@ -17,7 +10,7 @@ import { retentionOf } from '#schemas/derive/topics.js'
 
 /** Deletes verdicts, keyed interactions and retries that are too old, every PRUNE_EVERY_SECONDS. */
 export const startRetention = (deps: {
-  config: RetentionConfig
+  config: ledger.RetentionConfig
   catalogue: Catalogue
   pool: Pool
   committed: () => Promise<readonly Committed[]>
@@ -26,7 +19,7 @@ export const startRetention = (deps: {
 }): { stop: () => Promise<void> } => {
   const { config, pool, committed, log } = deps
   const pruned = deps.metrics.counter('pruned_total', 'Rows that were too old and are gone.', ['what'])
-  const retention = createRetention({ pool, committed, onStep: (what, count) => pruned.inc({ what }, count) })
+  const retention = ledger.createRetention({ pool, committed, onStep: (what, count) => pruned.inc({ what }, count) })
   const topicRetention = retentionOf(deps.catalogue, rejectedTopic)
 
   return periodically({
@@ -34,11 +27,11 @@ export const startRetention = (deps: {
     everyMs: config.PRUNE_EVERY_SECONDS * 1000,
     work: async (signal) => {
       const now = Date.now()
-      const verdicts = verdictsBefore(now, config)
+      const verdicts = ledger.verdictsBefore(now, config)
       const before = {
         verdicts,
-        interactionVerdicts: interactionVerdictsBefore(now, verdicts),
-        retries: retriesBefore(rejectionsBefore(now, config), now, topicRetention),
+        interactionVerdicts: ledger.interactionVerdictsBefore(now, verdicts),
+        retries: ledger.retriesBefore(ledger.rejectionsBefore(now, config), now, topicRetention),
       }
       const counts = await retention.prune(before, signal)
       if (Object.values(counts).some((count) => count > 0)) log.info({ ...counts, before }, 'pruned')

@@ -1,16 +1,6 @@
 import { findAcceptedLosses, findPrunedBefore, lockCursor, moveCursor } from '#ledger/cursors.js'
 import type { Entity } from '#ledger/entities.js'
-import {
-  type Decided,
-  freshOnes,
-  isAcceptedLoss,
-  isForgotten,
-  refuseCutLog,
-  refuseHole,
-  type Span,
-  type Submitted,
-  toDecided,
-} from '#ledger/fence.js'
+import * as fence from '#ledger/fence.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import {
   claimBodies,
@@ -20,15 +10,7 @@ import {
   insertVerdicts,
   touchVerdicts,
 } from '#ledger/verdicts.js'
-import {
-  type BegunWait,
-  findWhoWaits,
-  holdWaits,
-  noteArrived,
-  storeWaits,
-  type WaitChanges,
-  type WhoWaits,
-} from '#ledger/waiting/waits.js'
+import * as waits from '#ledger/waiting/waits.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { recordsIn } from '#schemas/events.js'
 import { mayBeKeyed } from '#schemas/uuid.js'
@@ -37,24 +19,24 @@ import type { EntityIndex } from './entity-index.js'
 import type { RoomToWait } from './waiting/room.js'
 
 /** `forgotten`: their verdicts are pruned, or an operator accepted their loss. Nothing is published of them. */
-export type Decisions<One extends Submitted> = {
-  outcomes: Decided<One>[]
+export type Decisions<One extends fence.Submitted> = {
+  outcomes: fence.Decided<One>[]
   entities: Entity[]
   forgotten: One[]
-  waits: WaitChanges
+  waits: waits.WaitChanges
   /** How many of the entities were waited for. */
   arrived: number
 }
 
 /** What it takes to let records wait: how many may, and how one is kept meanwhile. */
-export type WaitTools<One extends Submitted> = {
+export type WaitTools<One extends fence.Submitted> = {
   room: Pick<RoomToWait, 'of'>
   /** The record at a place of its batch, as it is kept. */
   keep: (one: One) => (place: number) => Buffer
 }
 
 // Where nothing is said about waiting, nothing waits.
-const nothingWaits: WaitTools<Submitted> = {
+const nothingWaits: WaitTools<fence.Submitted> = {
   room: { of: async () => 0 },
   keep: () => {
     throw new Error('nobody said how a record is kept')
@@ -62,33 +44,32 @@ const nothingWaits: WaitTools<Submitted> = {
 }
 
 /** Everything that one fetch of a partition reads and changes in Postgres. The caller's commit is the decision. */
-export const takeDecisions = async <One extends Submitted>(
+export const takeDecisions = async <One extends fence.Submitted>(
   connection: Connection,
   index: EntityIndex,
-  at: Span,
+  at: fence.Span,
   submitted: readonly One[],
   now: number,
   waitTools: WaitTools<One> = nothingWaits,
 ): Promise<Decisions<One>> => {
-  const cursor = await lockCursor(connection, at.topic, at.partition)
-  const lossesOf = ({ topic, partition }: Span) => findAcceptedLosses(connection, topic, partition)
+  const cursor = await lockCursor(connection, at)
   const verdicts = await findVerdicts(
     connection,
     [...submitted, ...(at.before ? [at.before] : [])].map(({ batch }) => batch.batch_id),
   )
-  refuseHole(at, cursor)
+  fence.refuseHole(at, cursor)
   // A Postgres that was emptied on purpose knows no cursor, and begins where the group is.
-  if (at.before && cursor !== undefined && !isAcceptedLoss(at.before, await lossesOf(at))) {
+  if (at.before && cursor !== undefined && !fence.isAcceptedLoss(at.before, await findAcceptedLosses(connection, at))) {
     const decidedThere = await findBatchDecidedAt(connection, { ...at, offset: at.before.offset })
-    refuseCutLog(at, decidedThere, verdicts, await findPrunedBefore(connection, at.topic, at.partition))
+    fence.refuseCutLog(at, decidedThere, verdicts, await findPrunedBefore(connection, at))
   }
-  const fresh = freshOnes(submitted, cursor ?? 0, verdicts)
+  const fresh = fence.freshOnes(submitted, cursor ?? 0, verdicts)
 
   const isKnown = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
   const bodies = await findBodies(connection, at, fresh)
   const whoWaits = await findWho(connection, at, fresh)
-  const waiting = await holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits))
+  const waiting = await waits.holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits))
   const rooms = await findRooms(connection, fresh, waitTools.room)
   const world = { isKnown, takenBefore, bodies, waiting, roomToWait: (orgId: string) => rooms.get(orgId) ?? 0 }
   const taken = decideFetch(at, fresh, world, now)
@@ -100,48 +81,49 @@ export const takeDecisions = async <One extends Submitted>(
   await insertKeyedRequests(connection, taken.requests)
   const oneOf = new Map(fresh.map((one) => [one.batch.batch_id, one]))
   const keptOf = new Map<string, (place: number) => Buffer>()
-  const messageOf = ({ batchId, place }: BegunWait): Buffer => {
+  const messageOf = ({ batchId, place }: waits.BegunWait): Buffer => {
     const one = oneOf.get(batchId)
     if (!one) throw new Error(`the batch ${batchId} is not in this fetch`)
     const kept = keptOf.get(batchId) ?? waitTools.keep(one)
     keptOf.set(batchId, kept)
     return kept(place)
   }
-  await storeWaits(connection, taken.waits, messageOf, now)
-  const arrived = whoWaits.forThese ? await noteArrived(connection, taken.entities, now) : 0
-  if (at.next > (cursor ?? 0)) await moveCursor(connection, at.topic, at.partition, at.next)
+  await waits.storeWaits(connection, taken.waits, messageOf, now)
+  const arrived = whoWaits.forThese ? await waits.noteArrived(connection, taken.entities, now) : 0
+  if (at.next > (cursor ?? 0)) await moveCursor(connection, at, at.next)
 
   const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))
-  const prunedBefore = isUndecided ? await findPrunedBefore(connection, at.topic, at.partition) : undefined
-  const losses = isUndecided ? await lossesOf(at) : []
+  const prunedBefore = isUndecided ? await findPrunedBefore(connection, at) : undefined
+  const losses = isUndecided ? await findAcceptedLosses(connection, at) : []
   const forgotten = submitted.filter(
     (one) =>
-      isForgotten(one, verdicts, prunedBefore) || (!verdicts.has(one.batch.batch_id) && isAcceptedLoss(one, losses)),
+      fence.isForgotten(one, verdicts, prunedBefore) ||
+      (!verdicts.has(one.batch.batch_id) && fence.isAcceptedLoss(one, losses)),
   )
-  const outcomes = submitted.filter((one) => !forgotten.includes(one)).map((one) => toDecided(at, one, verdicts))
+  const outcomes = submitted.filter((one) => !forgotten.includes(one)).map((one) => fence.toDecided(at, one, verdicts))
 
-  const repeats = outcomes.filter(({ isTheOneDecided }) => !isTheOneDecided)
-  await touchVerdicts(
-    connection,
-    repeats.map(({ batch }) => batch.batch_id),
-    now,
-  )
+  const repeats = outcomes.filter(({ isTheOneDecided }) => !isTheOneDecided).map(({ batch }) => batch.batch_id)
+  await touchVerdicts(connection, repeats, now)
   return { outcomes, entities: taken.entities, forgotten, waits: taken.waits, arrived }
 }
 
 // The one question that every fetch asks about waiting. After the cursor is locked, so that what the decision before this one
 // let wait is seen, and this transaction has its number: see checkWaits.
-const findWho = async (connection: Connection, { type }: Span, fresh: readonly Submitted[]): Promise<WhoWaits> => {
+const findWho = async (
+  connection: Connection,
+  { type }: fence.Span,
+  fresh: readonly fence.Submitted[],
+): Promise<waits.WhoWaits> => {
   if (fresh.length === 0) return { these: new Set(), isAll: true, forThese: false }
   const orgIds = new Set(fresh.map(({ batch }) => batch.org_id))
   const most = fresh.reduce((sum, { batch }) => sum + recordsIn(batch), 1)
-  return findWhoWaits(connection, type.type, [...orgIds], most)
+  return waits.findWhoWaits(connection, type.type, [...orgIds], most)
 }
 
 /** How many more records may wait, of each organisation that wants some to. */
 const findRooms = async (
   connection: Connection,
-  fresh: readonly Submitted[],
+  fresh: readonly fence.Submitted[],
   room: Pick<RoomToWait, 'of'>,
 ): Promise<Map<string, number>> => {
   const orgIds = new Set(fresh.filter(({ batch }) => batch.wait_until).map(({ batch }) => batch.org_id))
@@ -153,8 +135,8 @@ const findRooms = async (
 /** The bodies that the requests of new batches were first decided with; those of new requests too, where there are several lanes. */
 const findBodies = (
   connection: Connection,
-  { lanes = 1 }: Span,
-  fresh: readonly Submitted[],
+  { lanes = 1 }: fence.Span,
+  fresh: readonly fence.Submitted[],
 ): Promise<Map<string, Buffer>> => {
   const first = new Map<string, Buffer>()
   for (const { batch } of fresh)

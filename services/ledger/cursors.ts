@@ -1,42 +1,34 @@
+import type { TopicPartition } from '#platform/kafka/partitions.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
-import { rowsOf } from '#platform/postgres/rows.js'
+import { changedBy, type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
 import type { AcceptedLoss } from './fence.js'
 
 // integrity.cursors: up to where each partition of the submitted log is decided. Locking a row is the fence: see fence.ts.
 // integrity.accepted_losses: what lies below a cursor, was lost by Kafka, and is no longer missed.
 
 /** Holds the partition's cursor until the transaction ends; undefined where nothing of the partition was ever decided. */
-export const lockCursor = async (
-  connection: Connection,
-  topic: string,
-  partition: number,
-): Promise<number | undefined> => {
-  const { rows } = await connection.query<{ next_offset: number | null }>({
+export const lockCursor = async (connection: Connection, at: TopicPartition): Promise<number | undefined> => {
+  const found = await firstRow<{ next_offset: number | null }>(connection, {
     name: 'lock-cursor',
     text: `select next_offset from integrity.cursors where topic = $1 and partition = $2 for update`,
-    values: [topic, partition],
+    values: [at.topic, at.partition],
   })
-  if (rows[0]) return rows[0].next_offset ?? undefined
+  if (found) return found.next_offset ?? undefined
   // Two first-comers: the second one waits here for the first one's insert, and then finds the row.
-  const { rowCount } = await connection.query(
+  const inserted = await changedBy(
+    connection,
     `insert into integrity.cursors (topic, partition, next_offset) values ($1, $2, 0) on conflict do nothing`,
-    [topic, partition],
+    [at.topic, at.partition],
   )
-  return rowCount === 1 ? undefined : lockCursor(connection, topic, partition)
+  return inserted === 1 ? undefined : lockCursor(connection, at)
 }
 
-export const moveCursor = async (
-  connection: Connection,
-  topic: string,
-  partition: number,
-  nextOffset: number,
-): Promise<void> => {
-  await connection.query({
+export const moveCursor = (connection: Connection, at: TopicPartition, nextOffset: number): Promise<number> =>
+  changedBy(connection, {
     name: 'move-cursor',
     text: `update integrity.cursors set next_offset = $3 where topic = $1 and partition = $2`,
-    values: [topic, partition, nextOffset],
+    values: [at.topic, at.partition, nextOffset],
   })
-}
 
 /** Up to where each partition of the submitted log is decided, by `topic/partition`. */
 export const findCursors = async (pool: Pool): Promise<Map<string, number>> => {
@@ -47,72 +39,53 @@ export const findCursors = async (pool: Pool): Promise<Map<string, number>> => {
 }
 
 /** Holds the partition's cursor until the transaction ends; false where there is none, which is left so. */
-export const holdCursor = async (connection: Connection, topic: string, partition: number): Promise<boolean> => {
+export const holdCursor = async (connection: Connection, at: TopicPartition): Promise<boolean> => {
   const { rowCount } = await connection.query({
     name: 'hold-cursor',
     text: `select from integrity.cursors where topic = $1 and partition = $2 for update`,
-    values: [topic, partition],
+    values: [at.topic, at.partition],
   })
   return rowCount === 1
 }
 
 /** Notes that verdicts of this partition are gone that were last used at this moment or before. */
-export const markPruned = async (
-  connection: Connection,
-  topic: string,
-  partition: number,
-  lastUsed: Date,
-): Promise<void> => {
-  await connection.query({
+export const markPruned = (connection: Connection, at: TopicPartition, lastUsed: Date): Promise<number> =>
+  changedBy(connection, {
     name: 'mark-pruned',
     text: `
       update integrity.cursors
       set pruned_before = greatest(pruned_before, $3::timestamptz + interval '1 millisecond')
       where topic = $1 and partition = $2`,
-    values: [topic, partition, lastUsed],
+    values: [at.topic, at.partition, lastUsed],
   })
-}
 
 /** The moment before which verdicts of this partition may be gone; undefined where none was ever pruned. */
-export const findPrunedBefore = async (
-  connection: Connection | Pool,
-  topic: string,
-  partition: number,
-): Promise<number | undefined> => {
-  const { rows } = await connection.query<{ pruned_before: Date | null }>({
+export const findPrunedBefore = async (db: Database, at: TopicPartition): Promise<number | undefined> => {
+  const found = await firstRow<{ pruned_before: Date | null }>(db, {
     name: 'find-pruned-before',
     text: `select pruned_before from integrity.cursors where topic = $1 and partition = $2`,
-    values: [topic, partition],
+    values: [at.topic, at.partition],
   })
-  return rows[0]?.pruned_before?.getTime()
+  return found?.pruned_before?.getTime()
 }
 
 /** The losses that operators have accepted in this partition. */
-export const findAcceptedLosses = (
-  connection: Connection | Pool,
-  topic: string,
-  partition: number,
-): Promise<AcceptedLoss[]> =>
-  rowsOf(connection, {
+export const findAcceptedLosses = (db: Database, at: TopicPartition): Promise<AcceptedLoss[]> =>
+  rowsOf(db, {
     name: 'find-accepted-losses',
     text: `
       select from_offset as "from", until_offset as "until"
       from integrity.accepted_losses
       where topic = $1 and partition = $2`,
-    values: [topic, partition],
+    values: [at.topic, at.partition],
   })
 
-export const insertAcceptedLoss = async (
-  connection: Connection,
-  topic: string,
-  partition: number,
-  { from, until }: AcceptedLoss,
-): Promise<void> => {
-  await connection.query(
+export const insertAcceptedLoss = (connection: Connection, loss: TopicPartition & AcceptedLoss): Promise<number> =>
+  changedBy(
+    connection,
     `insert into integrity.accepted_losses (topic, partition, from_offset, until_offset)
     values ($1, $2, $3, $4)
     on conflict (topic, partition, from_offset) do update
     set until_offset = greatest(accepted_losses.until_offset, excluded.until_offset)`,
-    [topic, partition, from, until],
+    [loss.topic, loss.partition, loss.from, loss.until],
   )
-}

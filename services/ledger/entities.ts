@@ -1,5 +1,6 @@
 import { textList, uuidList } from '#platform/postgres/lists.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
+import { firstRow } from '#platform/postgres/rows.js'
 
 // integrity.entities: every record that another one may refer to. It only grows: a soft delete does not remove an entity.
 
@@ -66,12 +67,6 @@ const uniqueViolation = '23505'
 
 /** Postgres's id of the table that is the entity index now: `weir rebuild index` puts another one under the same name. */
 export const findIndexId = async (connection: Connection): Promise<number | undefined> => {
-  const { rows } = await connection.query<{ oid: number }>({
-    name: 'find-index-id',
-    text: `
-      select oid
-      from pg_catalog.pg_class
-      where relnamespace = 'integrity'::regnamespace and relname = 'entities'`,
-  })
-  return rows[0]?.oid
+  const text = `select oid from pg_catalog.pg_class where relnamespace = 'integrity'::regnamespace and relname = 'entities'`
+  return (await firstRow<{ oid: number }>(connection, { name: 'find-index-id', text }))?.oid
 }

@@ -22,18 +22,13 @@ export type NotedRequest = {
   written: number | null
 }
 
-type Request = Pick<NotedRequest, 'requestId' | 'orgId' | 'type' | 'bodySha256' | 'lanes' | 'submittedAt'>
-
-export const toNoted = (request: Request, batches: readonly BatchParts[]): NotedRequest => ({
-  requestId: request.requestId,
-  orgId: request.orgId,
-  type: request.type,
-  bodySha256: request.bodySha256,
-  batchRecords: batches.map(recordsIn),
-  lanes: request.lanes,
-  submittedAt: request.submittedAt,
-  written: null,
-})
+export const toNoted = (
+  { requestId, orgId, type, bodySha256, lanes, submittedAt }: Omit<NotedRequest, 'batchRecords' | 'written'>,
+  batches: readonly BatchParts[],
+): NotedRequest => {
+  const batchRecords = batches.map(recordsIn)
+  return { requestId, orgId, type, bodySha256, batchRecords, lanes, submittedAt, written: null }
+}
 
 export const batchIdsOf = ({ requestId, batchRecords, lanes }: NotedRequest): string[] => {
   let before = 0

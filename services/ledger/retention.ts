@@ -83,11 +83,6 @@ export type Cutoffs = {
   retries?: Date | undefined
 }
 
-export type Retention = {
-  count: (before: Cutoffs) => Promise<PrunedCounts>
-  prune: (before: Cutoffs, signal?: AbortSignal) => Promise<PrunedCounts>
-}
-
 /** Deletes what is too old, in short steps, so that no decision waits long. Several processes may share the work. */
 export const createRetention = (deps: {
   pool: Pool
@@ -95,7 +90,7 @@ export const createRetention = (deps: {
   committed: () => Promise<readonly Committed[]>
   onStep?: (what: Prunable, count: number) => void
   steps?: { most?: number; pauseMs?: number }
-}): Retention => {
+}) => {
   const { pool, onStep } = deps
   const prune = (what: Prunable, step: (most: number) => Promise<number>, signal?: AbortSignal): Promise<number> =>
     inSteps(step, { ...deps.steps, signal, onStep: (count) => onStep?.(what, count) })
@@ -106,16 +101,16 @@ export const createRetention = (deps: {
   // renews it, or is handled after the pruning.
   const verdictsOf = (partition: Committed, before: Date, most: number): Promise<number> =>
     inTransaction(pool, async (connection) => {
-      if (!(await holdCursor(connection, partition.topic, partition.partition))) return 0
+      if (!(await holdCursor(connection, partition))) return 0
       const { count, lastUsed } = await pruneVerdicts(connection, partition, before, most)
-      if (lastUsed) await markPruned(connection, partition.topic, partition.partition, lastUsed)
+      if (lastUsed) await markPruned(connection, partition, lastUsed)
       return count
     })
 
   const isOfInteractions = ({ topic }: Committed): boolean => topic === submittedTopic(catalogue.interaction.type)
 
   return {
-    count: async ({ verdicts, interactionVerdicts = verdicts, retries }) => {
+    count: async ({ verdicts, interactionVerdicts = verdicts, retries }: Cutoffs): Promise<PrunedCounts> => {
       const committed = verdicts ? await deps.committed() : []
       const [own, others] = [committed.filter(isOfInteractions), committed.filter((each) => !isOfInteractions(each))]
       const ofInteractions = interactionVerdicts ? await countPrunableVerdicts(pool, own, interactionVerdicts) : 0
@@ -130,7 +125,10 @@ export const createRetention = (deps: {
         retries: retries ? await countOld(pool, 'retries', retries) : 0,
       }
     },
-    prune: async ({ verdicts, interactionVerdicts = verdicts, retries }, signal) => {
+    prune: async (
+      { verdicts, interactionVerdicts = verdicts, retries }: Cutoffs,
+      signal?: AbortSignal,
+    ): Promise<PrunedCounts> => {
       const pruned: PrunedCounts = { verdicts: 0, waits: 0, keyed_interactions: 0, keyed_requests: 0, retries: 0 }
       if (verdicts && interactionVerdicts) {
         for (const partition of await deps.committed()) {

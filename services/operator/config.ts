@@ -1,6 +1,6 @@
 import { layoutVariables } from '#ledger/layout/check-layout.js'
 import { retentionVariables } from '#ledger/retention.js'
-import type { ConfigOf, ConfigSchema } from '#platform/process/config.js'
+import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { logVariables, partVariables } from '#platform/process/part-variables.js'
 
 const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, HISTORY_DAYS } = retentionVariables
@@ -14,34 +14,24 @@ export const configSchema = {
     ...partVariables,
     // A failure is printed in one line; the client libraries' own warnings would only stand in front of it.
     LOG_LEVEL: { ...logVariables.LOG_LEVEL, default: 'error' },
-    KAFKA_REPLICATION: {
-      type: 'integer',
-      minimum: 1,
-      default: 1,
-      description: 'how many brokers keep a copy of each topic that is created',
-    },
+    KAFKA_REPLICATION: integer(
+      { minimum: 1, default: 1 },
+      'how many brokers keep a copy of each topic that is created',
+    ),
     ...layoutVariables,
-    EDGE_URL: {
-      type: 'string',
-      default: 'http://127.0.0.1:8080',
-      description: 'the edge that sends refused records again',
-    },
-    NO_SYSTEM_IN: {
-      type: 'string',
-      description: 'the data folder in which npm run weir found no system; it sets this, and you never have to',
-    },
-    CALLED_AS: {
-      type: 'string',
-      default: 'npm run -s weir --',
-      description: 'what stands before the words of a command in hints and examples, so that they can be pasted',
-    },
+    EDGE_URL: string({ default: 'http://127.0.0.1:8080' }, 'the edge that sends refused records again'),
+    NO_SYSTEM_IN: string(
+      {},
+      'the data folder in which npm run weir found no system; it sets this, and you never have to',
+    ),
+    CALLED_AS: string(
+      { default: 'npm run -s weir --' },
+      'what stands before the words of a command in hints and examples, so that they can be pasted',
+    ),
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,
     HISTORY_DAYS,
-    WEIR_DEMO_KEY: {
-      type: 'string',
-      description: "the demo organisation's key, at least 8 visible characters",
-    },
+    WEIR_DEMO_KEY: string({}, "the demo organisation's key, at least 8 visible characters"),
   },
 } as const satisfies ConfigSchema
 

@@ -4,19 +4,7 @@ import { createClient } from '@clickhouse/client'
 import { AccessRefused, type Trust } from './process/access.js'
 import { tlsProblem } from './process/tls-problem.js'
 
-export type ClickHouse = {
-  command: (sql: string) => Promise<void>
-  /** Rows as objects; values are bound to the placeholders {name:Type}, never put into the text. */
-  query: <Row>(
-    sql: string,
-    values?: Record<string, unknown>,
-    settings?: Record<string, string | number>,
-  ) => Promise<Row[]>
-  /** One block of rows as an Avro object container. */
-  insertAvro: (table: string, container: Buffer) => Promise<void>
-  ping: () => Promise<void>
-  close: () => Promise<void>
-}
+export type ClickHouse = ReturnType<typeof createClickHouse>
 
 const pingWithin = 2_000
 
@@ -38,7 +26,7 @@ type Options = Trust & {
   signal?: AbortSignal
 }
 
-export const createClickHouse = (url: string, options: Options = {}): ClickHouse => {
+export const createClickHouse = (url: string, options: Options = {}) => {
   const cutOff = options.signal && { abort_signal: options.signal }
   const client = createClient({
     url,
@@ -50,15 +38,21 @@ export const createClickHouse = (url: string, options: Options = {}): ClickHouse
     log: { LoggerClass: SilentLogger },
   })
   return {
-    command: async (sql) => {
+    command: async (sql: string): Promise<void> => {
       await client.command({ query: sql, ...cutOff })
     },
-    query: async <Row>(sql: string, values: Record<string, unknown> = {}, settings = {}) => {
+    /** Rows as objects; values are bound to the placeholders {name:Type}, never put into the text. */
+    query: async <Row>(
+      sql: string,
+      values: Record<string, unknown> = {},
+      settings: Record<string, string | number> = {},
+    ): Promise<Row[]> => {
       const asked = { query: sql, query_params: values, clickhouse_settings: settings, ...cutOff }
       const answer = await client.query({ ...asked, format: 'JSONEachRow' })
       return answer.json<Row>()
     },
-    insertAvro: async (table, container) => {
+    /** One block of rows as an Avro object container. */
+    insertAvro: async (table: string, container: Buffer): Promise<void> => {
       // exec, not insert: for Avro, `insert` expects rows that it encodes itself.
       const { stream } = await client.exec({
         query: `insert into ${table} format Avro`,
@@ -69,7 +63,7 @@ export const createClickHouse = (url: string, options: Options = {}): ClickHouse
       // The socket can be used again only when the answer has been read.
       await finished(stream.resume())
     },
-    ping: async () => {
+    ping: async (): Promise<void> => {
       // With a bound of its own: pings that hang would use up the client's few connections.
       const answer = await client.ping({ select: false, abort_signal: AbortSignal.timeout(pingWithin) })
       if (!answer.success) throw orRefused(answer.error, url)

@@ -21,26 +21,9 @@ export class NewerSchema extends Error {}
 /** A rule of the registry for the schemas of one subject. */
 export type Compatibility = keyof typeof COMPATIBILITY
 
-export type Registry = {
-  /** Registers a schema, and has the registry hold the subject to this rule: it refuses a schema that breaks the rule. */
-  register: (subject: string, schema: unknown, compatibility: Compatibility) => Promise<number>
-  /** An encoder for a schema that was registered. */
-  encoder: <T>(subject: string, schema: unknown) => Promise<(value: T) => Buffer>
-  /** Leaves out fields that `schema` does not have; of a `whole` event, one that has more fails as NewerSchema. */
-  decoder: <T>(schema: unknown, options?: { whole?: boolean }) => (message: Buffer) => Promise<T>
-  /** The schema that a message was written with, as JSON text. */
-  writerSchema: (id: number) => Promise<string>
-  subjects: () => Promise<string[]>
-  /** The newest schema of a subject, as JSON text; undefined where the subject has none. */
-  findLatest: (subject: string) => Promise<string | undefined>
-  /** Whether the subject has this schema, as its newest or as an earlier one. */
-  isRegistered: (subject: string, schema: unknown) => Promise<boolean>
-  /** Looks up a registered schema, so that its events can be read later without the registry; resolves to its id. */
-  prepare: (subject: string, schema: unknown) => Promise<number>
-  ping: () => Promise<void>
-}
+export type Registry = ReturnType<typeof createRegistry>
 
-export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> = {}): Registry => {
+export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> = {}) => {
   const base = url.replace(/\/$/, '')
   const { ask, getJson, findJson } = createAsk(base, access)
   const client = new SchemaRegistry({
@@ -62,6 +45,7 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
 
   const addressOf = (subject: string): string => `${base}/subjects/${encodeURIComponent(subject)}`
 
+  /** The schema that a message was written with, as JSON text. */
   const writerSchema = (id: number): Promise<string> =>
     askOnce(written, id, async () => {
       // Not through the client: it keeps only the compiled schema, which has lost its logical types.
@@ -90,6 +74,7 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
     await readJson(address, await ask(address, sending('PUT', { compatibility })))
   }
 
+  /** Registers a schema, and has the registry hold the subject to this rule: it refuses a schema that breaks the rule. */
   const register = async (subject: string, schema: unknown, compatibility: Compatibility): Promise<number> => {
     await setCompatibility(subject, compatibility)
     const { id } = await explained(
@@ -104,6 +89,7 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
   return {
     register,
     writerSchema,
+    /** An encoder for a schema that was registered. */
     encoder: <T>(subject: string, schema: unknown) => {
       const text = JSON.stringify(schema)
       // Integrity opens one for each of its fifteen types, and most of them are for the same two topics.
@@ -112,7 +98,8 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
         return createEncode<T>(avro.Type.forSchema(schema as avro.Schema), id)
       }) as Promise<(value: T) => Buffer>
     },
-    decoder: <T>(schema: unknown, { whole = false } = {}) => {
+    /** Leaves out fields that `schema` does not have; of a `whole` event, one that has more fails as NewerSchema. */
+    decoder: <T>(schema: unknown, { whole = false }: { whole?: boolean } = {}) => {
       const reader = avro.Type.forSchema(schema as avro.Schema)
       // One resolver for each writer schema: building it anew for each message is 170 times slower.
       const read = new Map<number, (body: Buffer) => T>()
@@ -127,18 +114,21 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
         read.set(id, decode)
         return decode
       }
-      return async (message) => {
+      return async (message: Buffer): Promise<T> => {
         const id = schemaIdOf(message)
         return (read.get(id) ?? (await readerFor(id)))(bodyOf(message))
       }
     },
-    findLatest: async (subject) =>
+    /** The newest schema of a subject, as JSON text; undefined where the subject has none. */
+    findLatest: async (subject: string): Promise<string | undefined> =>
       (await findJson<{ schema: string }>(`${addressOf(subject)}/versions/latest`))?.schema,
-    isRegistered: async (subject, schema) =>
+    /** Whether the subject has this schema, as its newest or as an earlier one. */
+    isRegistered: async (subject: string, schema: unknown): Promise<boolean> =>
       (await findJson(addressOf(subject), sending('POST', { schema: JSON.stringify(schema) }))) !== undefined,
-    prepare: (subject, schema) => idOf(subject, JSON.stringify(schema)),
+    /** Looks up a registered schema, so that its events can be read later without the registry; resolves to its id. */
+    prepare: (subject: string, schema: unknown): Promise<number> => idOf(subject, JSON.stringify(schema)),
     subjects,
-    ping: async () => void (await subjects()),
+    ping: async (): Promise<void> => void (await subjects()),
   }
 }
 

@@ -1,5 +1,5 @@
 import { retentionVariables } from '#ledger/retention.js'
-import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/process/config.js'
+import { type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import {
   clickhouseVariables,
@@ -33,5 +33,3 @@ export const configSchema = {
     ),
   },
 } as const satisfies ConfigSchema
-
-export type SinkConfig = ConfigOf<typeof configSchema>

@@ -1,17 +1,7 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
-import {
-  acceptedTopic,
-  currentTableOf,
-  database,
-  logTableOf,
-  rejectedTopic,
-  rejectionsLog,
-  subjectOf,
-  waitingLog,
-  waitingTopic,
-} from '#schemas/derive/names.js'
+import * as names from '#schemas/derive/names.js'
 import { hasVersions } from '#schemas/record.js'
 import type { Destination, Feed } from './destination.js'
 import { findExpiredVersions, pruneHistory } from './history.js'
@@ -31,19 +21,19 @@ export const createClickHouseDestination = (deps: {
       const schemas = schemasByTopic(catalogue.all.values())
       const open = async (topic: string, table: string, ...fed: string[]): Promise<[string, Feed]> => {
         const schema = schemas.get(topic) as { namespace: string; name: string }
-        await registry.prepare(subjectOf(topic), schema)
+        await registry.prepare(names.subjectOf(topic), schema)
         const tables = [qualified(table), ...fed.map(qualified)] as const
         const onFailed = () => deps.onFailed?.(topic)
         return [topic, createTableFeed({ schema, tables, registry, clickhouse, insert, onFailed })]
       }
       const ofRecords = [...catalogue.all.values()].map((type) =>
         open(
-          acceptedTopic(type.type),
-          logTableOf(type.type),
-          ...(hasVersions(type) ? [currentTableOf(type.type)] : []),
+          names.acceptedTopic(type.type),
+          names.logTableOf(type.type),
+          ...(hasVersions(type) ? [names.currentTableOf(type.type)] : []),
         ),
       )
-      const others = [open(rejectedTopic, rejectionsLog), open(waitingTopic, waitingLog)]
+      const others = [open(names.rejectedTopic, names.rejectionsLog), open(names.waitingTopic, names.waitingLog)]
       return new Map(await Promise.all([...ofRecords, ...others]))
     },
     countExpired: async ({ rejections, history }) => ({
@@ -64,6 +54,6 @@ export const createClickHouseDestination = (deps: {
   }
 }
 
-const qualified = (table: string): string => `${database}.${table}`
+const qualified = (table: string): string => `${names.database}.${table}`
 
 const rowsIn = (expired: readonly { rows: number }[]): number => expired.reduce((sum, { rows }) => sum + rows, 0)

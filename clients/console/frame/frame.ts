@@ -1,6 +1,7 @@
 import type { Me } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
+import { Choose } from '../components/shown.js'
 import { JourneyPage } from '../pages/journey.js'
 import { KeysPage } from '../pages/keys/keys.js'
 import { OverviewPage } from '../pages/overview.js'
@@ -107,11 +108,7 @@ const ChooseOrganisation = (): VNode => {
   const { org, setOrg, me } = useSession()
   const { answer } = useAnswer<'/v1/operator/organisations'>('/v1/operator/organisations')
   const names = [...new Set([me.org_id, org, ...(answer?.organisations ?? []).map((each) => each.org)])].sort()
-  return html`<label class="choose">Organisation
-    <select value=${org} onChange=${(event: Event) => setOrg((event.target as HTMLSelectElement).value)}>
-      ${names.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
-    </select>
-  </label>`
+  return html`<${Choose} label="Organisation" value=${org} options=${names.map((name) => [name, name])} onChange=${setOrg} />`
 }
 
 const NotFound = ({ known }: { known: Page[] }): VNode => html`

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import type { Format } from '../read/open-rows.js'
 import { type Row, UsageError } from '../read/row.js'
@@ -68,11 +68,7 @@ export const openRefusedFile = async (
 /** Makes room for the refused records of an upload that begins anew. Without `restart` the old ones stay. */
 export const setAsideRefused = async (path: string, { restart }: { restart: boolean }): Promise<string | undefined> => {
   if (restart) await rm(path, { force: true })
-  const isThere = await stat(path).then(
-    () => true,
-    () => false,
-  )
-  if (!isThere) return undefined
+  if (!existsSync(path)) return undefined
   await rename(path, `${path}.old`)
   return `${path}.old`
 }

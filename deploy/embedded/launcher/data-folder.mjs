@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { livingHolderOf } from '../supervision/claim-file.mjs'
 import { refusalOf, tryToWrite } from '../supervision/disk-refusal.mjs'
-import { isAlive, readIfThere } from '../supervision/process-identity.mjs'
+import { isAlive, parseWhole, readIfThere } from '../supervision/process-identity.mjs'
 import { findBusyPorts } from './busy-ports.mjs'
 import { readStartSettings } from './start-settings.mjs'
 
@@ -66,13 +66,5 @@ const whyNotWritable = (dataDir) => {
 const hasOrphans = (dataDir) =>
   readdirSync(join(dataDir, 'run'))
     .filter((name) => name.endsWith('.pid'))
-    .some((name) => {
-      const note = readIfThere(join(dataDir, 'run', name))
-      try {
-        return note !== undefined && isAlive(JSON.parse(note))
-      } catch (error) {
-        // Half a note: the machine went down while it was written, and the process with it.
-        if (error instanceof SyntaxError) return false
-        throw error
-      }
-    })
+    .map((name) => parseWhole(readIfThere(join(dataDir, 'run', name)) ?? ''))
+    .some((noted) => noted !== undefined && isAlive(noted))

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -51,18 +51,10 @@ export const kafkaPart = (options: {
       await mkdir(home, { recursive: true })
       const [controllerPort = 0] = await freePorts(1)
       await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind, guarded }))
-      const id = await clusterId(home)
-      await fetchMisplaced(logDir, id)
       if (existsSync(join(logDir, 'meta.properties'))) return
       // With `=`, because one id in 64 begins with a hyphen and would be taken for an option.
-      const format = [
-        'format',
-        '--ignore-formatted',
-        `--cluster-id=${id}`,
-        '-c',
-        propertiesFile,
-        ...scramUsers(guarded),
-      ]
+      const id = `--cluster-id=${await clusterId(home)}`
+      const format = ['format', '--ignore-formatted', id, '-c', propertiesFile, ...scramUsers(guarded)]
       await promisify(execFile)(java, [...classes, 'kafka.tools.StorageTool', ...format], {
         env: { ...process.env, ...javaEnvironment },
         maxBuffer: 16 << 20,
@@ -89,18 +81,6 @@ const clusterId = async (home: string): Promise<string> => {
   const file = join(home, 'cluster-id')
   if (!existsSync(file)) await writeFile(file, randomBytes(16).toString('base64url'))
   return (await readFile(file, 'utf8')).trim()
-}
-
-/**
- * Before server.properties was escaped, Kafka read a folder's name as Latin-1 and kept the log of `my wéir` in `my wÃ©ir`. Such a
- * log is moved to its place, if it is this cluster's own: another one may have stayed behind when its data folder was removed.
- */
-const fetchMisplaced = async (logDir: string, id: string): Promise<void> => {
-  const misplaced = Buffer.from(logDir).toString('latin1')
-  const marker = join(misplaced, 'meta.properties')
-  if (misplaced === logDir || existsSync(logDir) || !existsSync(marker)) return
-  if (!(await readFile(marker, 'utf8')).split('\n').includes(`cluster.id=${id}`)) return
-  await rename(misplaced, logDir)
 }
 
 /** A second listener on `port`, for clients behind a proxy, whom Kafka sends back to the proxy's `advertisedPort`. */

@@ -1,7 +1,7 @@
 // @ts-check
 // Plain Node, not TypeScript: the set-up uses this file too, before anything is compiled.
 import { linkSync, rmSync, writeFileSync } from 'node:fs'
-import { hasCode, identityOf, isAlive, readIfThere } from './process-identity.mjs'
+import { hasCode, identityOf, isAlive, parseWhole, readIfThere } from './process-identity.mjs'
 
 /** @typedef {{ pid: number, identity: string }} Holder the process that a claim names */
 
@@ -45,13 +45,8 @@ export const livingHolderOf = (file) => {
 // Undefined for a file that names no process: one that a power failure left empty, after which its process is gone as well.
 /** @type {(text: string) => Holder | undefined} */
 const holderOf = (text) => {
-  try {
-    const claim = JSON.parse(text)
-    return typeof claim?.pid === 'number' && typeof claim.identity === 'string' ? claim : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  const claim = parseWhole(text)
+  return typeof claim?.pid === 'number' && typeof claim.identity === 'string' ? claim : undefined
 }
 
 // False when the file `to` is there already.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { unlessDiskRefuses } from './disk-refusal.mjs'
 import { logFileOf, openLog } from './log-file.js'
-import { identityOf, isAlive } from './process-identity.mjs'
+import { identityOf, isAlive, parseWhole } from './process-identity.mjs'
 
 /** How a process is started, and how it is asked to end. */
 export type Startable = {
@@ -94,7 +94,7 @@ export const endOrphans = async (dataDir: string, patienceMs = PATIENCE_MS): Pro
 }
 
 const endOrphan = async (file: string, patienceMs: number): Promise<string | undefined> => {
-  const orphan = read(file)
+  const orphan: NotedProcess | undefined = parseWhole(readFileSync(file, 'utf8'))
   const wasAlive = orphan !== undefined && isAlive(orphan)
   if (wasAlive) {
     send(orphan, orphan.stopSignal)
@@ -105,16 +105,6 @@ const endOrphan = async (file: string, patienceMs: number): Promise<string | und
   }
   rmSync(file, { force: true })
   return wasAlive ? orphan.name : undefined
-}
-
-const read = (file: string): NotedProcess | undefined => {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as NotedProcess
-  } catch (error) {
-    // Half a note: the machine went down while it was written, and the process with it.
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 const send = (orphan: NotedProcess, signal: NodeJS.Signals) => {

@@ -54,5 +54,16 @@ export const readIfThere = (file) => {
   }
 }
 
+// What a file says; undefined for half of it: the machine went down while it was written, and the process that it is about too.
+/** @type {(text: string) => any} */
+export const parseWhole = (text) => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
 /** @type {(error: unknown, code: string) => boolean} */
 export const hasCode = (error, code) => error instanceof Error && 'code' in error && error.code === code

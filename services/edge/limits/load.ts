@@ -62,18 +62,11 @@ export type Hold = {
   release: () => void
 }
 
-export type Load = {
-  /** A share for a body of about `expected` bytes, empty at first; undefined where too much is in flight already. */
-  hold: (orgId: string, expected: number) => Hold | undefined
-  /** Whether a share would be given now; for those who wait until there is one. */
-  hasRoom: (orgId: string, expected: number) => boolean
-  /** Counts a batch until the function that it returns is called: when it is decided, or will never be. */
-  count: (batch: BatchParts & { org_id: string }) => () => void
-}
+export type Load = ReturnType<typeof createLoad>
 
 type Reason = 'batches' | 'org_batches' | 'records' | 'org_records' | 'bytes' | 'org_bytes'
 
-export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | 'bytesInFlight'>): Load => {
+export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | 'bytesInFlight'>) => {
   const bytes = createTally()
   const batches = createTally()
   const records = createTally()
@@ -115,8 +108,11 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
   }
 
   return {
-    hasRoom: (orgId, expected) => (batchesAgainst(orgId) ?? bytesAgainst(orgId, expected)) === undefined,
-    hold: (orgId, expected) => {
+    /** Whether a share would be given now; for those who wait until there is one. */
+    hasRoom: (orgId: string, expected: number): boolean =>
+      (batchesAgainst(orgId) ?? bytesAgainst(orgId, expected)) === undefined,
+    /** A share for a body of about `expected` bytes, empty at first; undefined where too much is in flight already. */
+    hold: (orgId: string, expected: number): Hold | undefined => {
       if (isShed(batchesAgainst(orgId) ?? bytesAgainst(orgId, expected))) return undefined
       let held = 0
       let isReleased = false
@@ -140,7 +136,8 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
         },
       }
     },
-    count: (batch) => {
+    /** Counts a batch until the function that it returns is called: when it is decided, or will never be. */
+    count: (batch: BatchParts & { org_id: string }): (() => void) => {
       const { org_id: orgId } = batch
       const held = recordsIn(batch)
       addBatches(orgId, 1, held)

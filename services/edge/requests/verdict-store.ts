@@ -1,10 +1,5 @@
 import { Unavailable } from '#http/request-error.js'
-import {
-  findKeyedInteraction,
-  findKeyedRequest,
-  type KeyedInteraction,
-  type PlaceInVerdict,
-} from '#ledger/keyed-interactions.js'
+import { findKeyedInteraction, findKeyedRequest, type PlaceInVerdict } from '#ledger/keyed-interactions.js'
 import { findRequest, type NotedRequest, type StoredRequest, saveRequests } from '#ledger/requests.js'
 import { findVerdictsOfBatches } from '#ledger/verdicts.js'
 import { findWaitsOfBatches } from '#ledger/waiting/look-up.js'
@@ -16,47 +11,40 @@ import { hasWaits, type PresentVerdict, presentOf } from './present.js'
 export type KnownRequest = Omit<StoredRequest, 'verdicts'> & { verdicts: PresentVerdict[] }
 
 /** What Postgres keeps of requests: the verdicts of integrity, and until they are there the edge's own notes. */
-export type VerdictStore = {
-  ofBatches: (batchIds: readonly string[]) => Promise<VerdictEvent[]>
-  /** As things stand now, like the next one. */
-  ofRequest: (orgId: string, requestId: string) => Promise<KnownRequest>
-  /** The verdict on a keyed interaction, by the request id that is derived from its key. */
-  ofKeyedRequest: (
-    orgId: string,
-    requestId: string,
-  ) => Promise<(PlaceInVerdict & { verdict: PresentVerdict }) | undefined>
-  /** Resolves to the ids of the requests that were noted; the others came with a key that was used with another body. */
-  saveRequests: (requests: readonly NotedRequest[]) => Promise<Set<string>>
-  keyedInteraction: (orgId: string, interactionId: string) => Promise<KeyedInteraction | undefined>
-}
+export type VerdictStore = ReturnType<typeof createVerdictStore>
 
-export const createVerdictStore = (pool: Pool): VerdictStore => {
+export const createVerdictStore = (pool: Pool) => {
   // Asked for only where something waits, or waited: most requests cost no question more than they did.
   const asOfNow = async (verdicts: readonly VerdictEvent[]): Promise<PresentVerdict[]> => {
     const batchIds = verdicts.filter(hasWaits).map(({ batch_id }) => batch_id)
     const waits = batchIds.length === 0 ? [] : await findWaitsOfBatches(pool, batchIds)
     return verdicts.map((verdict) => presentOf(verdict, waits))
   }
-  const ofRequest: VerdictStore['ofRequest'] = async (orgId, requestId) => {
+  const ofRequest = async (orgId: string, requestId: string): Promise<KnownRequest> => {
     const { verdicts, noted } = await findRequest(pool, orgId, requestId)
     return { verdicts: await asOfNow(verdicts), noted }
   }
-  const ofKeyedRequest: VerdictStore['ofKeyedRequest'] = async (orgId, requestId) => {
+  const ofKeyedRequest = async (orgId: string, requestId: string): Promise<PresentPlace | undefined> => {
     const found = await findKeyedRequest(pool, orgId, requestId)
     const [verdict] = found ? await asOfNow([found.verdict]) : []
     return found && verdict && { verdict, place: found.place }
   }
   return {
-    ofBatches: (batchIds) => findVerdictsOfBatches(pool, batchIds).catch(unreadable),
-    ofRequest: (orgId, requestId) => ofRequest(orgId, requestId).catch(unreadable),
-    ofKeyedRequest: (orgId, requestId) => ofKeyedRequest(orgId, requestId).catch(unreadable),
-    saveRequests: (requests) =>
+    ofBatches: (batchIds: readonly string[]) => findVerdictsOfBatches(pool, batchIds).catch(unreadable),
+    /** As things stand now, like the next one. */
+    ofRequest: (orgId: string, requestId: string) => ofRequest(orgId, requestId).catch(unreadable),
+    /** The verdict on a keyed interaction, by the request id that is derived from its key. */
+    ofKeyedRequest: (orgId: string, requestId: string) => ofKeyedRequest(orgId, requestId).catch(unreadable),
+    /** Resolves to the ids of the requests that were noted; the others came with a key that was used with another body. */
+    saveRequests: (requests: readonly NotedRequest[]) =>
       saveRequests(pool, requests).catch((cause) => {
         throw new Unavailable('the request cannot be noted at the moment, so nothing of it was taken', { cause })
       }),
-    keyedInteraction: (orgId, id) => findKeyedInteraction(pool, orgId, id).catch(unreadable),
+    keyedInteraction: (orgId: string, id: string) => findKeyedInteraction(pool, orgId, id).catch(unreadable),
   }
 }
+
+type PresentPlace = PlaceInVerdict & { verdict: PresentVerdict }
 
 const unreadable = (cause: unknown): never => {
   throw new Unavailable('the stored verdicts cannot be read at the moment', { cause })

@@ -51,10 +51,8 @@ const createUploadAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAgain
   return async ({ org, idempotencyKey, records, keyId }) => {
     const requestId = requestIdOf({ org, type: type.type, retryId: idempotencyKey })
     const bodySha256 = sha256Of(uploadBodyOf(records))
-    const entries = await toEntries(
-      toEntry,
-      records.map((text) => JSON.parse(text) as unknown),
-    )
+    const parsed = records.map((text) => JSON.parse(text) as unknown)
+    const entries = await toEntries(toEntry, parsed)
     const given = toUpload(entries, { orgId: org, requestId, bodySha256, keyed: true, keyId })
     const answer = await upload(given)
     if ('error' in answer) return { notTaken: answer.error.message }

@@ -13,11 +13,7 @@ import { findRecords, type Wanted } from '#rejections/find-rejections.js'
 import { findOvertaken, hasCaughtUp, type Sources } from '#rejections/plan-retry.js'
 import { type SubmitAgain, sendClaimed } from '#rejections/send-claimed.js'
 
-export type RetryWork = {
-  /** Submits what was ordered and is not answered, until nothing of it can be done at the moment. */
-  tick: () => Promise<void>
-  stop: () => Promise<void>
-}
+export type RetryWork = ReturnType<typeof createRetryWork>
 
 // An organisation whose records are decided slowly holds up only itself, as long as no more than this many are slow.
 export const orgsAtOnce = 3
@@ -34,7 +30,7 @@ export const createRetryWork = (
     admit: (org: string, type: string, bytes: number) => (() => void) | undefined
     log: Log
   },
-): RetryWork => {
+) => {
   const { pool, log } = deps
   let running: Promise<void> | undefined
   let isWanted = false
@@ -62,11 +58,8 @@ export const createRetryWork = (
   const send = async (jobs: readonly Unanswered[], stillAlone: StillAlone): Promise<number> => {
     const [first] = jobs
     if (!first || !(await hasCaughtUp(deps, first))) return 0
-    const records = await findRecords(
-      deps.clickhouse,
-      first.org,
-      jobs.flatMap(({ wanted }) => wanted),
-    )
+    const all = jobs.flatMap(({ wanted }) => wanted)
+    const records = await findRecords(deps.clickhouse, first.org, all)
     const ready: Unanswered[] = []
     for (const job of jobs) {
       const prepared = await prepare(job, records)
@@ -77,10 +70,8 @@ export const createRetryWork = (
     if (!done) return 0
     try {
       await stillAlone()
-      await markSent(
-        pool,
-        ready.map(({ retryId }) => retryId),
-      )
+      const retryIds = ready.map(({ retryId }) => retryId)
+      await markSent(pool, retryIds)
       const results = await Promise.allSettled(ready.map((job) => sendClaimed(deps, job, records)))
       const failed = results.find((result) => result.status === 'rejected')
       if (failed) throw failed.reason
@@ -135,7 +126,8 @@ export const createRetryWork = (
   }
 
   return {
-    tick: async () => {
+    /** Submits what was ordered and is not answered, until nothing of it can be done at the moment. */
+    tick: async (): Promise<void> => {
       isWanted = true
       running ??= work()
         .catch((error) => log.warn({ err: error }, 'could not look for retries that were ordered'))
@@ -144,7 +136,7 @@ export const createRetryWork = (
         })
       await running
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       isStopped = true
       await running
     },

@@ -55,10 +55,8 @@ export const createDryRun = (
 export const createFindKnown =
   (pool: Pool): FindKnown =>
   async (orgId, references) => {
-    const found = await findEntities(
-      pool,
-      references.map(({ type, id }) => ({ orgId, type, id })),
-    ).catch((cause) => {
+    const wanted = references.map(({ type, id }) => ({ orgId, type, id }))
+    const found = await findEntities(pool, wanted).catch((cause) => {
       throw new Unavailable('references cannot be checked at the moment', { cause })
     })
     const known = new Set(found.map(entityName))

@@ -1,18 +1,4 @@
-import {
-  type Arrived,
-  checkWaits,
-  type DueWait,
-  findArrived,
-  findDue,
-  findMoment,
-  findUnpublished,
-  findWaitsToSend,
-  type LookMoment,
-  markPublished,
-  markSent,
-  moveArrived,
-  type SentWait,
-} from '#ledger/waiting/relay.js'
+import * as ledger from '#ledger/waiting/relay.js'
 import type { WaitPlace } from '#ledger/waiting/waits.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
@@ -74,15 +60,15 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   let tellFrom = Number.NEGATIVE_INFINITY
   const sendToLanes = createSendToLanes(deps, now)
   const sentLately = createSentLately(now)
-  let moment: LookMoment | undefined
+  let moment: ledger.LookMoment | undefined
 
   const resume = async (): Promise<Done> => {
-    const arrived = await findArrived(pool, mostArrived, mostBehind)
-    const due = await findDue(pool, now(), mostDue)
-    const chosen = new Map<string, DueWait>()
+    const arrived = await ledger.findArrived(pool, mostArrived, mostBehind)
+    const due = await ledger.findDue(pool, now(), mostDue)
+    const chosen = new Map<string, ledger.DueWait>()
     const ofLane = new Map<string, number>()
     let bytes = 0
-    const take = (wait: DueWait): boolean => {
+    const take = (wait: ledger.DueWait): boolean => {
       const lane = placeOf(wait)
       const before = ofLane.get(lane) ?? 0
       // One that is larger than all that fits is sent alone.
@@ -93,25 +79,20 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
       return true
     }
     // One that is due only because its lane has not come to it in two seconds need not be sent again so soon.
-    const isOnItsWay = (wait: DueWait): boolean => !wait.isNoted && sentLately.has(wait)
+    const isOnItsWay = (wait: ledger.DueWait): boolean => !wait.isNoted && sentLately.has(wait)
     const onTheirWay = due.filter(isOnItsWay)
-    await markSent(pool, onTheirWay, now())
+    await ledger.markSent(pool, onTheirWay, now())
     for (const wait of due) if (!isOnItsWay(wait)) take(wait)
     const reached = arrived.flatMap((each) => takeArrived(each, take) ?? [])
     if (chosen.size === 0 && reached.length === 0) return onTheirWay.length > 0 ? 'all' : 'nothing'
-    const unsent = await sendToLanes(await findWaitsToSend(pool, [...chosen.values()]))
+    const unsent = await sendToLanes(await ledger.findWaitsToSend(pool, [...chosen.values()]))
     if (chosen.size > 0) failAt('after-resume-sent')
     const sent = [...chosen.values()].filter((wait) => !unsent.has(nameOf(wait)))
     for (const wait of sent) sentLately.add(wait)
-    await markSent(
-      pool,
-      sent.filter(({ isWatched }) => !isWatched),
-      now(),
-    )
-    await moveArrived(
-      pool,
-      reached.filter(({ waits }) => waits.every((wait) => !unsent.has(nameOf(wait)))),
-    )
+    const unwatched = sent.filter(({ isWatched }) => !isWatched)
+    await ledger.markSent(pool, unwatched, now())
+    const done = reached.filter(({ waits }) => waits.every((wait) => !unsent.has(nameOf(wait))))
+    await ledger.moveArrived(pool, done)
     // Never at once more: a lane also decides what is uploaded, for others too.
     return 'all'
   }
@@ -119,9 +100,9 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   /** Looks whether what new ones wait for is there by now; see checkWaits. */
   const check = async (): Promise<Done> => {
     const before = now() - lookAfter
-    moment ??= await findMoment(pool, before)
+    moment ??= await ledger.findMoment(pool, before)
     if (!moment) return 'nothing'
-    const checked = await checkWaits(pool, moment, { now: now(), before, most: mostChecked })
+    const checked = await ledger.checkWaits(pool, moment, { now: now(), before, most: mostChecked })
     if (checked === mostChecked) return 'some'
     if (checked !== undefined) moment = undefined
     return 'all'
@@ -129,7 +110,7 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
 
   const publishChanges = async (): Promise<Done> => {
     if (now() < tellFrom) return 'nothing'
-    const unpublished = await findUnpublished(pool, now() - tellAfter, mostPublished)
+    const unpublished = await ledger.findUnpublished(pool, now() - tellAfter, mostPublished)
     if (unpublished.length === 0) return 'nothing'
     failAt('before-waiting-told')
     const messages = unpublished.map(({ event }): Message => {
@@ -139,7 +120,7 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     const deadline = performance.now() + sendWithin
     for (const [partition, queue] of queues) await deps.producer.send(waitingTopic, partition, queue, { deadline })
     failAt('after-waiting-told')
-    await markPublished(pool, unpublished)
+    await ledger.markPublished(pool, unpublished)
     if (unpublished.length === mostPublished) return 'some'
     tellFrom = now() + tellEvery
     return 'all'
@@ -162,13 +143,13 @@ const createSentLately = (now: () => number) => {
     turnsAt = now() + sentFor
   }
   // Decided anew it is another one: what it waits for now may come at once.
-  const keyOf = (wait: DueWait): string => `${nameOf(wait)}/${wait.change}`
+  const keyOf = (wait: ledger.DueWait): string => `${nameOf(wait)}/${wait.change}`
   return {
-    add: (wait: DueWait): void => {
+    add: (wait: ledger.DueWait): void => {
       turn()
       newer.add(keyOf(wait))
     },
-    has: (wait: DueWait): boolean => {
+    has: (wait: ledger.DueWait): boolean => {
       turn()
       return newer.has(keyOf(wait)) || older.has(keyOf(wait))
     },
@@ -176,7 +157,7 @@ const createSentLately = (now: () => number) => {
 }
 
 /** As many of those that wait for it as there is room for; undefined where there is none for any: the next turn begins with it. */
-const takeArrived = (arrived: Arrived, take: (wait: DueWait) => boolean): Arrived | undefined => {
+const takeArrived = (arrived: ledger.Arrived, take: (wait: ledger.DueWait) => boolean): ledger.Arrived | undefined => {
   const left = arrived.waits.findIndex((wait) => !take(wait))
   if (left < 0) return arrived
   const waits = arrived.waits.slice(0, left)
@@ -186,7 +167,7 @@ const takeArrived = (arrived: Arrived, take: (wait: DueWait) => boolean): Arrive
 
 const createSendToLanes = ({ bytesOf, producer, failAt, log }: RelayDeps, now: () => number) => {
   /** Records of one organisation and lane; those that this version cannot read are left out, and said. */
-  const toMessages = async (waits: readonly SentWait[]): Promise<Message[]> => {
+  const toMessages = async (waits: readonly ledger.SentWait[]): Promise<Message[]> => {
     const [first] = waits
     if (!first) return []
     try {
@@ -204,11 +185,11 @@ const createSendToLanes = ({ bytesOf, producer, failAt, log }: RelayDeps, now: (
   }
 
   /** Appends these to their lanes. Resolves to the names of those that could not be. */
-  return async (waits: readonly SentWait[]): Promise<Set<string>> => {
+  return async (waits: readonly ledger.SentWait[]): Promise<Set<string>> => {
     const lanes = groupBy(waits, placeOf)
     const unsent = new Set<string>()
     if (lanes.size > 0) failAt('before-resume-sent')
-    const send = async (lane: readonly SentWait[]): Promise<void> => {
+    const send = async (lane: readonly ledger.SentWait[]): Promise<void> => {
       const [first] = lane
       if (!first) return
       const deadline = performance.now() + sendWithin
@@ -232,8 +213,8 @@ const createSendToLanes = ({ bytesOf, producer, failAt, log }: RelayDeps, now: (
 }
 
 /** Records of one lane in batches, each of one organisation. */
-const cut = (lane: readonly SentWait[]): SentWait[][] => {
-  const batches: SentWait[][] = []
+const cut = (lane: readonly ledger.SentWait[]): ledger.SentWait[][] => {
+  const batches: ledger.SentWait[][] = []
   let bytes = 0
   for (const wait of lane) {
     const batch = batches.at(-1)

@@ -2,11 +2,7 @@ import { countWaiting } from '#ledger/waiting/look-up.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 
 /** How many more records of an organisation may wait. */
-export type RoomToWait = {
-  of: (connection: Connection, orgId: string) => Promise<number>
-  /** Notes how many have begun to wait, once that is committed. */
-  taken: (orgId: string, begun: number) => void
-}
+export type RoomToWait = ReturnType<typeof createRoomToWait>
 
 type Counted = { waiting: number; at: number; took: number }
 
@@ -16,10 +12,10 @@ const restFor = 50
 const mostOrgs = 10_000
 
 /** Counts each organisation's waiting records anew once a second: the limit keeps a mistake small, and is not exact. */
-export const createRoomToWait = (most: number, now = () => performance.now()): RoomToWait => {
+export const createRoomToWait = (most: number, now = () => performance.now()) => {
   const counts = new Map<string, Counted>()
   return {
-    of: async (connection, orgId) => {
+    of: async (connection: Connection, orgId: string): Promise<number> => {
       const known = counts.get(orgId)
       if (known && now() - known.at < Math.max(countEvery, restFor * known.took)) return most - known.waiting
       const begin = now()
@@ -28,7 +24,8 @@ export const createRoomToWait = (most: number, now = () => performance.now()): R
       counts.set(orgId, { waiting, at: now(), took: now() - begin })
       return most - waiting
     },
-    taken: (orgId, begun) => {
+    /** Notes how many have begun to wait, once that is committed. */
+    taken: (orgId: string, begun: number): void => {
       const known = counts.get(orgId)
       if (known) known.waiting += begun
     },

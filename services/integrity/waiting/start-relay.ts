@@ -1,15 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { countWaiting } from '#ledger/waiting/look-up.js'
+import { countWaiting, type WaitingCount } from '#ledger/waiting/look-up.js'
 import type { Log } from '#platform/health/log.js'
 import { tryAlone } from '#platform/postgres/alone.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { RelayTurn } from './relay.js'
-
-export type Relay = {
-  /** Something has come that others wait for. */
-  wake: () => void
-  stop: () => Promise<void>
-}
 
 const turnEvery = 200
 // Where much arrives, what arrives within this time is sent together: ten times as long as it took to send what came before.
@@ -29,9 +23,9 @@ export const startRelay = (deps: {
   pool: Pool
   turn: RelayTurn
   /** How many records wait, and since when the oldest does; undefined where another process tells. */
-  counted: (count: { waiting: number; oldest: Date | null } | undefined) => void
+  counted: (count: WaitingCount | undefined) => void
   log: Log
-}): Relay => {
+}) => {
   const { pool, turn, counted, log } = deps
   const stopping = new AbortController()
   let isWoken = false
@@ -94,8 +88,9 @@ export const startRelay = (deps: {
   const done = turns()
 
   return {
+    /** Something has come that others wait for. */
     wake,
-    stop: () => {
+    stop: (): Promise<void> => {
       stopping.abort()
       wake()
       // Not for long: a send to a Kafka that hangs would hold up the stop. What it leaves undone is done by the next one.

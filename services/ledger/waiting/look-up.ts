@@ -1,5 +1,5 @@
-import type { Connection, Pool } from '#platform/postgres/postgres.js'
-import { countOf, rowsOf } from '#platform/postgres/rows.js'
+import type { Pool } from '#platform/postgres/postgres.js'
+import { countOf, type Database, firstRow, listsOf, rowsOf } from '#platform/postgres/rows.js'
 import type { WaitState } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'
@@ -29,7 +29,7 @@ const columns = `org_id as "orgId", type, id, request_id as "requestId", batch_i
   accepted_version as "acceptedVersion"`
 
 /** All records of these batches that wait or waited. */
-export const findWaitsOfBatches = async (db: Pool | Connection, batchIds: readonly string[]): Promise<Wait[]> => {
+export const findWaitsOfBatches = async (db: Database, batchIds: readonly string[]): Promise<Wait[]> => {
   if (batchIds.length === 0) return []
   return rowsOf<Wait>(
     db,
@@ -67,9 +67,9 @@ export type AfterWait = { since: Date; batchId: string; place: number }
 
 /** Records that wait, the oldest first. */
 export const findWaits = (
-  db: Pool | Connection,
+  db: Database,
   filter: WaitFilter,
-  page: { after?: AfterWait | undefined; limit: number },
+  { after, limit }: { after?: AfterWait | undefined; limit: number },
 ): Promise<Wait[]> =>
   rowsOf(
     db,
@@ -78,13 +78,7 @@ export const findWaits = (
     where ${matching} and ($6::timestamptz is null or (since, batch_id, place) > ($6, $7::uuid, $8::integer))
     order by since, batch_id, place
     limit $9`,
-    [
-      ...valuesOf(filter),
-      page.after?.since ?? null,
-      page.after?.batchId ?? null,
-      page.after?.place ?? null,
-      page.limit,
-    ],
+    [...valuesOf(filter), after?.since ?? null, after?.batchId ?? null, after?.place ?? null, limit],
   )
 
 /** A record that is missing, how many records wait for it, since when the first of them, and until when the first of them. */
@@ -111,9 +105,9 @@ export type AfterMissing = { oldest: Date; type: string; id: string }
 
 /** What is waited for, that which is waited for the longest first. */
 export const findMissing = (
-  db: Pool | Connection,
-  filter: OfMissing,
-  page: { after?: AfterMissing | undefined; limit: number },
+  db: Database,
+  { orgId, type }: OfMissing,
+  { after, limit }: { after?: AfterMissing | undefined; limit: number },
 ): Promise<MissingRecord[]> =>
   rowsOf(
     db,
@@ -121,32 +115,22 @@ export const findMissing = (
     having $3::timestamptz is null or (min(w.since), f.type, f.id) > ($3, $4::text, $5::uuid)
     order by min(w.since), f.type, f.id
     limit $6`,
-    [
-      filter.orgId ?? null,
-      filter.type ?? null,
-      page.after?.oldest ?? null,
-      page.after?.type ?? null,
-      page.after?.id ?? null,
-      page.limit,
-    ],
+    [orgId ?? null, type ?? null, after?.oldest ?? null, after?.type ?? null, after?.id ?? null, limit],
   )
 
 /** How many records wait, and since when the oldest of them; of one organisation or of all. */
-export const countWaiting = async (
-  db: Pool | Connection,
-  orgId?: string,
-): Promise<{ waiting: number; oldest: Date | null }> => {
-  const { rows } = await db.query<{ waiting: number; oldest: Date | null }>(
+export const countWaiting = async (db: Database, orgId?: string): Promise<WaitingCount> =>
+  (await firstRow<WaitingCount>(
+    db,
     `select count(*) as waiting, min(since) as oldest
     from integrity.waiting
     where state = 'waiting' and ($1::text is null or org_id = $1)`,
     [orgId ?? null],
-  )
-  return rows[0] ?? { waiting: 0, oldest: null }
-}
+  )) ?? { waiting: 0, oldest: null }
+export type WaitingCount = { waiting: number; oldest: Date | null }
 
 /** Cancels at most `most` waiting records, the oldest first. One that its lane decides at this moment is decided. */
-export const cancelWaits = (db: Pool | Connection, filter: WaitFilter, most: number): Promise<number> =>
+export const cancelWaits = (db: Database, filter: WaitFilter, most: number): Promise<number> =>
   countOf(
     db,
     `with chosen as (
@@ -185,18 +169,15 @@ export const findMostMissed = (db: Pool, { orgId, type }: OfMissing, limit: numb
   )
 
 /** How many records are missing, and how many wait for them: of one organisation or of all, for one type or for all. */
-export const countMissing = async (
-  db: Pool,
-  { orgId, type }: OfMissing,
-): Promise<{ missing: number; waiting: number }> => {
-  const { rows } = await db.query<{ missing: number; waiting: number }>(
+export const countMissing = async (db: Pool, { orgId, type }: OfMissing): Promise<MissingCount> =>
+  (await firstRow<MissingCount>(
+    db,
     `select count(distinct (org_id, type, id)) as missing, count(distinct (batch_id, place)) as waiting
     from integrity.waiting_for
     where ($1::text is null or org_id = $1) and ($2::text is null or type = $2)`,
     [orgId ?? null, type ?? null],
-  )
-  return rows[0] ?? { missing: 0, waiting: 0 }
-}
+  )) ?? { missing: 0, waiting: 0 }
+type MissingCount = { missing: number; waiting: number }
 
 /** How many records wait that are meant. */
 export const countWaits = (db: Pool, filter: WaitFilter): Promise<number> =>
@@ -231,7 +212,7 @@ export const findIdsThatWait = async (
     cross join lateral (
       select from integrity.waiting where org_id = wanted.org_id and type = $3 and id = wanted.id and state = 'waiting' limit 1
     ) w`,
-    [wanted.map(({ orgId }) => orgId), wanted.map(({ id }) => id), type],
+    [...listsOf(wanted, 'orgId', 'id'), type],
   )
   return new Set(rows.map(({ name }) => name))
 }

@@ -1,9 +1,4 @@
-export type Progress = {
-  /** Adds to what is done. */
-  advance: (count: number) => void
-  /** Shows the last state, and how long the work took. */
-  end: () => void
-}
+export type Progress = ReturnType<typeof createProgress>
 
 /** Where progress is shown: a terminal redraws its last line, anything else gets a line now and then. */
 type Screen = { isTTY?: boolean; columns?: number; write: (text: string) => unknown }
@@ -13,12 +8,7 @@ const redrawEvery = 100
 const lineEvery = 5_000
 
 /** Shows how far a long piece of work is, on the error stream, so that the result can be piped on. */
-export const createProgress = (
-  label: string,
-  total: number,
-  screen: Screen = process.stderr,
-  now = Date.now,
-): Progress => {
+export const createProgress = (label: string, total: number, screen: Screen = process.stderr, now = Date.now) => {
   const begun = now()
   let done = 0
   let shown = screen.isTTY ? 0 : begun
@@ -30,11 +20,13 @@ export const createProgress = (
     else screen.write(`\r\x1b[K${line.slice(0, (screen.columns ?? 80) - 1)}${isLast ? '\n' : ''}`)
   }
   return {
-    advance: (count) => {
+    /** Adds to what is done. */
+    advance: (count: number): void => {
       done += count
       if (now() - shown >= (screen.isTTY ? redrawEvery : lineEvery)) show(false)
     },
-    end: () => show(true),
+    /** Shows the last state, and how long the work took. */
+    end: (): void => show(true),
   }
 }
 

@@ -84,11 +84,11 @@ const accept = (deps: LossDeps, loss: Loss): Promise<void> =>
 const acceptCut = async ({ pool, kafka, registry, catalogue }: LossDeps, loss: Loss): Promise<void> => {
   const { topic, partition, until } = loss
   await inTransaction(pool, async (connection) => {
-    if ((await lockCursor(connection, topic, partition)) !== until)
+    if ((await lockCursor(connection, loss)) !== until)
       throw new OperatorError(
         `integrity has decided more of ${placeOf(loss)} meanwhile: look again, "weir accept-loss"`,
       )
-    await insertAcceptedLoss(connection, topic, partition, loss)
+    await insertAcceptedLoss(connection, loss)
   })
   const schema = schemasByTopic(catalogue.all.values()).get(topic)
   const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), schema)

@@ -104,8 +104,8 @@ const misfitsOf = async (deps: LossDeps, stretches: readonly Stretch[]): Promise
     const decidedAt = new Map(there.map(({ offset, batch_id }) => [offset, batch_id]))
     const batchIds = submitted.map(({ batch }) => batch.batch_id)
     const verdicts = await findVerdicts(pool, batchIds)
-    const prunedBefore = await findPrunedBefore(pool, topic, partition)
-    const losses = await findAcceptedLosses(pool, topic, partition)
+    const prunedBefore = await findPrunedBefore(pool, { topic, partition })
+    const losses = await findAcceptedLosses(pool, { topic, partition })
     const misfits = submitted.filter(
       (one) => !isAcceptedLoss(one, losses) && !isTheDecided(one, decidedAt.get(one.offset), verdicts, prunedBefore),
     )

@@ -5,7 +5,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { subjectOf } from '#schemas/derive/names.js'
 import { OperatorError } from '../command/operator-error.js'
-import { persist } from '../command/until.js'
+import { insist } from '../command/until.js'
 
 // The registry itself works on one at a time; a few requests under way hide the time they take to travel.
 const atOnce = 4
@@ -89,8 +89,6 @@ const register = async (registry: Registry, subject: string, schema: unknown): P
     throw explain(error, subject)
   })
 }
-
-const insist = <T>(work: () => Promise<T>): Promise<T> => persist(work, () => true, { every: 400, tries: 4 })
 
 const explain = (error: unknown, subject: string): OperatorError => {
   const { status, name } = error as { status?: number; name?: string }

@@ -7,7 +7,7 @@ import { currentTableOf, database, logTableOf } from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { updateAnalysts } from '../access/analysts.js'
 import { OperatorError } from '../command/operator-error.js'
-import { persist } from '../command/until.js'
+import { insist } from '../command/until.js'
 
 export type TablesProvisioned = {
   statements: number
@@ -80,11 +80,7 @@ const findOutdated = async (clickhouse: ClickHouse, catalogue: Catalogue): Promi
 
 // ClickHouse replaces a view by exchanging two names: of two operators at once, one can find the other's half done.
 const run = (clickhouse: ClickHouse, statement: string): Promise<void> =>
-  persist(
-    () => clickhouse.command(statement),
-    () => true,
-    { every: 400, tries: 4 },
-  ).catch((error: unknown) => {
+  insist(() => clickhouse.command(statement)).catch((error: unknown) => {
     const [first = ''] = statement.split('\n')
     throw new OperatorError(`ClickHouse refuses "${first.replace(/ \($/, '')}": ${reasonOf(error)}`)
   })

@@ -1,3 +1,4 @@
+import { refuseOtherPartitions } from '#ledger/layout/check-layout.js'
 import { reasonOf } from '#platform/health/health.js'
 import { isPassing } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
@@ -24,10 +25,10 @@ export const provisionTopics = (
     const missing = declared.filter(({ name }) => !there.has(name))
     const present = declared.filter(({ name }) => there.has(name))
     // Before anything is made: a refusal leaves all as it was.
-    if (present.length > 0) refuseOtherCounts(present, countPartitions((await metadataOf(admin, present)).topics))
+    if (present.length > 0) refuseOtherPartitions(layout, countPartitions((await metadataOf(admin, present)).topics))
     await create(admin, missing, replication)
     const found = await waitForLeaders(admin, declared)
-    refuseOtherCounts(declared, countPartitions(found))
+    refuseOtherPartitions(layout, countPartitions(found))
     const altered = await alterTopicConfigs(admin, present, fewestCopies(found))
     return { topics: declared.length, created: missing.length, altered }
   })
@@ -55,16 +56,6 @@ const create = async (admin: Admin, topics: readonly Topic[], replication: numbe
     if (!first) throw error
     throw new OperatorError(`Kafka does not create ${first.topic} with ${replication} copies: ${reasonOf(first)}`)
   }
-}
-
-const refuseOtherCounts = (declared: readonly Topic[], found: ReadonlyMap<string, number>): void => {
-  const wrong = declared.filter(({ name, partitions }) => found.get(name) !== partitions)
-  if (wrong.length === 0) return
-  const list = wrong.map(({ name, partitions }) => `${name} has ${found.get(name) ?? 0} instead of ${partitions}`)
-  throw new OperatorError(
-    `the partition count of a topic cannot change, because versions are positions in it: ${list.join(', ')}. ` +
-      'Is KAFKA_BROKERS the right Kafka? To begin anew, empty Kafka, Postgres and ClickHouse together',
-  )
 }
 
 type Metadata = Awaited<ReturnType<Admin['fetchTopicMetadata']>>['topics']

@@ -1,13 +1,5 @@
 import type { Command } from 'commander'
-import {
-  type Cutoffs,
-  createRetention,
-  historyBefore,
-  interactionVerdictsBefore,
-  type PrunedCounts,
-  rejectionsBefore,
-  retriesBefore,
-} from '#ledger/retention.js'
+import * as retention from '#ledger/retention.js'
 import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { groupsOf, retentionOf } from '#schemas/derive/topics.js'
@@ -19,8 +11,8 @@ import { createProgress } from '../command/progress.js'
 import { examplesAnd, type Session } from '../command/session.js'
 
 type Options = { verdicts?: string; rejections?: string; history?: string; dryRun?: boolean; json?: boolean }
-type Pruned = PrunedCounts & ExpiredRows
-type Before = Cutoffs & { rejections: Date | undefined; history: Date | undefined }
+type Pruned = retention.PrunedCounts & ExpiredRows
+type Before = retention.Cutoffs & { rejections: Date | undefined; history: Date | undefined }
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -66,7 +58,7 @@ const run = async (options: Options, session: Session): Promise<void> => {
     const destination = createClickHouseDestination({ catalogue: session.catalogue, clickhouse })
     const found: Pruned = {
       ...(await destination.countExpired({ rejections, history })),
-      ...(await createRetention({ pool, committed }).count(before)),
+      ...(await retention.createRetention({ pool, committed }).count(before)),
     }
     if (options.dryRun) return found
     const total = Object.values(found).reduce((sum, count) => sum + count, 0)
@@ -74,7 +66,7 @@ const run = async (options: Options, session: Session): Promise<void> => {
     const onStep = (_: string, count: number): void => progress.advance(count)
     // The same code as in the services, which prune by the hour.
     const gone: Pruned = {
-      ...(await createRetention({ pool, committed, onStep }).prune(before)),
+      ...(await retention.createRetention({ pool, committed, onStep }).prune(before)),
       ...(await destination.prune({ rejections, history }, { onRows: progress.advance })),
     }
     progress.end()
@@ -89,16 +81,17 @@ const readCutoffs = (options: Options, { config, catalogue }: Session, now: numb
   const verdicts = options.verdicts ?? (isAll ? `${config.VERDICT_RETENTION_HOURS}h` : undefined)
   const days = options.rejections ?? (isAll ? `${config.REJECTION_RETENTION_DAYS}d` : undefined)
   const age = days === undefined ? undefined : readAge('--rejections', days)
-  const rejections = age === undefined ? undefined : rejectionsBefore(now, { REJECTION_RETENTION_DAYS: age / day })
+  const rejections =
+    age === undefined ? undefined : retention.rejectionsBefore(now, { REJECTION_RETENTION_DAYS: age / day })
   const lastUsed = verdicts === undefined ? undefined : new Date(now - readAge('--verdicts', verdicts))
   const configured = isAll ? config.HISTORY_DAYS : undefined
   const historyDays = options.history === undefined ? configured : readAge('--history', options.history) / day
   return {
     verdicts: lastUsed,
-    interactionVerdicts: lastUsed && interactionVerdictsBefore(now, lastUsed),
+    interactionVerdicts: lastUsed && retention.interactionVerdictsBefore(now, lastUsed),
     rejections,
-    history: historyBefore(now, { HISTORY_DAYS: historyDays }),
-    retries: rejections && retriesBefore(rejections, now, retentionOf(catalogue, rejectedTopic)),
+    history: retention.historyBefore(now, { HISTORY_DAYS: historyDays }),
+    retries: rejections && retention.retriesBefore(rejections, now, retentionOf(catalogue, rejectedTopic)),
   }
 }
 

@@ -1,22 +1,11 @@
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
 import { currentFeed, currentTable, logTable, rejectionsTable, waitingTable } from '#schemas/derive/clickhouse.js'
-import {
-  acceptedTopic,
-  currentFeedOf,
-  currentTableOf,
-  database,
-  logTableOf,
-  rejectedTopic,
-  rejectionsLog,
-  rejectionsView,
-  viewOf,
-  waitingLog,
-  waitingTopic,
-  waitingView,
-} from '#schemas/derive/names.js'
+import * as names from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { readName } from '../command/arguments.js'
+
+const { database } = names
 
 /** A table that can be made anew, and the topic that it comes from. */
 export type Table = {
@@ -49,16 +38,16 @@ type CurrentTable = {
 }
 
 /** The tables of these types; of all types where none is named. */
-export const tablesOf = (catalogue: Catalogue, names: readonly string[]): Table[] => {
+export const tablesOf = (catalogue: Catalogue, types: readonly string[]): Table[] => {
   const schemas = schemasByTopic(catalogue.all.values())
   const sourceOf = (topic: string): Source => ({ topic, schema: schemas.get(topic) as Table['schema'] })
   const all = [
-    ...[...catalogue.all.values()].map((type) => recordsOf(type, sourceOf(acceptedTopic(type.type)))),
-    rejectionsOf(sourceOf(rejectedTopic)),
-    waitingOf(sourceOf(waitingTopic)),
+    ...[...catalogue.all.values()].map((type) => recordsOf(type, sourceOf(names.acceptedTopic(type.type)))),
+    rejectionsOf(sourceOf(names.rejectedTopic)),
+    waitingOf(sourceOf(names.waitingTopic)),
   ]
   const known = all.map(({ name }) => name)
-  const wanted = names.map((name) => readName('type', name, known))
+  const wanted = types.map((name) => readName('type', name, known))
   return wanted.length === 0 ? all : all.filter(({ name }) => wanted.includes(name))
 }
 
@@ -67,31 +56,31 @@ type Source = Pick<Table, 'topic' | 'schema'>
 const recordsOf = (type: RecordType, source: Source): Table => ({
   ...source,
   name: type.type,
-  ...namesOf(viewOf(type.type), logTableOf(type.type)),
-  createRebuilt: logTable(type, rebuiltOf(logTableOf(type.type))),
+  ...namesOf(names.viewOf(type.type), names.logTableOf(type.type)),
+  createRebuilt: logTable(type, rebuiltOf(names.logTableOf(type.type))),
   key: `concat(org_id, '/', toString(\`${type.id}\`))`,
   decidedAt: 'accepted_at',
   current: hasVersions(type) ? currentOf(type) : undefined,
 })
 
 const currentOf = (type: RecordType): CurrentTable => {
-  const current = currentTableOf(type.type)
-  const feed = rebuiltOf(currentFeedOf(type.type))
+  const current = names.currentTableOf(type.type)
+  const feed = rebuiltOf(names.currentFeedOf(type.type))
   return {
     id: `org_id, \`${type.id}\``,
     name: `${database}.${current}`,
     rebuilt: `${database}.${rebuiltOf(current)}`,
     feed: `${database}.${feed}`,
     createRebuilt: currentTable(type, rebuiltOf(current)),
-    createFeed: currentFeed(type, { feed, log: rebuiltOf(logTableOf(type.type)), current: rebuiltOf(current) }),
+    createFeed: currentFeed(type, { feed, log: rebuiltOf(names.logTableOf(type.type)), current: rebuiltOf(current) }),
   }
 }
 
 const rejectionsOf = (source: Source): Table => ({
   ...source,
-  name: rejectionsView,
-  ...namesOf(rejectionsView, rejectionsLog),
-  createRebuilt: rejectionsTable(rebuiltOf(rejectionsLog)),
+  name: names.rejectionsView,
+  ...namesOf(names.rejectionsView, names.rejectionsLog),
+  createRebuilt: rejectionsTable(rebuiltOf(names.rejectionsLog)),
   // A message that was set aside has no organisation, and its time was chosen by a stranger: it may be any time at all.
   key: `if(org_id = '', toString(batch_id), concat(org_id, '/', toString(batch_id)))`,
   decidedAt: `if(org_id = '', toDateTime64(0, 3, 'UTC'), rejected_at)`,
@@ -100,9 +89,9 @@ const rejectionsOf = (source: Source): Table => ({
 
 const waitingOf = (source: Source): Table => ({
   ...source,
-  name: waitingView,
-  ...namesOf(waitingView, waitingLog),
-  createRebuilt: waitingTable(rebuiltOf(waitingLog)),
+  name: names.waitingView,
+  ...namesOf(names.waitingView, names.waitingLog),
+  createRebuilt: waitingTable(rebuiltOf(names.waitingLog)),
   key: `concat(org_id, '/', toString(id))`,
   decidedAt: 'changed_at',
   current: undefined,

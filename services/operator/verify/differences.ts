@@ -3,62 +3,53 @@ export const kinds = {
   verdict_missing: {
     means: 'a batch is decided, but its verdict is not stored: a look-up of its request does not know it',
     todo: 'restore integrity.verdicts from a backup; until then, do not let the batch be sent again under its key',
-    isMendable: false,
   },
   verdict_disagrees: {
     means: 'a stored verdict does not count as many records as its batch has',
     todo: 'somebody changed integrity.verdicts, or the log was replaced: compare with a backup',
-    isMendable: false,
   },
   wait_missing: {
     means: 'a record began to wait, but is not among those that wait or waited: it will never be decided',
     todo: 'let its uploader send it again; its row in integrity.waiting was removed by hand',
-    isMendable: false,
   },
   wait_disagrees: {
     means: 'integrity.waiting tells another end of a record that waited than the log and its verdict do',
     todo: 'the log is right; somebody changed integrity.waiting: compare with a backup',
-    isMendable: false,
   },
   event_missing: {
     means: 'a record was accepted, but its event is not on its topic',
     todo: 'weir verify --mend publishes it',
-    isMendable: true,
   },
   event_unfounded: {
     means: 'an event is on an accepted topic whose record was not accepted: somebody else writes there',
     todo: 'find the writer; upload the record again with its right values, or with is_deleted: the newer version wins',
-    isMendable: false,
   },
   event_turned_back: {
     means: 'the last event of a key on its topic is not its newest: readers of the topic see an old value',
     todo: 'weir verify --mend publishes the newest one again',
-    isMendable: true,
   },
   rejection_missing: {
     means: 'a record was refused, but that is not on weir.rejected',
     todo: 'weir verify --mend publishes it',
-    isMendable: true,
   },
   rejection_unfounded: {
     means: 'weir.rejected tells of a record that was not refused: somebody else writes there',
     todo: 'find the writer',
-    isMendable: false,
   },
   row_missing: {
     means: 'an event is on its topic and was handed to ClickHouse, but its row is not there',
     todo: 'weir rebuild analytics --type <type>',
-    isMendable: false,
   },
   rejection_row_missing: {
     means: 'rejections are on weir.rejected and were handed to ClickHouse, but are not all there',
     todo: 'weir rebuild analytics --type rejections',
-    isMendable: false,
   },
 } as const
 
 export type DifferenceKind = keyof typeof kinds
 export const allKinds = Object.keys(kinds) as DifferenceKind[]
+/** Those that `--mend` puts right. */
+export const mendable: readonly DifferenceKind[] = ['event_missing', 'event_turned_back', 'rejection_missing']
 
 /** One difference, as an example: where it is, in words that lead there. */
 type Difference = { kind: DifferenceKind; type: string; where: string; found: string }

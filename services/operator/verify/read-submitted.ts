@@ -47,8 +47,8 @@ export const readSubmitted = async (
     const verdicts = await decisions.verdicts(decided.map(({ batch }) => batch.batch_id))
     // Asked after the verdicts were read: a verdict that was pruned in between does not count as missing.
     const isShort = decided.some(({ batch }) => !verdicts.has(batch.batch_id))
-    const prunedBefore = isShort ? await decisions.prunedBefore(topic, partition) : undefined
-    const losses = isShort ? await decisions.acceptedLosses(topic, partition) : []
+    const prunedBefore = isShort ? await decisions.prunedBefore({ topic, partition }) : undefined
+    const losses = isShort ? await decisions.acceptedLosses({ topic, partition }) : []
     const isLost = (each: Submitted) => !verdicts.has(each.batch.batch_id) && isAcceptedLoss(each, losses)
     await checkDecidedAnew(subject, reader.one, { topic, partition }, decided, verdicts)
     const end = Math.min(cursor, stretches.find((each) => placeOf(each) === place)?.until ?? 0)

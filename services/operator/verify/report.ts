@@ -1,5 +1,5 @@
 import { type Column, toTable, wrap } from '../command/table.js'
-import { allKinds, type DifferenceKind, type Differences, kinds } from './differences.js'
+import { allKinds, type DifferenceKind, type Differences, kinds, mendable } from './differences.js'
 import type { Mended } from './mend.js'
 import type { Range, TypeCounts } from './subject.js'
 
@@ -14,7 +14,7 @@ export type Findings = {
 /** Whether nothing differs, apart from what was mended. */
 export const isClean = ({ differences, mended }: Findings): boolean =>
   mended && mended.lost.length === 0
-    ? allKinds.every((kind) => kinds[kind].isMendable || differences.total(kind) === 0)
+    ? allKinds.every((kind) => mendable.includes(kind) || differences.total(kind) === 0)
     : differences.total() === 0
 
 export const toJson = (findings: Findings): string => {
@@ -98,14 +98,14 @@ const remarkOf = {
 }
 
 const toLines = (kind: DifferenceKind, { counts, differences, mended }: Findings, width: number): string[] => {
-  const { means, isMendable } = kinds[kind]
+  const { means } = kinds[kind]
   const types = counts.map(({ type }) => type).filter((type) => differences.countOf(type, kind) > 0)
   const todo = kinds[kind].todo.replace('--type <type>', types.map((type) => `--type ${type}`).join(' '))
   const examples = differences.examples(kind)
   const more = differences.total(kind) - examples.length
   return [
     ...wrap(`${kind} (${differences.total(kind)}): ${means}`, width),
-    ...(mended && isMendable ? [] : wrap(`→ ${todo}`, width - 2).map((line) => `  ${line}`)),
+    ...(mended && mendable.includes(kind) ? [] : wrap(`→ ${todo}`, width - 2).map((line) => `  ${line}`)),
     ...examples.map(({ type, where, found }) => `  ${where.includes(type) ? '' : `${type}: `}${where}: ${found}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
     '',

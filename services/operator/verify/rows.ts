@@ -7,23 +7,35 @@ import { idOf, orgOf } from './key-states.js'
 /** The highest version of a record that stands in all of its tables: the log, and the table of the newest versions. */
 export type RowVersion = { org_id: string; id: string; version: number }
 
-/** What ClickHouse is asked. Large answers come in slices, because each slice is held whole. */
-export type Rows = {
-  /** The rows that were accepted since a moment; of one organisation, where one is named. */
-  since: (
-    type: RecordType,
-    since: { from: number; org: string | undefined; slices: number },
-  ) => AsyncIterable<RowVersion[]>
-  /** The rows of these keys, whenever they were accepted. */
-  ofKeys: (type: RecordType, keys: readonly string[]) => AsyncIterable<RowVersion[]>
-  /** How many rejections there are of each batch that was decided between two moments, by batch id. */
-  rejections: (type: RecordType, between: { from: number; to: number }) => Promise<ReadonlyMap<string, number>>
-}
+export type Rows = ReturnType<typeof createRows>
 
-export const createRows = (clickhouse: ClickHouse): Rows => ({
-  since: (type, options) => rowsSince(clickhouse, type, options),
-  ofKeys: (type, keys) => rowsOfKeys(clickhouse, type, keys),
-  rejections: async (type, between) => {
+/** What ClickHouse is asked. Large answers come in slices, because each slice is held whole. */
+export const createRows = (clickhouse: ClickHouse) => ({
+  /** The rows that were accepted since a moment; of one organisation, where one is named. */
+  since: async function* (
+    type: RecordType,
+    { from, org, slices }: { from: number; org: string | undefined; slices: number },
+  ): AsyncIterable<RowVersion[]> {
+    const inSlice = `cityHash64(${type.id}) % {slices:UInt32} = {slice:UInt32}`
+    const sql = newestInAll(
+      type,
+      `accepted_at >= fromUnixTimestamp64Milli({from:Int64}) and ${inSlice} and ({org:String} = '' or org_id = {org:String})`,
+    )
+    for (let slice = 0; slice < slices; slice++)
+      yield (await clickhouse.query<Answer>(sql, { from, slices, slice, org: org ?? '' })).map(toRow)
+  },
+  /** The rows of these keys, whenever they were accepted. */
+  ofKeys: async function* (type: RecordType, keys: readonly string[]): AsyncIterable<RowVersion[]> {
+    // Written into the statement, because a thousand ids are too long for an address: only what cannot be mistaken for SQL.
+    const safe = keys.filter((key) => orgPattern.test(orgOf(key)) && isUuid(idOf(key)))
+    for (let from = 0; from < safe.length; from += keysAtOnce) {
+      const pairs = safe.slice(from, from + keysAtOnce).map((key) => `('${orgOf(key)}','${idOf(key)}')`)
+      const rows = await clickhouse.query<Answer>(newestInAll(type, `(org_id, ${type.id}) in (${pairs.join(',')})`))
+      yield rows.map(toRow)
+    }
+  },
+  /** How many rejections there are of each batch that was decided between two moments, by batch id. */
+  rejections: async (type: RecordType, between: { from: number; to: number }): Promise<ReadonlyMap<string, number>> => {
     const rows = await clickhouse.query<{ batch_id: string; records: string }>(
       `select toString(batch_id) as batch_id, uniqExact(index) as records
        from ${database}.${rejectionsLog}
@@ -38,40 +50,8 @@ export const createRows = (clickhouse: ClickHouse): Rows => ({
 
 type Answer = { org_id: string; id: string; version: string }
 
-async function* rowsSince(
-  clickhouse: ClickHouse,
-  type: RecordType,
-  { from, org, slices }: Parameters<Rows['since']>[1],
-): AsyncIterable<RowVersion[]> {
-  for (let slice = 0; slice < slices; slice++) {
-    const rows = await clickhouse.query<Answer>(
-      newestInAll(
-        type,
-        `accepted_at >= fromUnixTimestamp64Milli({from:Int64}) and cityHash64(${type.id}) % {slices:UInt32} = {slice:UInt32}
-         and ({org:String} = '' or org_id = {org:String})`,
-      ),
-      { from, slices, slice, org: org ?? '' },
-    )
-    yield rows.map(toRow)
-  }
-}
-
 const keysAtOnce = 1000
 const orgPattern = /^[a-z0-9-]+$/
-
-async function* rowsOfKeys(
-  clickhouse: ClickHouse,
-  type: RecordType,
-  keys: readonly string[],
-): AsyncIterable<RowVersion[]> {
-  // Written into the statement, because a thousand ids are too long for an address: only what cannot be mistaken for SQL.
-  const safe = keys.filter((key) => orgPattern.test(orgOf(key)) && isUuid(idOf(key)))
-  for (let from = 0; from < safe.length; from += keysAtOnce) {
-    const pairs = safe.slice(from, from + keysAtOnce).map((key) => `('${orgOf(key)}','${idOf(key)}')`)
-    const rows = await clickhouse.query<Answer>(newestInAll(type, `(org_id, ${type.id}) in (${pairs.join(',')})`))
-    yield rows.map(toRow)
-  }
-}
 
 const newestInAll = (type: RecordType, where: string): string => {
   const tables = hasVersions(type) ? [logTableOf(type.type), currentTableOf(type.type)] : [logTableOf(type.type)]

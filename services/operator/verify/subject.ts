@@ -3,6 +3,7 @@ import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { Wait } from '#ledger/waiting/look-up.js'
 import type { Group } from '#platform/kafka/committed-offsets.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
+import type { TopicPartition } from '#platform/kafka/partitions.js'
 import type { Producer } from '#platform/kafka/producer.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import type { Registry } from '#platform/registry.js'
@@ -53,9 +54,9 @@ export type StoredDecisions = {
   /** What is known of the records of these batches that wait or waited. */
   waits: (batchIds: readonly string[]) => Promise<readonly Wait[]>
   /** The moment before which verdicts of a partition may have been pruned. */
-  prunedBefore: (topic: string, partition: number) => Promise<number | undefined>
+  prunedBefore: (at: TopicPartition) => Promise<number | undefined>
   /** The losses that operators have accepted in a partition. */
-  acceptedLosses: (topic: string, partition: number) => Promise<readonly AcceptedLoss[]>
+  acceptedLosses: (at: TopicPartition) => Promise<readonly AcceptedLoss[]>
 }
 
 /** From this moment on, and up to but without that one, in milliseconds; up to now where there is no `until`. */

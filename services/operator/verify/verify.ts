@@ -3,7 +3,7 @@ import { readLayout } from '#ledger/layout/check-layout.js'
 import { findVerdicts } from '#ledger/verdicts.js'
 import { findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
-import { placeOf } from '#platform/kafka/partitions.js'
+import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { acceptedTopic, integrityGroupOf, rejectedTopic, sinkGroupOf, submittedTopic } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
@@ -41,8 +41,8 @@ export const verify = async (
     cursors: () => findCursors(pool),
     verdicts: (batchIds: readonly string[]) => findVerdicts(pool, batchIds),
     waits: (batchIds: readonly string[]) => findWaitsOfBatches(pool, batchIds),
-    prunedBefore: (topic: string, partition: number) => findPrunedBefore(pool, topic, partition),
-    acceptedLosses: (topic: string, partition: number) => findAcceptedLosses(pool, topic, partition),
+    prunedBefore: (at: TopicPartition) => findPrunedBefore(pool, at),
+    acceptedLosses: (at: TopicPartition) => findAcceptedLosses(pool, at),
   }
   const layout = await readLayout(pool)
   const types = new Map(

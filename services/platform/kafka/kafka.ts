@@ -4,7 +4,6 @@ import kafkajs, {
   type ISocketFactory,
   type logCreator,
   logLevel,
-  PartitionAssigners,
   type SASLOptions,
 } from 'kafkajs'
 import { reasonOf } from '../health/health.js'
@@ -18,6 +17,7 @@ import { type Pulse, watchPulse } from './consumer-pulse.js'
 import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
 import { createPartitionWork } from './partition-work.js'
+import type { TopicPartition } from './partitions.js'
 import { createProducer, type Producer } from './producer.js'
 import type { StandIn } from './wire/fetch-answer.js'
 import { checkClient } from './wire/known-client.js'
@@ -32,9 +32,7 @@ export type { PartitionReader } from './wire/read-partition.js'
 export type { Received } from './wire/record-batch.js'
 
 /** What one fetch brought of one partition. */
-export type Fetch = {
-  topic: string
-  partition: number
+export type Fetch = TopicPartition & {
   messages: Received[]
   /** The message just before these, where `looksBack` asks for it and the log still has it. */
   before?: Received
@@ -56,7 +54,7 @@ export type ConsumeOptions = {
   topics: readonly string[]
   fromBeginning: boolean
   /** Where to begin, for a reader that wants a certain stretch; messages before that may be handed over too. */
-  startAt?: readonly { topic: string; partition: number; offset: number }[]
+  startAt?: readonly (TopicPartition & { offset: number })[]
   /** False for a reader that never continues where it stopped, such as the edge, which reads verdicts from now on. */
   commits?: boolean
   partitionsAtOnce?: number
@@ -70,23 +68,14 @@ export type ConsumeOptions = {
   /** Where it rejects, the partition waits a moment and is fetched again from there; the others go on. */
   onFetch: (fetch: Fetch) => Promise<void>
   /** Called when a fetch read on up to `next` and found no message. */
-  onNothing?: (read: { topic: string; partition: number; next: number }) => void
+  onNothing?: (read: TopicPartition & { next: number }) => void
   /** Called with all partitions that this consumer has, each time that they are assigned anew. */
-  onAssigned?: (assigned: { topic: string; partition: number }[]) => void
+  onAssigned?: (assigned: TopicPartition[]) => void
   crash: Crash
 }
 
-export type Kafka = {
-  createProducer: () => Promise<Producer>
-  consume: (options: ConsumeOptions) => Promise<Consumer>
-  /** Runs work that reads one partition by offsets, on connections of its own; it fails once `ms` have passed. */
-  withPartitionReader: <T>(
-    place: { topic: string; partition: number; ms: number },
-    work: (reader: PartitionReader) => Promise<T>,
-  ) => Promise<T>
-  /** Runs work with an admin connection that is closed afterwards. */
-  withAdmin: <T>(work: (admin: ReturnType<Client['admin']>) => Promise<T>) => Promise<T>
-}
+export type Kafka = ReturnType<typeof createKafka>
+type Admin = ReturnType<Client['admin']>
 
 // Also how long a killed member's partitions wait for another member.
 const usualSessionTimeout = 10_000
@@ -103,7 +92,7 @@ export const createKafka = (
     /** For tests: called when a message has been sent and is not acknowledged yet. */
     onProduceSent?: (() => void) | undefined
   },
-): Kafka => {
+) => {
   const open = createOpenSocket(deps.tls)
   const openWatched: OpenSocket = (options) => {
     const opened = open(options)
@@ -131,14 +120,21 @@ export const createKafka = (
     })
   return {
     // Each wire is a client of its own, with connections that no other shares: they can be cut off.
-    createProducer: () => createProducer(() => explained(openWire(clientWith, openWatched, deps.log))),
-    consume: (options) => explained(consume(client, deps.log, deps.sessionTimeout ?? usualSessionTimeout, options)),
-    withPartitionReader: (place, work) => explained(withPartitionReader(clientWith, open, place, work)),
-    withAdmin: (work) => explained(withAdmin(client, work)),
+    createProducer: (): Promise<Producer> =>
+      createProducer(() => explained(openWire(clientWith, openWatched, deps.log))),
+    consume: (options: ConsumeOptions): Promise<Consumer> =>
+      explained(consume(client, deps.log, deps.sessionTimeout ?? usualSessionTimeout, options)),
+    /** Runs work that reads one partition by offsets, on connections of its own; it fails once `ms` have passed. */
+    withPartitionReader: <T>(
+      place: TopicPartition & { ms: number },
+      work: (reader: PartitionReader) => Promise<T>,
+    ): Promise<T> => explained(withPartitionReader(clientWith, open, place, work)),
+    /** Runs work with an admin connection that is closed afterwards. */
+    withAdmin: <T>(work: (admin: Admin) => Promise<T>): Promise<T> => explained(withAdmin(client, work)),
   }
 }
 
-const withAdmin = async <T>(client: Client, work: (admin: ReturnType<Client['admin']>) => Promise<T>): Promise<T> => {
+const withAdmin = async <T>(client: Client, work: (admin: Admin) => Promise<T>): Promise<T> => {
   const admin = client.admin()
   await admin.connect()
   try {
@@ -193,8 +189,6 @@ const consume = async (
         adjustBrokers(config.cluster, { bytesPerFetch, longestWait, beforeGroupChange })
         return createAssigner(() => had)(config)
       },
-      // For groups in which a member of an earlier version is left, which knows only this one.
-      PartitionAssigners.roundRobin,
     ],
   })
   let isInGroup = false

@@ -1,8 +1,6 @@
 import type { Metrics } from '../health/metrics.js'
 import { placeOf, type TopicPartition } from './partitions.js'
 
-export type LagGauge = ReturnType<typeof createLagGauge>
-
 /** How many messages wait in each partition. One that moved to another process would otherwise be shown as it was, for ever. */
 export const createLagGauge = (metrics: Metrics, help: string) => {
   const gauge = metrics.gauge('consumer_lag', help, ['topic', 'partition'])

@@ -25,8 +25,10 @@ export const integer = <const More extends { default?: number; minimum?: number;
   more: More,
   description: string,
 ) => ({ type: 'integer', ...more, description }) as const
-export const string = <const More extends { default?: string }>(more: More, description: string) =>
-  ({ type: 'string', ...more, description }) as const
+export const string = <const More extends { default?: string; enum?: readonly string[] }>(
+  more: More,
+  description: string,
+) => ({ type: 'string', ...more, description }) as const
 
 /** The values that a schema reads: a variable that has a default or is required is always there. */
 export type ConfigOf<S extends ConfigSchema> = Readonly<

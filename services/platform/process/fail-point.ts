@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import type { ConfigSchema, ValuesOf } from './config.js'
+import { type ConfigSchema, integer, string, type ValuesOf } from './config.js'
 
 /** The rows of the crash table in docs/correctness.md: where a test can have a process killed. */
 const failPoints = [
@@ -21,24 +21,18 @@ const failPoints = [
 export type FailAt = (point: (typeof failPoints)[number]) => void
 
 export const failPointVariables = {
-  WEIR_FAILPOINT: {
-    type: 'string',
-    enum: failPoints,
-    description:
-      'for tests: where the process kills itself. A row of the crash table in [correctness.md](correctness.md)',
-  },
-  WEIR_FAILPOINT_PASS: {
-    type: 'integer',
-    minimum: 1,
-    default: 1,
-    description: 'for tests: which time, when it comes by there more than once',
-  },
-  WEIR_FAILPOINT_SIGNAL: {
-    type: 'string',
-    enum: ['SIGKILL', 'SIGSTOP'],
-    default: 'SIGKILL',
-    description: 'for tests: whether it is killed there, or falls asleep until somebody wakes it',
-  },
+  WEIR_FAILPOINT: string(
+    { enum: failPoints },
+    'for tests: where the process kills itself. A row of the crash table in [correctness.md](correctness.md)',
+  ),
+  WEIR_FAILPOINT_PASS: integer(
+    { minimum: 1, default: 1 },
+    'for tests: which time, when it comes by there more than once',
+  ),
+  WEIR_FAILPOINT_SIGNAL: string(
+    { enum: ['SIGKILL', 'SIGSTOP'], default: 'SIGKILL' },
+    'for tests: whether it is killed there, or falls asleep until somebody wakes it',
+  ),
 } as const satisfies ConfigSchema['properties']
 
 /** Ends the process on the spot, as a power cut would. In production no point is named, and this does nothing. */

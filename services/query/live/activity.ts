@@ -6,20 +6,8 @@ import type { VerdictEvent } from '#schemas/events.js'
 export type BucketCounts = { accepted: number; refused: number; waiting: number; interactions: number }
 
 /** One organisation's last 15 minutes, for as long as somebody watches. */
-export type Watch = {
-  /** The start of the bucket that is under way, in milliseconds. */
-  current: () => number
-  /** What was decided in the bucket that began then. */
-  at: (bucket: number) => BucketCounts
-  leave: () => void
-}
-
-export type Activity = {
-  /** To be called with each verdict; costs nothing for organisations that are not watched. */
-  note: (verdict: VerdictEvent) => void
-  /** Resolves once the history is there. */
-  watch: (orgId: string) => Promise<Watch>
-}
+export type Watch = Awaited<ReturnType<Activity['watch']>>
+export type Activity = ReturnType<typeof createActivity>
 
 /** What the stored verdicts tell. */
 export type DecidedHistory = {
@@ -37,11 +25,7 @@ const overlap = 10_000
 type Watched = { buckets: Map<number, BucketCounts>; watchers: number; liveSince: number; ready: Promise<void> }
 
 /** Counts verdicts for organisations that are watched; what was decided before comes from the stored verdicts. */
-export const createActivity = (deps: {
-  history: DecidedHistory
-  interactionType: string
-  now: () => number
-}): Activity => {
+export const createActivity = (deps: { history: DecidedHistory; interactionType: string; now: () => number }) => {
   const { history, now } = deps
   const watched = new Map<string, Watched>()
   // A verdict is published again when its batch comes again, and counts once.
@@ -94,7 +78,8 @@ export const createActivity = (deps: {
   }
 
   return {
-    note: (verdict) => {
+    /** To be called with each verdict; costs nothing for organisations that are not watched. */
+    note: (verdict: VerdictEvent): void => {
       const own = watched.get(verdict.org_id)
       // An older one was counted by the history, or was published again.
       if (!own || verdict.decided_at < own.liveSince) return
@@ -107,7 +92,8 @@ export const createActivity = (deps: {
       })
       forget(own)
     },
-    watch: async (orgId) => {
+    /** Resolves once the history is there. */
+    watch: async (orgId: string) => {
       const own = watched.get(orgId) ?? begin(orgId)
       own.watchers++
       let hasLeft = false
@@ -123,7 +109,13 @@ export const createActivity = (deps: {
         leave()
         throw error
       }
-      return { current: () => bucketOf(now()), at: (bucket) => own.buckets.get(bucket) ?? nothing, leave }
+      return {
+        /** The start of the bucket that is under way, in milliseconds. */
+        current: () => bucketOf(now()),
+        /** What was decided in the bucket that began then. */
+        at: (bucket: number): BucketCounts => own.buckets.get(bucket) ?? nothing,
+        leave,
+      }
     },
   }
 }

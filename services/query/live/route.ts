@@ -13,26 +13,21 @@ const showEvery = 1_000
 /** GET /v1/live: what is decided for an organisation, as server-sent events; first the last 15 minutes, then each five seconds. */
 export const addLive = (
   app: FastifyInstance,
-  {
-    catalogue,
-    activity,
-    streams,
-    consoleReads,
-  }: { catalogue: Catalogue; activity: Pick<Activity, 'watch'>; streams: Streams; consoleReads: Reads },
+  deps: { catalogue: Catalogue; activity: Pick<Activity, 'watch'>; streams: Streams; consoleReads: Reads },
 ): void => {
   const live = on(watchEndpoint, async (_asked, request, reply) => {
     const { orgId } = callerOf(request)
-    const watch = await consoleReads(orgId, () => activity.watch(orgId))
+    const watch = await deps.consoleReads(orgId, () => deps.activity.watch(orgId))
     if ('error' in watch) return watch
     let hasBegun = false
-    const answer = streams.open(request, reply, (stream) => {
+    const answer = deps.streams.open(request, reply, (stream) => {
       hasBegun = true
       show(watch, stream)
     })
     if (!hasBegun) watch.leave()
     return answer
   })
-  addEndpoints(app, catalogue, [live])
+  addEndpoints(app, deps.catalogue, [live])
 }
 
 const show = (watch: Watch, { send, onEnd }: EventStream): void => {

@@ -15,10 +15,7 @@ export type EventStream = {
   end: (reason: string) => void
 }
 
-export type Streams = {
-  /** Answers with a stream that stays open; it ends with the client, its key or scope, the edge, or where nothing is read. */
-  open: (request: FastifyRequest, reply: FastifyReply, begin: (stream: EventStream) => void) => FastifyReply
-}
+export type Streams = ReturnType<typeof addStreams>
 
 // Each is a connection and a little memory. A page has one or two; several tabs may be open.
 const mostOfKey = 4
@@ -31,7 +28,7 @@ const signOfLifeEvery = 10_000
 // A key that was revoked is forgotten by the edge at once, and asked for again here.
 const askForKeyEvery = 5_000
 
-export const addStreams = (app: FastifyInstance, deps: { findCaller: FindCaller; catalogue: Catalogue }): Streams => {
+export const addStreams = (app: FastifyInstance, deps: { findCaller: FindCaller; catalogue: Catalogue }) => {
   const open = new Map<object, { owner: string; end: (reason: string) => void }>()
   app.addHook('preClose', async () => {
     for (const { end } of open.values()) end('the server is about to stop')
@@ -50,7 +47,8 @@ export const addStreams = (app: FastifyInstance, deps: { findCaller: FindCaller;
   }
 
   return {
-    open: (request, reply, begin) => {
+    /** Answers with a stream that stays open; it ends with the client, its key or scope, the edge, or where nothing is read. */
+    open: (request: FastifyRequest, reply: FastifyReply, begin: (stream: EventStream) => void): FastifyReply => {
       const { keyId, orgId } = callerOf(request)
       const owner = keyId ?? orgId
       const own = [...open.values()].filter((each) => each.owner === owner).length

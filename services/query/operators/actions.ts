@@ -1,14 +1,5 @@
 import { Unavailable } from '#http/request-error.js'
-import {
-  type IssuedKey,
-  issueKey,
-  type Key,
-  listKeys,
-  type NewKey,
-  revokeKey,
-  rotateKey,
-  stateOf,
-} from '#ledger/keys.js'
+import * as ledger from '#ledger/keys.js'
 import { listOrgs, type OrgLimits, setOrgLimits } from '#ledger/organisations.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 
@@ -18,15 +9,15 @@ export type OperatorActions = ReturnType<typeof createOperatorActions>
 export const createOperatorActions = (pool: Pool) => ({
   organisations: () => listOrgs(pool).catch(unavailable),
   /** Of one organisation, or with null of all. */
-  keys: (org: string | null) => listKeys(pool, org).catch(unavailable),
-  issue: (wanted: Pick<NewKey, 'org' | 'scopes' | 'lifetime'>): Promise<IssuedKey> =>
-    issueKey(pool, wanted).catch(unavailable),
+  keys: (org: string | null) => ledger.listKeys(pool, org).catch(unavailable),
+  issue: (wanted: Pick<ledger.NewKey, 'org' | 'scopes' | 'lifetime'>): Promise<ledger.IssuedKey> =>
+    ledger.issueKey(pool, wanted).catch(unavailable),
   /** Undefined where there is no such key; a text where it cannot be replaced here. */
   rotate: (keyId: string, how: { grace: number; lifetime?: number | undefined }) =>
-    rotateKey(pool, keyId, how, mayBeRotated).catch((error: unknown) =>
-      error instanceof NotRotated ? error.answer : unavailable(error),
-    ),
-  revoke: (keyId: string) => revokeKey(pool, keyId).catch(unavailable),
+    ledger
+      .rotateKey(pool, keyId, how, mayBeRotated)
+      .catch((error: unknown) => (error instanceof NotRotated ? error.answer : unavailable(error))),
+  revoke: (keyId: string) => ledger.revokeKey(pool, keyId).catch(unavailable),
   setLimits: (org: string, limits: Partial<OrgLimits>) => setOrgLimits(pool, org, limits).catch(unavailable),
 })
 
@@ -39,9 +30,9 @@ class NotRotated extends Error {
   }
 }
 
-const mayBeRotated: (old: Key | undefined) => asserts old is Key = (old) => {
+const mayBeRotated: (old: ledger.Key | undefined) => asserts old is ledger.Key = (old) => {
   if (!old) throw new NotRotated()
-  const state = stateOf(old, new Date())
+  const state = ledger.stateOf(old, new Date())
   if (state !== 'active') throw new NotRotated({ problem: `this key is ${state}; issue a new one for ${old.org}` })
   // A passer-by who finds an operator's key open on a screen must not leave with a new one.
   if (old.is_operator)

@@ -5,14 +5,7 @@ import { requestError } from '#http/request-error.js'
 import { type Key, stateOf } from '#ledger/keys.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
-import {
-  issueKey,
-  limitOrganisation,
-  listKeys,
-  listOrganisations,
-  revokeKey,
-  rotateKey,
-} from '#schemas/endpoints/operators.js'
+import * as endpoints from '#schemas/endpoints/operators.js'
 import type { OperatorActions } from './actions.js'
 
 /** Organisations and keys, for operators. A key's text is shown once, in the answer that makes it. */
@@ -25,14 +18,14 @@ export const addOperators = (
   const note = (request: FastifyRequest, facts: object, done: string) =>
     request.log.info({ ...facts, by: callerOf(request).keyId, request_id: request.id }, done)
 
-  const organisations = on(listOrganisations, async () => ({ organisations: await actions.organisations() }))
+  const organisations = on(endpoints.listOrganisations, async () => ({ organisations: await actions.organisations() }))
 
-  const keys = on(listKeys, async ({ query }) => {
+  const keys = on(endpoints.listKeys, async ({ query }) => {
     const now = new Date(deps.now())
     return { keys: (await actions.keys(query.org ?? null)).map((key) => keyAnswer(key, now)) }
   })
 
-  const issue = on(issueKey, async ({ body: { org, scopes = null, expires_in_seconds } }, request, reply) => {
+  const issue = on(endpoints.issueKey, async ({ body: { org, scopes = null, expires_in_seconds } }, request, reply) => {
     if (scopes?.some((scope) => !knownScopes.includes(scope)))
       return { error: requestError(400, `there is an unknown scope; known are ${knownScopes.join(', ')}`) }
     const lifetime = msOf(expires_in_seconds) ?? null
@@ -42,7 +35,7 @@ export const addOperators = (
     return { key_id: made.keyId, key: made.key, org, scopes, expires_at: made.expires_at }
   })
 
-  const rotate = on(rotateKey, async ({ body, parameters: { key_id } }, request, reply) => {
+  const rotate = on(endpoints.rotateKey, async ({ body, parameters: { key_id } }, request, reply) => {
     const how = { grace: msOf(body.grace_seconds) ?? aDay, lifetime: msOf(body.expires_in_seconds) }
     const made = await actions.rotate(key_id, how)
     if (!made) return { error: noSuchKey }
@@ -60,7 +53,7 @@ export const addOperators = (
     }
   })
 
-  const revoke = on(revokeKey, async ({ parameters }, request) => {
+  const revoke = on(endpoints.revokeKey, async ({ parameters }, request) => {
     const revoked = await actions.revoke(parameters.key_id)
     if (!revoked) return { error: noSuchKey }
     const { key_id, org, revoked_at } = revoked
@@ -68,7 +61,7 @@ export const addOperators = (
     return { key_id, org, revoked_at }
   })
 
-  const limit = on(limitOrganisation, async ({ body, parameters: { org } }, request) => {
+  const limit = on(endpoints.limitOrganisation, async ({ body, parameters: { org } }, request) => {
     const limits = isOrg(org) ? await actions.setLimits(org, body) : undefined
     if (!limits) return { error: noSuchOrg }
     note(request, { org, ...limits }, 'limits set')

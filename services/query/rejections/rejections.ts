@@ -1,38 +1,24 @@
 import { Unavailable } from '#http/request-error.js'
-import { countOrdered, findOrder, type NewOrder, placeOrder, type StoredOrder } from '#ledger/retries/orders.js'
+import { countOrdered, findOrder, type NewOrder, placeOrder } from '#ledger/retries/orders.js'
 import type { Filter } from '#rejections/filter.js'
 import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
 import { planRetries, type RetryPlan, type Sources } from '#rejections/plan-retry.js'
-import { findQuality, type QualityDay } from '#rejections/quality.js'
+import { findQuality } from '#rejections/quality.js'
 import { findStates } from '#rejections/states.js'
-import { findGroups, type RejectionGroup } from '#rejections/summary.js'
+import { findGroups } from '#rejections/summary.js'
 import { type KnownRejection, skippedOf } from './answers.js'
 
 /** What the routes need to know and do about one organisation's rejections. */
-export type OwnRejections = {
-  list: (
-    org: string,
-    page: { filter: Filter; after?: RejectionPlace; limit: number },
-  ) => Promise<{ rejections: KnownRejection[]; isLast: boolean }>
-  groups: (org: string, filter: Filter, most: number) => Promise<RejectionGroup[]>
-  quality: (org: string, days: { from: string; to: string }) => Promise<QualityDay[]>
-  /** What would be submitted again, at most `limit`. */
-  plan: (org: string, filter: Filter, limit: number) => Promise<RetryPlan>
-  /** Whether so much of this organisation waits to be submitted that no more is taken. */
-  isBusy: (org: string) => Promise<boolean>
-  /** Claims what was planned, to be submitted in the background; does nothing where the order is there already. */
-  place: (order: NewOrder, plan: RetryPlan) => Promise<void>
-  findOrder: (org: string, orderId: string) => Promise<StoredOrder | undefined>
-}
+export type OwnRejections = ReturnType<typeof createOwnRejections>
 
 // A page has at most this many bytes of records: a record may have 64 KiB, and while a page is written nothing else is served.
 const pageBytes = 4 * 1024 * 1024
 const mostWaiting = 20_000
 
-export const createOwnRejections = (sources: Sources, onPlaced: () => void): OwnRejections => {
+export const createOwnRejections = (sources: Sources, onPlaced: () => void) => {
   const { pool, clickhouse } = sources
   return {
-    list: async (org, { filter, after, limit }) => {
+    list: async (org: string, { filter, after, limit }: { filter: Filter; after?: RejectionPlace; limit: number }) => {
       const found = await findRejections(
         clickhouse,
         { ...filter, org, ...(after && { after }) },
@@ -47,11 +33,15 @@ export const createOwnRejections = (sources: Sources, onPlaced: () => void): Own
       // A page that is full of bytes may be the last one too; then the next one is empty.
       return { rejections, isLast: found.length <= limit && bytes < pageBytes }
     },
-    groups: (org, filter, most) => findGroups(clickhouse, { ...filter, org }, most),
-    quality: (org, days) => findQuality(clickhouse, org, days),
-    plan: (org, filter, limit) => planRetries(sources, { ...filter, org }, { evenSuperseded: false, limit }),
-    isBusy: (org) => countOrdered(pool, org).then((count) => count >= mostWaiting, unavailable),
-    place: async (order, plan) => {
+    groups: (org: string, filter: Filter, most: number) => findGroups(clickhouse, { ...filter, org }, most),
+    quality: (org: string, days: { from: string; to: string }) => findQuality(clickhouse, org, days),
+    /** What would be submitted again, at most `limit`. */
+    plan: (org: string, filter: Filter, limit: number) =>
+      planRetries(sources, { ...filter, org }, { evenSuperseded: false, limit }),
+    /** Whether so much of this organisation waits to be submitted that no more is taken. */
+    isBusy: (org: string) => countOrdered(pool, org).then((count) => count >= mostWaiting, unavailable),
+    /** Claims what was planned, to be submitted in the background; does nothing where the order is there already. */
+    place: async (order: NewOrder, plan: RetryPlan): Promise<void> => {
       const claims = plan.jobs.flatMap(({ retryId, org, type, wanted }) =>
         wanted.map(({ batchId, index, rejectedAt }) => ({ retryId, org, type, batchId, index, rejectedAt })),
       )
@@ -63,7 +53,7 @@ export const createOwnRejections = (sources: Sources, onPlaced: () => void): Own
       await placeOrder(pool, order, claims, countsOf).catch(unavailable)
       onPlaced()
     },
-    findOrder: (org, orderId) => findOrder(pool, org, orderId).catch(unavailable),
+    findOrder: (org: string, orderId: string) => findOrder(pool, org, orderId).catch(unavailable),
   }
 }
 

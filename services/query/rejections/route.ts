@@ -4,13 +4,7 @@ import { keyConflict } from '#http/ids.js'
 import { callerOf } from '#http/request-context.js'
 import { type RequestError, requestError, tryLater } from '#http/request-error.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import {
-  listRejections,
-  lookUpRetry,
-  readQuality,
-  retryRejections,
-  summariseRejections,
-} from '#schemas/endpoints/rejections.js'
+import * as endpoints from '#schemas/endpoints/rejections.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reads } from '../reads.js'
 import { groupAnswer, orderAnswer, rejectionAnswer, skippedOf } from './answers.js'
@@ -30,7 +24,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
   const { rejections, reads } = deps
 
   const list = on(
-    listRejections,
+    endpoints.listRejections,
     async ({ query: { cursor: after, limit, ...named } }, request) => {
       const { orgId } = callerOf(request)
       const asked = { filter: toFilter(named), limit, ...(after && { after }) }
@@ -42,7 +36,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     { reads: { cursor: readPlace } },
   )
 
-  const summary = on(summariseRejections, async ({ query }, request) => {
+  const summary = on(endpoints.summariseRejections, async ({ query }, request) => {
     const { orgId } = callerOf(request)
     // One more than is shown tells whether there are more.
     const groups = await reads(orgId, () => rejections.groups(orgId, toFilter(query), mostGroups + 1))
@@ -50,7 +44,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     return { groups: groups.slice(0, mostGroups).map(groupAnswer), complete: groups.length <= mostGroups }
   })
 
-  const quality = on(readQuality, async ({ query }, request) => {
+  const quality = on(endpoints.readQuality, async ({ query }, request) => {
     const asked = toDays(query, deps.now())
     if ('problems' in asked) return { error: badRequest(asked.problems) }
     const { orgId } = callerOf(request)
@@ -58,7 +52,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     return 'error' in days ? days : { ...asked, days }
   })
 
-  const retry = on(retryRejections, async ({ body, sha256 }, request, reply) => {
+  const retry = on(endpoints.retryRejections, async ({ body, sha256 }, request, reply) => {
     const asked = toRetry(body)
     if ('problems' in asked) return { error: badRequest(asked.problems) }
     if (!sha256) throw new Error('a retry was read without its body')
@@ -94,7 +88,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     return answerNoted()
   })
 
-  const lookUp = on(lookUpRetry, async ({ parameters: { request_id: given } }, request) => {
+  const lookUp = on(endpoints.lookUpRetry, async ({ parameters: { request_id: given } }, request) => {
     const order = isUuid(given) ? await rejections.findOrder(callerOf(request).orgId, given.toLowerCase()) : undefined
     return order ? orderAnswer(order) : { error: absent }
   })

@@ -5,11 +5,7 @@ import type { Consumer, Kafka } from '#platform/kafka/kafka.js'
 import { within } from '#platform/process/within.js'
 import { createTail, type Tail } from './tail.js'
 
-export type Followers = {
-  /** Reads the end of a topic, until a minute after the last one has left. `onGone` is called where that ends before. */
-  follow: (topic: string, onGone?: () => void) => Promise<{ tail: Tail; leave: () => void }>
-  close: () => Promise<void>
-}
+export type Followers = ReturnType<typeof createFollowers>
 
 type Follower = {
   tail: Tail
@@ -30,7 +26,7 @@ const lingerMs = 60_000
 const bytesPerFetch = 1024 * 1024
 
 /** Reads topics for those who look at them, each in a consumer group of its own, which commits nothing. */
-export const createFollowers = ({ kafka, log }: { kafka: Kafka; log: Log }): Followers => {
+export const createFollowers = ({ kafka, log }: { kafka: Kafka; log: Log }) => {
   const followers = new Map<string, Follower>()
 
   const forget = (topic: string, follower: Follower): void => {
@@ -48,13 +44,11 @@ export const createFollowers = ({ kafka, log }: { kafka: Kafka; log: Log }): Fol
       log.warn({ err: error, topic }, 'a topic is no longer followed')
       forget(topic, follower)
     })
+    const caughtUp = opened.then((one) => one.caughtUp)
     const follower: Follower = {
       tail,
       watchers: 0,
-      ready: within(
-        readyWithin,
-        opened.then(({ caughtUp }) => caughtUp),
-      ),
+      ready: within(readyWithin, caughtUp),
       end: async () => (await opened).consumer.close(),
       onGone: new Set(),
       isOver: false,
@@ -100,7 +94,8 @@ export const createFollowers = ({ kafka, log }: { kafka: Kafka; log: Log }): Fol
   }
 
   return {
-    follow: async (topic, onGone = () => {}) => {
+    /** Reads the end of a topic, until a minute after the last one has left. `onGone` is called where that ends before. */
+    follow: async (topic: string, onGone: () => void = () => {}): Promise<{ tail: Tail; leave: () => void }> => {
       const known = followers.get(topic)
       if (!known && followers.size >= mostTopics)
         throw new Unavailable('so many topics are looked at that no other can be at the moment')
@@ -126,7 +121,7 @@ export const createFollowers = ({ kafka, log }: { kafka: Kafka; log: Log }): Fol
       }
       return { tail: follower.tail, leave }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await Promise.allSettled(
         [...followers.values()].map(async (follower) => {
           clearTimeout(follower.timer)

@@ -3,14 +3,7 @@ import type { Received } from '#platform/kafka/kafka.js'
 /** A message of a topic, where it lies. */
 export type TailMessage = Received & { partition: number }
 
-export type Tail = {
-  /** Adds messages of one partition, in their order. */
-  add: (partition: number, messages: readonly Received[]) => void
-  /** The last messages of an organisation that are still kept, oldest first. */
-  lastOf: (orgId: string, most: number) => TailMessage[]
-  /** Calls back with each message of an organisation that comes from now on; what is returned ends that. */
-  listen: (orgId: string, onMessage: (message: TailMessage) => void) => () => void
-}
+export type Tail = ReturnType<typeof createTail>
 
 // For a topic that somebody looks at, so much of its end is kept: of each organisation, and of all of them.
 const usual = { ofOne: 100, bytes: 8 * 1024 * 1024 }
@@ -18,7 +11,7 @@ const usual = { ofOne: 100, bytes: 8 * 1024 * 1024 }
 type Own = { messages: TailMessage[]; bytes: number }
 
 /** The end of a topic: the last messages of each organisation. Where they become too much, the one with the most loses some. */
-export const createTail = (bounds = usual): Tail => {
+export const createTail = (bounds = usual) => {
   const kept = new Map<string, Own>()
   let bytes = 0
   const listeners = new Map<string, Set<(message: TailMessage) => void>>()
@@ -46,7 +39,8 @@ export const createTail = (bounds = usual): Tail => {
   }
 
   return {
-    add: (partition, messages) => {
+    /** Adds messages of one partition, in their order. */
+    add: (partition: number, messages: readonly Received[]): void => {
       for (const one of messages) {
         const message = { ...one, partition }
         const orgId = orgOf(one.key)
@@ -54,12 +48,14 @@ export const createTail = (bounds = usual): Tail => {
         for (const listen of listeners.get(orgId) ?? []) listen(message)
       }
     },
-    lastOf: (orgId, most) =>
+    /** The last messages of an organisation that are still kept, oldest first. */
+    lastOf: (orgId: string, most: number): TailMessage[] =>
       [...(kept.get(orgId)?.messages ?? [])]
         // Partitions are read side by side; together they are shown in the order in which they were written.
         .sort((a, b) => a.timestamp - b.timestamp || a.offset - b.offset)
         .slice(-most),
-    listen: (orgId, onMessage) => {
+    /** Calls back with each message of an organisation that comes from now on; what is returned ends that. */
+    listen: (orgId: string, onMessage: (message: TailMessage) => void): (() => void) => {
       const own = listeners.get(orgId) ?? new Set()
       listeners.set(orgId, own.add(onMessage))
       return () => {

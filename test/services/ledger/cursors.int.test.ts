@@ -6,12 +6,12 @@ import { openMigratedDatabase } from '../../support/migrated-database.js'
 
 const { pool } = await openMigratedDatabase()
 const topic = 'weir.submitted.shops'
-const lock = (partition: number) => inTransaction(pool, (connection) => lockCursor(connection, topic, partition))
+const lock = (partition: number) => inTransaction(pool, (connection) => lockCursor(connection, { topic, partition }))
 
 it('is undefined where nothing was ever decided, and then where it was moved to', async () => {
   const first = await inTransaction(pool, async (connection) => {
-    const cursor = await lockCursor(connection, topic, 0)
-    await moveCursor(connection, topic, 0, 7)
+    const cursor = await lockCursor(connection, { topic, partition: 0 })
+    await moveCursor(connection, { topic, partition: 0 }, 7)
     return cursor
   })
   expect(first).toBeUndefined()
@@ -23,13 +23,13 @@ it('is held by one transaction at a time, also by two that come first at the sam
   const order: string[] = []
   let second: Promise<unknown> = Promise.resolve()
   await inTransaction(pool, async (connection) => {
-    await lockCursor(connection, topic, 1)
+    await lockCursor(connection, { topic, partition: 1 })
     second = lock(1).then((cursor) => order.push(`second finds ${cursor}`))
     await eventually(async () => {
       const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
       expect((await pool.query(waiting)).rows).toHaveLength(1)
     })
-    await moveCursor(connection, topic, 1, 3)
+    await moveCursor(connection, { topic, partition: 1 }, 3)
     order.push('first moves')
   })
   await second
@@ -37,7 +37,7 @@ it('is held by one transaction at a time, also by two that come first at the sam
 })
 
 it('is not made by pruning, which holds only cursors that are there', async () => {
-  const hold = (partition: number) => inTransaction(pool, (connection) => holdCursor(connection, topic, partition))
+  const hold = (partition: number) => inTransaction(pool, (connection) => holdCursor(connection, { topic, partition }))
   expect(await hold(2)).toBe(false)
   expect((await findCursors(pool)).has(`${topic}/2`)).toBe(false)
   await lock(2)
@@ -46,9 +46,9 @@ it('is not made by pruning, which holds only cursors that are there', async () =
 
 it('remembers the latest moment up to which verdicts were pruned, and a millisecond more', async () => {
   await lock(3)
-  expect(await findPrunedBefore(pool, topic, 3)).toBeUndefined()
+  expect(await findPrunedBefore(pool, { topic, partition: 3 })).toBeUndefined()
   for (const lastUsed of [2000, 1000]) {
-    await inTransaction(pool, (connection) => markPruned(connection, topic, 3, new Date(lastUsed)))
-    expect(await findPrunedBefore(pool, topic, 3)).toBe(2001)
+    await inTransaction(pool, (connection) => markPruned(connection, { topic, partition: 3 }, new Date(lastUsed)))
+    expect(await findPrunedBefore(pool, { topic, partition: 3 })).toBe(2001)
   }
 })

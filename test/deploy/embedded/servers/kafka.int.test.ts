@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -27,28 +18,6 @@ it('formats its log also for a cluster id that begins with a hyphen, as one in 6
   writeFileSync(join(dataDir, 'kafka/cluster-id'), '-CMnmPorol7nY5ncO1eNFA')
   await kafkaPart({ dataDir, port: 19_092 }).prepare?.(undisturbed)
   expect(existsSync(join(dataDir, 'kafka/log/meta.properties'))).toBe(true)
-})
-
-it('moves a log that was kept under a misread name to its place, but not that of another cluster', async () => {
-  const dataDir = join(above, 'wéir')
-  const misread = join(above, 'wÃ©ir/kafka')
-  const place = join(dataDir, 'kafka/log')
-  const { prepare } = kafkaPart({ dataDir, port: 19_092 })
-  await prepare?.(undisturbed)
-  expect(readdirSync(above)).toEqual(['wéir'])
-  const formatted = readFileSync(join(place, 'meta.properties'), 'utf8')
-
-  mkdirSync(misread, { recursive: true })
-  renameSync(place, join(misread, 'log'))
-  await prepare?.(undisturbed)
-  expect(readFileSync(join(place, 'meta.properties'), 'utf8')).toBe(formatted)
-  expect(readdirSync(misread)).toEqual([])
-
-  renameSync(place, join(misread, 'log'))
-  rmSync(dataDir, { recursive: true })
-  await prepare?.(undisturbed)
-  expect(readFileSync(join(place, 'meta.properties'), 'utf8')).not.toBe(formatted)
-  expect(readdirSync(misread)).toEqual(['log'])
 })
 
 it('takes its classes from the archive that the set-up made', async () => {
