@@ -70,11 +70,12 @@ export const findRetries = async (pool: Pool, places: readonly RejectionId[]): P
 
 /**
  * A request that rejections were claimed for and whose answer is not known; `wanted` in the order of the request. `isSent` where
- * an edge has begun to send it; `keyId` is the API key that it was ordered with, as far as that is known.
+ * an edge has begun to send it; `keyId` is the API key that it was ordered with, as far as that is known. `orderId` is null where an
+ * operator of an older version had begun to send it without an order.
  */
 export type Unanswered = {
   retryId: string
-  orderId: string
+  orderId: string | null
   evenSuperseded: boolean
   org: string
   type: string
@@ -84,7 +85,8 @@ export type Unanswered = {
 }
 
 /** Requests of operators' runs that have ended without their answer. */
-export const findUnanswered = (pool: Pool): Promise<Unanswered[]> => readUnanswered(pool, 'o.by_operator', [], 1e9)
+export const findUnanswered = (pool: Pool): Promise<Unanswered[]> =>
+  readUnanswered(pool, '(r.order_id is null or o.by_operator)', [], 1e9)
 
 /** The first requests that were ordered for an organisation and are not answered, in the order in which they are to be sent. */
 export const findOrdered = (pool: Pool, org: string, most: number): Promise<Unanswered[]> =>
@@ -117,6 +119,16 @@ const readUnanswered = async (
     ...row,
     wanted: row.wanted.map((one) => ({ ...one, rejectedAt: new Date(one.rejectedAt) })),
   }))
+}
+
+/** Puts requests that were begun without an order under one. They may have been sent: each is sent as it is, or given up as a whole. */
+export const adoptRetries = async (pool: Pool, orderId: string, retryIds: readonly string[]): Promise<void> => {
+  await pool.query(
+    `update integrity.retries
+    set order_id = $1, sent_at = coalesce(sent_at, claimed_at)
+    where retry_id = any ($2::uuid[]) and order_id is null and outcome is null`,
+    [orderId, retryIds],
+  )
 }
 
 /** What became so far of the rejections that were claimed for these requests. */

@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7'
-import { claimRetries, countOutcomes, type Unanswered } from '#ledger/retries/claims.js'
+import { adoptRetries, claimRetries, countOutcomes, type Unanswered } from '#ledger/retries/claims.js'
 import { placeOrder } from '#ledger/retries/orders.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Pool } from '#platform/postgres/postgres.js'
@@ -36,6 +36,10 @@ export const orderRetries = async (
     total.refused += refused
     total.givenUp += claimed - accepted - refused
   }
+
+  const left = createOrders(pool, unfinished, options)
+  for (const [org, some] of byOrg(unfinished.filter(({ orderId }) => orderId === null)))
+    await adoptRetries(pool, await left(org), retryIdsOf(some))
 
   const orderOf = createOrders(pool, jobs, options)
   // Without a check of what was overtaken, the order in which they are sent is all that keeps an older record behind a newer one.

@@ -1,7 +1,7 @@
-import { findUnanswered, type Unanswered } from '#ledger/retries/claims.js'
+import { findUnanswered, releaseRetries, type Unanswered } from '#ledger/retries/claims.js'
 import type { Filter } from '#rejections/filter.js'
 import { findRecords } from '#rejections/find-rejections.js'
-import { type Job, planRetries, type RetryPlan, type Sources } from '#rejections/plan-retry.js'
+import { findOvertaken, type Job, planRetries, type RetryPlan, type Sources } from '#rejections/plan-retry.js'
 
 /** What a run would do: `unfinished` is what an earlier run left, `jobs` what the filter means. */
 export type Prospect = Pick<RetryPlan, 'jobs' | 'superseded' | 'cannotBeRetried' | 'alreadyRetried'> & {
@@ -15,11 +15,16 @@ export type Prospect = Pick<RetryPlan, 'jobs' | 'superseded' | 'cannotBeRetried'
 export const prospectOf = async (
   sources: Sources,
   filter: Filter,
-  options: { evenSuperseded: boolean },
+  options: { evenSuperseded: boolean; dryRun: boolean },
 ): Promise<Prospect> => {
   const unfinished: Unanswered[] = []
   let gone = 0
   for (const one of await findUnanswered(sources.pool)) {
+    // Ordered ones the edges look at by themselves. One without an order was begun by an older version, and is given up where a record
+    // of it was accepted since: that record is superseded, and its others are retried like any.
+    const isGivenUp = one.orderId === null && !options.evenSuperseded && (await findOvertaken(sources, one)).size > 0
+    if (isGivenUp && !options.dryRun) await releaseRetries(sources.pool, one.retryId)
+    if (isGivenUp) continue
     const records = await findRecords(sources.clickhouse, one.org, one.wanted)
     if (records.size === one.wanted.length) unfinished.push(one)
     else gone += one.wanted.length

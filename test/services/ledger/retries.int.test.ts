@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import {
+  adoptRetries,
   claimRetries,
   countOutcomes,
+  findOrdered,
   findRetries,
   findUnanswered,
   rejectionName,
   releaseRetries,
   settleRetries,
 } from '#ledger/retries/claims.js'
-import { placeOrder } from '#ledger/retries/orders.js'
 import { alone } from '../../../services/operator/command/alone.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 
@@ -38,10 +39,7 @@ it('knows what was claimed without an answer, in its order, and what became of t
   const [first, second, third] = [candidates(3), candidates(1), candidates(2)]
   const retryId = randomUUID()
   const answered = randomUUID()
-  const placed = { orderId: randomUUID(), org: 'acme', keyId: null, bodySha256: Buffer.alloc(32) }
-  const counts = { matched: 3, submitted: 3, skipped: {} }
-  const operators = { evenSuperseded: false }
-  await placeOrder(pool, { ...placed, operators }, claimsOf(retryId, first), () => counts)
+  await claimRetries(pool, claimsOf(retryId, first))
   await claimRetries(pool, claimsOf(answered, third))
   const requestId = randomUUID()
   await settleRetries(pool, requestId, [
@@ -52,8 +50,6 @@ it('knows what was claimed without an answer, in its order, and what became of t
   const unanswered = await findUnanswered(pool)
   const order = first.map(({ batchId, index, rejectedAt }) => ({ batchId, index, rejectedAt }))
   expect(unanswered).toMatchObject([{ retryId, org: 'acme', type: 'offers', wanted: order }])
-  expect(await countOutcomes(pool, [retryId, answered])).toEqual({ accepted: 1, refused: 1, waiting: 3 })
-  expect(await countOutcomes(pool, [retryId])).toEqual({ accepted: 0, refused: 0, waiting: 3 })
   const retries = await findRetries(pool, [...first, ...second, ...third])
   expect(first.map((each) => retries.get(rejectionName(each))?.outcome)).toEqual([null, null, null])
   expect(second.map((each) => retries.get(rejectionName(each)))).toEqual([undefined])
@@ -76,4 +72,20 @@ it('lets one run at a time, and the next one after it has ended, however it did'
   })
   await expect(failing).rejects.toThrow('cut off')
   expect(await alone(pool, 'rejected retry', async () => 'done')).toBe('done')
+})
+
+it('puts under an order what an operator of an older version had begun to send without one', async () => {
+  await pool.query('truncate integrity.retries')
+  const [left, other] = [candidates(2), candidates(1)]
+  const [retryId, another, orderId, orderOfAnother] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  await claimRetries(pool, claimsOf(retryId, left))
+  await claimRetries(pool, claimsOf(another, other), orderOfAnother)
+  await adoptRetries(pool, orderId, [retryId, another])
+  // It may have been sent: from now on it is sent as it is, or given up as a whole.
+  expect(await findOrdered(pool, 'acme', 9)).toMatchObject([
+    { retryId, orderId, isSent: true, evenSuperseded: false, keyId: null },
+    { retryId: another, orderId: orderOfAnother, isSent: false },
+  ])
+  expect(await countOutcomes(pool, [retryId, another])).toEqual({ accepted: 0, refused: 0, waiting: 3 })
+  expect(await countOutcomes(pool, [retryId])).toEqual({ accepted: 0, refused: 0, waiting: 2 })
 })

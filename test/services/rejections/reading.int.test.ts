@@ -232,7 +232,7 @@ it('does not submit an older record again while a newer one of its id waits', as
   expect(plan).toMatchObject({ matched: 2, superseded: 1 })
   expect(plan.jobs.flatMap(({ wanted }) => wanted.map(({ index }) => index))).toEqual([1])
   const wanted = [0, 1].map((index) => ({ batchId: batch, index, rejectedAt: new Date(Date.UTC(2026, 2, 1)) }))
-  const request = { org, type: 'shops', orderId: randomUUID(), retryId: randomUUID(), evenSuperseded: false, wanted }
+  const request = { org, type: 'shops', orderId: null, retryId: randomUUID(), evenSuperseded: false, wanted }
   expect([...(await findOvertaken(sources, request))]).toEqual([`${batch}/0`])
 })
 

@@ -86,25 +86,29 @@ it('orders what is to be sent, waits until it is done, and says what came of it'
   expect(rows).toEqual([{ by_operator: true, even_superseded: false, submitted: 5 }])
 })
 
-it('watches what an earlier run had ordered', async () => {
+it('watches what an earlier run had ordered, and orders what one of an older version had begun without', async () => {
   const org = `left-${randomUUID()}`
-  const ordered = jobOf(org, 'shops', 2)
+  const [ordered, begun] = [jobOf(org, 'shops', 2), jobOf(org, 'offers', 1)]
   const stop = new AbortController()
   const { deps } = openRun({ signal: stop.signal })
   const stopped = orderRetries(deps, { jobs: [ordered], unfinished: [] }, options)
   while ((await findOrdered(pool, org, 9)).length === 0);
   stop.abort(new Error('stopped'))
   await expect(stopped).rejects.toThrow('stopped')
+  await claimRetries(
+    pool,
+    begun.wanted.map((each) => ({ ...each, retryId: begun.retryId, org, type: 'offers' })),
+  )
 
   const unfinished = (await findUnanswered(pool)).filter((one) => one.org === org)
-  expect(unfinished.map(({ retryId }) => retryId)).toEqual([ordered.retryId])
+  expect(unfinished.map(({ orderId }) => orderId === null)).toEqual([false, true])
   const working = workFor(org)
   const next = openRun()
   expect(await orderRetries(next.deps, { jobs: [], unfinished }, options)).toEqual({
-    ...{ accepted: 1, refused: 1, givenUp: 0, gone: 0 },
+    ...{ accepted: 2, refused: 1, givenUp: 0, gone: 0 },
   })
   await working.stop()
-  expect(next.run.done).toBe(2)
+  expect(next.run.done).toBe(3)
 })
 
 it('does not wait for ever where no edge is there, or none that sends what is ordered', async () => {
