@@ -27,10 +27,10 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    // Two files at a time, each worker with a whole system of its own for the journeys: three keep two cores no busier, and each
-    // journey takes half as long again. All projects share the workers: the journeys come first, and integration and unit tests fill
+    // Three files at a time, each worker with a whole system of its own for the journeys: while one waits, the others keep two cores
+    // busy. All projects share the workers: the journeys come first, and integration and unit tests fill
     // the time in which one of them is busy with the last.
-    maxWorkers: 2,
+    maxWorkers: 3,
     sequence: { sequencer: LightFirst },
     // A process for each file would load everything anew for each: 160 s in all, of 20 minutes.
     isolate: false,

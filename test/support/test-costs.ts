@@ -1,10 +1,11 @@
 import type { Reporter, TestModule } from 'vitest/node'
+import { isDeep } from './sized.js'
 
 /**
  * What a file may cost in processor time, in seconds, by its suffix: about half as much again as the dearest one does (attacks,
- * waiting-any-order, faults), because a machine that is busy with something else takes that much more for the same.
+ * page, faults), because a machine that is busy with something else takes that much more for the same. None in the deep tests.
  */
-const budgets: Readonly<Record<string, number>> = { unit: 45, int: 60, e2e: 400 }
+const budgets: Readonly<Record<string, number>> = { unit: 45, int: 60, e2e: 250 }
 const shown = 20
 
 type Cost = { file: string; project: string; clock: number; processor: number }
@@ -59,7 +60,7 @@ const slowestLines = (costs: readonly Cost[]): string[] => [
 
 const overBudget = (costs: readonly Cost[]): string[] =>
   costs.flatMap(({ project, processor, file }) => {
-    const budget = budgets[project]
+    const budget = isDeep ? undefined : budgets[project]
     return budget !== undefined && processor > budget
       ? [
           `OVER BUDGET: ${file} computed for ${processor.toFixed(1)} s, and ${project} tests may for ${budget} s: make it smaller, or move it to the deep tests (CONTRIBUTING.md)`,

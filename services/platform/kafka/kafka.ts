@@ -4,6 +4,7 @@ import kafkajs, {
   type ISocketFactory,
   type logCreator,
   logLevel,
+  PartitionAssigners,
   type SASLOptions,
 } from 'kafkajs'
 import { reasonOf } from '../health/health.js'
@@ -24,6 +25,7 @@ import { checkClient } from './wire/known-client.js'
 import { openWire } from './wire/open-wire.js'
 import { type PartitionReader, withPartitionReader } from './wire/read-partition.js'
 import type { Received } from './wire/record-batch.js'
+import { quietRequestQueues } from './wire/request-queue.js'
 import { createOpenSocket, type OpenSocket, orRefused } from './wire/socket.js'
 
 // Only this file, brokers.ts and wire/ know kafkajs. Each rule below prevents a loss or a repetition that kafkajs made in trials.
@@ -114,6 +116,7 @@ export const createKafka = (
     })
   const client = clientWith((options) => open(options).socket, deps.retries ?? 8)
   checkClient(client)
+  quietRequestQueues()
   const explained = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw orRefused(error, sasl !== undefined)
@@ -189,6 +192,8 @@ const consume = async (
         adjustBrokers(config.cluster, { bytesPerFetch, longestWait, beforeGroupChange })
         return createAssigner(() => had)(config)
       },
+      // For groups in which a member of an earlier version is left, which knows only this one.
+      PartitionAssigners.roundRobin,
     ],
   })
   let isInGroup = false

@@ -39,7 +39,7 @@ export const clusterOf = <C extends Cluster>(client: Client): C => {
   return made[create]?.({ metadataMaxAge: 300_000, allowAutoTopicCreation: false }) as C
 }
 
-const unlike = (what: string): Error => {
+export const unlike = (what: string): Error => {
   const { version } = createRequire(import.meta.url)('kafkajs/package.json') as { version: string }
   return new Error(
     `kafkajs ${version} is not made as ${knownVersion} is, which Weir uses from the inside (${what}): ` +
