@@ -1,8 +1,5 @@
 import { spawn } from 'node:child_process'
 
-/** For processes that use kafkajs: Nodes after 22 warn of a timer that it sets in the past, and let it fire at once, as all do. */
-export const withoutTimerWarning = '--disable-warning=TimeoutNegativeWarning'
-
 /** Runs Node with `args` in the foreground, then does what comes `afterwards`, and ends this process with the same exit code. */
 export function runNode(args, env = process.env, afterwards = async () => {}) {
   const child = spawn(process.execPath, args, { stdio: 'inherit', env })

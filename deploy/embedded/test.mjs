@@ -5,9 +5,6 @@ import { makeRunFolder } from '../../test/support/run-folder.mjs'
 import { runNode } from './run-node.mjs'
 import { setUp } from './setup/setup.mjs'
 
-// A Kafka that runs for minutes is not worth the optimising compiler: without it, starting one takes 6 s of a core, not 11.
-const lightJava = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
-
 // How long the partitions of a killed service wait for its successor: tests kill some fifty, and would wait 10 s each time.
 const sessionTimeout = '3000'
 
@@ -24,6 +21,6 @@ runNode(
     ...projects,
     ...process.argv.slice(2),
   ],
-  { JAVA_TOOL_OPTIONS: lightJava, KAFKA_SESSION_TIMEOUT_MS: sessionTimeout, ...process.env, TMPDIR: folder },
+  { KAFKA_SESSION_TIMEOUT_MS: sessionTimeout, ...process.env, TMPDIR: folder },
   remove,
 )

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npm run weir -- …`, or `weir …` after `npm link`: all commands. Standard output is theirs alone, since scripts read it.
 import { fileURLToPath } from 'node:url'
-import { runNode, withoutTimerWarning } from './run-node.mjs'
+import { runNode } from './run-node.mjs'
 import { runUploader, uploaderCommands } from './run-uploader.mjs'
 import { setUp } from './setup/setup.mjs'
 
@@ -24,7 +24,7 @@ async function runOperator() {
   const { variables, elsewhere } = findSystem(operatorSystem)
   const asksForHelp = words.length === 0 || words.includes('--help') || words.includes('-h')
   if (elsewhere && !asksForHelp) process.stderr.write(`weir: ${elsewhere}\n`)
-  runNode([withoutTimerWarning, fileURLToPath(built('services/operator/main.js')), ...words], {
+  runNode([fileURLToPath(built('services/operator/main.js')), ...words], {
     ...process.env,
     ...variables,
     ...withoutAddressFiles,

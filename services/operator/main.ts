@@ -1,9 +1,6 @@
 // The operator's commands, beside the path of a record: it prepares the parts, decides who may send, and looks after what came of it.
 import { pino } from 'pino'
 import { readConfigOrExit } from '#platform/process/config.js'
-import { catalogue } from '#schemas/catalogue.js'
-import { withParts } from './command/servers.js'
-import { toPasted } from './command/session.js'
 import { configSchema } from './config.js'
 import { runCommand } from './program.js'
 
@@ -16,11 +13,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 
 const failed = await runCommand(process.argv.slice(2), {
   config,
-  catalogue,
   log,
-  withParts: (names, work, options) => withParts({ config, log }, names, work, options),
   print: (text) => process.stdout.write(`${text}\n`),
-  note: (text) => process.stderr.write(`${toPasted(text, config.CALLED_AS)}\n`),
+  note: (text) => process.stderr.write(`${text}\n`),
   endWith: (exitCode) => {
     process.exitCode = exitCode
   },

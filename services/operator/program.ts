@@ -1,10 +1,12 @@
 import { Command, CommanderError } from 'commander'
 import { reasonOf } from '#platform/health/health.js'
+import { catalogue } from '#schemas/catalogue.js'
 import { addAnalysts } from './access/analysts.js'
 import { addKeysList, addKeysRevoke } from './access/keys.js'
 import { addKeysIssue, addKeysRotate } from './access/new-keys.js'
 import { addOrgs } from './access/orgs.js'
 import { OperatorError } from './command/operator-error.js'
+import { withParts } from './command/servers.js'
 import { examples, type Session, toPasted } from './command/session.js'
 import { addAcceptLoss } from './loss/accept-loss.js'
 import { addProvision } from './provision/provision.js'
@@ -19,8 +21,17 @@ import { addWaitingCancel } from './waiting/cancel.js'
 import { addWaitingList } from './waiting/list.js'
 import { addWaitingShow } from './waiting/show.js'
 
+/** Where a command's words come from and its output goes: a process, or a test. */
+type Surroundings = Omit<Session, 'catalogue' | 'withParts'>
+
 /** Runs one command; says what went wrong, and returns the exit code where the command failed. */
-export const runCommand = async (words: readonly string[], session: Session): Promise<number | undefined> => {
+export const runCommand = async (words: readonly string[], given: Surroundings): Promise<number | undefined> => {
+  const session: Session = {
+    ...given,
+    catalogue,
+    withParts: (names, work, options) => withParts(given, names, work, options),
+    note: (text) => given.note(toPasted(text, given.config.CALLED_AS)),
+  }
   try {
     await createProgram(session).parseAsync(words, { from: 'user' })
   } catch (error) {

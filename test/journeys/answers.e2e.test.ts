@@ -80,7 +80,7 @@ describe('an upload', () => {
     const race = async (counts: number[]) => {
       const key = { 'idempotency-key': randomUUID() }
       const bodies = counts.map(shops)
-      // A busy machine may be told to come back: nothing of that body was taken.
+      // On a busy machine the edge may answer 503, "come back": nothing of that body was taken.
       const settled = async (records: object[]): ReturnType<typeof uploader.upload> => {
         const answer = await uploader.upload('shops', records, key)
         if (answer.status !== 503) return answer

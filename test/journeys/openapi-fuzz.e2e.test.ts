@@ -77,7 +77,7 @@ it(`answers ${requests} generated requests as its document says, FUZZ_REQUESTS=$
 })
 
 /**
- * One organisation asks more at once than is read or decided for it at once: on a busy machine it is told to come back, and does.
+ * One organisation asks more at once than is read or decided for it at once: on a busy machine the edge answers 503, and it comes back.
  */
 const sendInTurn = async (request: FuzzedRequest, tries = 10) => {
   for (let left = tries; ; left--) {

@@ -24,7 +24,7 @@ const idsOf = async (org: Organisation): Promise<string[]> => {
   return (await analyst.query<{ id: string }>(query, { org: org.name })).map(({ id }) => id).sort()
 }
 
-/** Does one thing over and over until told to stop, without keeping a core busy. */
+/** Does one thing over and over until it is stopped, without keeping a core busy. */
 const keepDoing = (work: () => Promise<void>) => {
   let isStopped = false
   const done = (async () => {

@@ -1,8 +1,5 @@
 import { pino } from 'pino'
 import { readConfig } from '#platform/process/config.js'
-import { catalogue } from '#schemas/catalogue.js'
-import { withParts } from '../../services/operator/command/servers.js'
-import { toPasted } from '../../services/operator/command/session.js'
 import { configSchema } from '../../services/operator/config.js'
 import { runCommand } from '../../services/operator/program.js'
 
@@ -12,16 +9,13 @@ import { runCommand } from '../../services/operator/program.js'
  */
 export const runWeir = async (words: readonly string[], env: NodeJS.ProcessEnv) => {
   const config = readConfig(configSchema, env)
-  const log = pino({ level: 'silent' })
   const said: Record<'stdout' | 'stderr', string[]> = { stdout: [], stderr: [] }
   let exitCode = 0
   const failed = await runCommand(words, {
     config,
-    catalogue,
-    log,
-    withParts: (names, work, options) => withParts({ config, log }, names, work, options),
+    log: pino({ level: 'silent' }),
     print: (text) => said.stdout.push(text),
-    note: (text) => said.stderr.push(toPasted(text, config.CALLED_AS)),
+    note: (text) => said.stderr.push(text),
     endWith: (code) => {
       exitCode = code
     },

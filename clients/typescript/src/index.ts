@@ -10,17 +10,40 @@ import { WeirError } from './weir-error.js'
 
 export type { CallOptions, RetryNotice } from './call.js'
 export type { AwaitedRecord } from './endpoints.js'
-export type * from './interactions.js'
-export type * from './pages.js'
+export type {
+  InteractionFilter,
+  InteractionInWaiting,
+  Interactions,
+  InteractionTaken,
+  RecordInteraction,
+  RecordOptions,
+} from './interactions.js'
+export type { ListOptions, TimeGiven } from './pages.js'
 export type * from './record-types.js'
 export { recordTypes } from './record-types.js'
-export type * from './rejections.js'
-export type * from './requests.js'
+export type {
+  Quality,
+  QualityOfDay,
+  RejectedGroup,
+  RejectedRecord,
+  RejectionFilter,
+  RejectionRetry,
+  Rejections,
+  RetryOptions,
+} from './rejections.js'
+export type {
+  EndedWaiting,
+  MissingReference,
+  RefusedRecord,
+  RequestOutcome,
+  Requests,
+  WaitingForOthers,
+} from './requests.js'
 export type { SendRecordsOptions, SendResult } from './send.js'
 export { createIdGate, type IdGate, type IdTurn } from './under-way/id-gate.js'
 export { createInFlight, type InFlight, type InFlightPlace } from './under-way/in-flight.js'
-export type * from './upload.js'
-export type * from './waiting.js'
+export type { UploadOptions, UploadRefusal, UploadSummary, UploadWaiting } from './upload.js'
+export type { RecordInWaiting, WaitingFilter, WaitingRecords, WaitOptions } from './waiting.js'
 export { type RecordProblem, type UploadProgress, WeirError, type WeirErrorKind } from './weir-error.js'
 
 /** What can be done with records of one type. */
@@ -45,7 +68,7 @@ export type Weir = { readonly [Name in keyof RecordTypes]: Uploads<RecordTypes[N
   waiting: WaitingRecords
 }
 
-type WeirConfig = {
+export type WeirConfig = {
   /** Where Weir is, like `https://weir.example.com`. */
   url: string
   key: string
@@ -88,8 +111,12 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
 const readUrl = (given: string): string => {
   const refuse = (message: string) =>
     new WeirError('usage', message, "give createWeir the url of Weir, like { url: 'https://weir.example.com', key }")
-  if (!URL.canParse(given)) throw refuse(`${JSON.stringify(given)} is not a url`)
-  const url = new URL(given)
+  let url: URL
+  try {
+    url = new URL(given)
+  } catch {
+    throw refuse(`${JSON.stringify(given)} is not a url`)
+  }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse(`the url begins with ${url.protocol}`)
   if (url.username || url.password || url.search || url.hash)
     throw refuse('the url must have no user, query or fragment')

@@ -52,8 +52,10 @@ export const createClickHouseServer = ({ run, version, passwords, log }: Depende
 /** Opens the port and returns its number, which the system chooses for port 0; explains a busy port in words. */
 export const listen = (server: Server, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
-    const busy = new Error(`port ${port} on ${host} is in use: stop what listens there or set CLICKHOUSE_PORT`)
-    server.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE' ? busy : error))
+    const busy = `port ${port} on ${host} is in use: stop what listens there or set CLICKHOUSE_PORT`
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? new Error(busy) : error),
+    )
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
   })
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { packageRoot } from '#platform/process/package-root.js'
-import { withoutTimerWarning } from '../run-node.mjs'
 import { weirPassword } from '../servers/clickhouse.js'
 import { answersHttp } from '../servers/ports.js'
 import { logFileOf, sizeOf, tailOf } from '../supervision/log-file.js'
@@ -22,7 +21,7 @@ export const weirServices = (config: LauncherConfig): ProcessDefinition[] =>
     ...stop,
     port: config.ports[port],
     command: process.execPath,
-    args: [withoutTimerWarning, mainOf(name)],
+    args: [mainOf(name)],
     env: serviceEnvironment(config),
     isReady: () =>
       answersHttp(`${name === 'edge' ? edgeUrl(config) : `http://127.0.0.1:${config.ports[port]}`}/readyz`),
@@ -42,7 +41,7 @@ export const provision = (
   const definition = {
     name: 'provision',
     command: process.execPath,
-    args: [withoutTimerWarning, mainOf('operator'), ...words],
+    args: [mainOf('operator'), ...words],
     env: { ...serviceEnvironment(config), ...env },
   }
   const running = spawnNoted(definition, config.dataDir)

@@ -32,6 +32,7 @@ export const kafkaPart = (options: {
   const propertiesFile = join(home, 'server.properties')
   const java = javaCommand(process.env.JAVA_HOME)
   const classes = [
+    ...lightJava,
     ...javaOptions,
     ...archiveOptions('kafka'),
     // As a URL, in which blanks and letters beyond ASCII are escaped; a comma would begin the name of a second file.
@@ -45,7 +46,7 @@ export const kafkaPart = (options: {
     port,
     command: java,
     // An idle Kafka takes 350 MB; -Xmx leaves room for a few requests of the largest size.
-    args: ['-Xms256m', '-Xmx768m', ...lightJava, endAtDiskFault, ...classes, 'kafka.Kafka', propertiesFile],
+    args: ['-Xms256m', '-Xmx768m', endAtDiskFault, ...classes, 'kafka.Kafka', propertiesFile],
     env: { ...javaEnvironment, PATH: [join(packageRoot, 'deploy/embedded/servers'), process.env.PATH].join(delimiter) },
     prepare: async (signal) => {
       await mkdir(home, { recursive: true })

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { get as getPlain } from 'node:http'
 import { get as getSecure } from 'node:https'
@@ -30,24 +31,33 @@ const highest = 32_000
 // Onwards from a random place: another process that looks for ports at the same time looks elsewhere.
 let next = randomInt(lowest, highest)
 
-/** Ports that no process listens on right now. None is given twice by one process, unless it has asked for thousands. */
+/** Ports that no process listens on, and that no other process is given by this function for as long as this one lives. */
 export const freePorts = async (count: number): Promise<number[]> => {
   const ports: number[] = []
   while (ports.length < count) {
     const port = next
     next = port === highest ? lowest : port + 1
-    if (await isFree(port)) ports.push(port)
+    if (await claimPort(port)) ports.push(port)
   }
   return ports
 }
 
-const isFree = async (port: number): Promise<boolean> => {
+/**
+ * Takes a port for this process. Its server may start only minutes later: until then, the UDP port of the same number, which
+ * none of the servers uses, shows other processes that it is taken. The system gives it back when this process ends.
+ */
+export const claimPort = async (port: number): Promise<boolean> => {
+  const claim = createSocket('udp4')
   const server = createServer()
   try {
+    claim.bind({ port, address: '127.0.0.1', exclusive: true })
+    await once(claim, 'listening')
     await once(server.listen(port, '127.0.0.1'), 'listening')
   } catch {
+    claim.close()
     return false
   }
   await once(server.close(), 'close')
+  claim.unref()
   return true
 }

@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findJava, pomHash } from './java.mjs'
 import { partsDir, root, runTool, SetUpFailure } from './tool.mjs'
+import { refuseUnwritable } from './writable.mjs'
 
 const stamp = join(partsDir, 'classes-of')
 
@@ -35,9 +36,10 @@ function madeOf() {
 /** Somebody who may not write here runs what another person set up. */
 function mayWrite() {
   try {
-    accessSync(existsSync(partsDir) ? partsDir : root, constants.W_OK)
+    refuseUnwritable([partsDir])
     return true
-  } catch {
-    return false
+  } catch (error) {
+    if (error instanceof SetUpFailure) return false
+    throw error
   }
 }

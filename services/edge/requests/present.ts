@@ -18,15 +18,15 @@ export const presentOf = (verdict: VerdictEvent, waits: readonly Wait[]): Presen
   )
   const present = { ...verdict, refused: [...verdict.refused], waiting: [] as typeof verdict.waiting & object }
   const waited: Waited[] = []
-  for (const named of verdict.waiting ?? []) {
-    const { index, id } = named
+  for (const begun of verdict.waiting ?? []) {
+    const { index, id } = begun
     const wait = waitAt.get(index)
     if (wait?.state === 'waiting') present.waiting.push({ index, id, for: wait.missing, until: wait.until.getTime() })
     else if (wait) {
       waited.push({ index, id, state: wait.state, at: wait.changedAt.getTime() })
       if (wait.state === 'accepted') present.accepted += 1
       if (wait.state === 'refused') present.refused.push({ index, id, problems: wait.problems ?? [] })
-    } else present.waiting.push(named)
+    } else present.waiting.push(begun)
   }
   present.refused.sort((a, b) => a.index - b.index)
   return { ...present, waited }

@@ -46,5 +46,5 @@ export const persist = async <T>(
   return done.result
 }
 
-/** Does work a few times, whatever it fails with: of two operators who provision at once, one can be refused for a moment. */
+/** Does work up to four times, after any failure: of two operators who provision at once, one can be refused for a moment. */
 export const insist = <T>(work: () => Promise<T>): Promise<T> => persist(work, () => true, { every: 400, tries: 4 })

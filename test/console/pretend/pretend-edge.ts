@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { contentSecurityPolicy, serveSources } from './serve-sources.js'
@@ -293,31 +294,21 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     return json(404, { error: 'Not Found', message: 'there is nothing at this address' })
   }
 
-  const listen = async (at: number) => {
-    const server = createServer(
-      (request, response) =>
-        void answer(request, response).catch((error) => response.writeHead(500).end(String(error))),
-    )
-    await new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve))
-    return server
-  }
-  let server = await listen(port)
-  const taken = (server.address() as AddressInfo).port
+  const server = createServer(
+    (request, response) => void answer(request, response).catch((error) => response.writeHead(500).end(String(error))),
+  )
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   const stop = () => {
     const closed = new Promise((resolve) => server.close(resolve))
     server.closeAllConnections()
     return closed
   }
   return {
-    url: `http://127.0.0.1:${taken}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     world,
     waiting,
     days,
-    /** Nobody answers any more, until `restart`. */
     stop,
-    restart: async () => {
-      server = await listen(taken)
-    },
   }
 }
 

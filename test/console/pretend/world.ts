@@ -7,24 +7,11 @@ import { topicsOf } from '#schemas/derive/topics.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { Field } from '#schemas/field.js'
 import { createReferencesOf, type RecordType } from '#schemas/record.js'
+import type { Problem, Rejection } from '../../../clients/typescript/src/endpoints.js'
 
 // What the pretended edge knows and decides, in memory: the catalogue is the real one, and so are the checks of records.
 
-type Problem = { field: string | null; code: string; message: string }
-export type PretendRejection = {
-  rejection_id: string
-  org: string
-  type: string
-  id: string | null
-  index: number
-  request_id: string
-  batch_id: string
-  rejected_at: string
-  record: unknown
-  truncated: boolean
-  problems: Problem[]
-  state: string
-}
+type PretendRejection = Rejection & { org: string }
 type PretendRecord = {
   org: string
   type: string
