@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { failuresAtOnce } from './test/support/failures-at-once.js'
 import { skipReasons } from './test/support/skip-reasons.js'
 import { testCosts } from './test/support/test-costs.js'
 
@@ -34,7 +35,7 @@ export default defineConfig({
     sequence: { sequencer: LightFirst },
     // A process for each file would load everything anew for each: 160 s in all, of 20 minutes.
     isolate: false,
-    reporters: ['default', skipReasons, testCosts],
+    reporters: ['default', failuresAtOnce, skipReasons, testCosts],
     setupFiles: ['test/support/note-processor-time.ts'],
     projects: [
       // Milliseconds each. These bounds end what hangs: a machine that is busy with something else makes tests slow, never red.
