@@ -23,7 +23,7 @@ integrity --operation Write --topic weir.accepted. --resource-pattern-type prefi
 integrity --operation Write --topic weir.interactions --topic weir.rejected --topic weir.verdicts --topic weir.waiting
 integrity --operation Read --group weir-integrity --resource-pattern-type prefixed
 
-# The sink reads what was accepted, what was rejected and what waits; a message that nobody can read it sets aside on weir.rejected.
+# The sink reads what was accepted, what was rejected and what waits; a message that cannot be decoded is set aside on weir.rejected.
 sink --operation Read --topic weir.accepted. --resource-pattern-type prefixed
 sink --operation Read --topic weir.interactions --topic weir.rejected --topic weir.waiting
 sink --operation Write --topic weir.rejected

@@ -10,7 +10,7 @@ export const requestStatuses = ['accepted', 'partial', 'refused', 'pending', 'wa
 export const lookUpRequest = endpoint('GET', '/v1/requests/{request_id}', 'look-up-request', 'requests', {
   summary: 'What became of a request',
   about:
-    "The same answer as the upload's, at any time after; of an interaction, its verdict in the same form, by the `X-Request-Id` of its answer; of one that was sent again with its `Idempotency-Key`, the verdict that accepted it, or else the last. Records that waited are told as they stand now: `waiting` has those that still wait, `waited` what came of the others. Batches that are not decided yet are `pending`; one that may never have been submitted is a 500, and retrying it is safe.",
+    "The same answer as the upload's, at any time after; of an interaction, its verdict in the same form, by the `X-Request-Id` of its answer; of one that was sent again with its `Idempotency-Key`, the verdict that accepted it, or else the last. Records that waited are shown as they stand now: `waiting` has those that still wait, `waited` what came of the others. Batches that are not decided yet are `pending`; one that may never have been submitted is a 500, and retrying it is safe.",
   scope: readRequests,
   parameters: { request_id: v.uuid },
   passesOver: true,

@@ -88,7 +88,7 @@ export const listMissing = endpoint('GET', '/v1/waiting', 'list-missing', 'waiti
 export const listWaiting = endpoint('GET', '/v1/waiting/records', 'list-waiting', 'waiting', {
   summary: 'Your records that wait',
   about:
-    'One by one, the oldest first. What became of one that no longer waits is told by `GET /v1/requests/{request_id}`.',
+    'One by one, the oldest first. What became of one that no longer waits is shown by `GET /v1/requests/{request_id}`.',
   scope: readWaiting,
   query: { ...filter, cursor: v.cursor, limit: v.limitTo(1000, 100) },
   answers: answered('A page.', v.object({ records: v.list(waitingRecord), next_cursor: v.nextCursor })),

@@ -53,7 +53,7 @@ export const createFetchHandler = (deps: {
 
   return async (fetch) => {
     const tools = toolsOf.get(fetch.topic)
-    if (!tools) throw new Error(`nobody decides on ${fetch.topic}`)
+    if (!tools) throw new Error(`there is nothing that decides on ${fetch.topic}`)
     const { type, publish } = tools
     const { topic, partition } = fetch
     deps.figures.fetched(fetch)

@@ -39,7 +39,7 @@ export type WaitTools<One extends fence.Submitted> = {
 const nothingWaits: WaitTools<fence.Submitted> = {
   room: { of: async () => 0 },
   keep: () => {
-    throw new Error('nobody said how a record is kept')
+    throw new Error('it was not said how a record is kept')
   },
 }
 

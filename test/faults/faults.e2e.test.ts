@@ -41,8 +41,8 @@ const waitingRows: FailPointName[] = [
   'after-waiting-marked',
   'before-resume-sent',
   'after-resume-sent',
-  'before-waiting-told',
-  'after-waiting-told',
+  'before-waiting-published',
+  'after-waiting-published',
 ]
 
 it('has every fail point in one of its rows', () => {

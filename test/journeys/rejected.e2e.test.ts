@@ -276,7 +276,7 @@ it('says how it goes on when it is stopped with Ctrl-C, and the edge finishes wh
   expect(await retry(alone, '--all')).toMatchObject({ accepted: 0, resumed: 0, already_retried: 1 })
 })
 
-it('shows the bytes of a message that nobody could read, and says that it cannot be retried', async () => {
+it('shows the bytes of a message that could not be decoded, and says that it cannot be retried', async () => {
   const kafka = new Kafka({ brokers: system.env.KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING })
   const stranger = kafka.producer()
   await stranger.connect()

@@ -272,6 +272,6 @@ it('says that it cannot tell, with an exit code of its own', patiently, async ()
   ]) {
     const { exitCode, stderr } = await weir(...words)
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('it cannot be told')
+    expect(stderr).toContain('it cannot be said')
   }
 })

@@ -111,7 +111,7 @@ export const uploadAll = async <Item>(
     let isAnswered = false
     try {
       await turn.ready
-      // Nobody knows what becomes of a request that failed: later records with its ids must not overtake it.
+      // What becomes of a request that failed is not known: later records with its ids must not overtake it.
       if (failure) return
       const result = await send(batch.texts, place)
       isAnswered = true

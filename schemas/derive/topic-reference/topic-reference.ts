@@ -77,14 +77,14 @@ const wordsByTopic: Readonly<Record<string, { key: string; promises: string[] }>
     promises: [
       'A refusal is final: a record that is sent again later is decided anew, and has an event of its own.',
       'An event may come again, the same each time: take each pair of batch_id and index once.',
-      'A message of one of our topics that nobody can read is here too, with the code undecodable, an empty org_id and only the batch_id as its key.',
+      'A message of one of our topics that cannot be decoded is here too, with the code undecodable, an empty org_id and only the batch_id as its key.',
     ],
   },
   'weir.waiting': {
     key: '<org_id>/<id>',
     promises: [
       'Each change of what became of a waiting record is an event. Of those with one batch_id and index the one with the highest version says how it stands.',
-      'An event may come again, the same each time, and changes that follow each other closely may be told as one.',
+      'An event may come again, the same each time, and changes that follow each other closely may be published as one.',
     ],
   },
 }

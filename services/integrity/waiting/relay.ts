@@ -112,14 +112,14 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     if (now() < tellFrom) return 'nothing'
     const unpublished = await ledger.findUnpublished(pool, now() - tellAfter, mostPublished)
     if (unpublished.length === 0) return 'nothing'
-    failAt('before-waiting-told')
+    failAt('before-waiting-published')
     const messages = unpublished.map(({ event }): Message => {
       return { key: entityKey(event.org_id, event.id), value: deps.encodeWaiting(event) }
     })
     const queues = groupBy(messages, ({ key }) => partitionOf(key, deps.waitingPartitions))
     const deadline = performance.now() + sendWithin
     for (const [partition, queue] of queues) await deps.producer.send(waitingTopic, partition, queue, { deadline })
-    failAt('after-waiting-told')
+    failAt('after-waiting-published')
     await ledger.markPublished(pool, unpublished)
     if (unpublished.length === mostPublished) return 'some'
     tellFrom = now() + tellEvery

@@ -263,7 +263,7 @@ export type UnpublishedWait = WaitPlace & { event: WaitingEvent }
 /** At most `most` changes from before a moment that were not published yet, the oldest first. */
 export const findUnpublished = async (pool: Pool, before: number, most: number): Promise<UnpublishedWait[]> => {
   const { rows } = await pool.query<WaitingEvent & { place: number }>({
-    name: 'find-untold',
+    name: 'find-unpublished-waits',
     text: `
       select org_id, request_id, batch_id, change as version, type, request_index as index, id, state, missing,
         ${millisecondsOf('since')} as since, ${millisecondsOf('until')} as until,
@@ -281,7 +281,7 @@ export const findUnpublished = async (pool: Pool, before: number, most: number):
 export const markPublished = async (pool: Pool, published: readonly UnpublishedWait[]): Promise<void> => {
   if (published.length === 0) return
   await pool.query({
-    name: 'mark-waits-told',
+    name: 'mark-waits-published',
     text: `
       with told as (
         select w.batch_id, w.place

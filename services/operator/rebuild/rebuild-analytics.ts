@@ -29,7 +29,7 @@ const about = `
 Each table is filled beside the old one and exchanged with it when it is full:
 analysts see the old rows, then the new ones, and never a part. Uploads go on;
 what they bring meanwhile is in both. ClickHouse needs room for a second copy of
-the largest table. SKIPPED are messages that nobody can read. CARRIED are rows
+the largest table. SKIPPED are messages that cannot be decoded. CARRIED are rows
 that the topic no longer holds (interactions are kept there for a year,
 rejections and waiting for 90 days, a replaced version of a record for a week): they are
 taken over from the old table.`

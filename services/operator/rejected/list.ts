@@ -26,7 +26,7 @@ const calls = [
 ]
 const about = `
 A record that was retried and refused again is there twice: as "refused again", which is done with, and as a new
-rejection, which can be retried once more. Messages that nobody could read have the code undecodable and no
+rejection, which can be retried once more. Messages that could not be decoded have the code undecodable and no
 organisation. Read from ClickHouse, so a moment behind.`
 
 const list = async (options: Options, session: Session): Promise<void> => {

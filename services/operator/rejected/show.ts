@@ -65,7 +65,7 @@ const recordAsJson = ({ org, record, truncated }: Rejection) =>
 export const toShowText = (rejection: Rejection, retry: Retry | undefined): string =>
   [
     isSetAside(rejection)
-      ? `a message at ${rejection.id} that nobody could read`
+      ? `a message at ${rejection.id} that could not be decoded`
       : `${rejection.type} ${rejection.id ?? 'without an id'} of ${rejection.org}`,
     `  refused   ${rejection.rejectedAt.toISOString()}`,
     `  from      ${

@@ -34,7 +34,7 @@ export const addVerify = (program: Command, session: Session): void => {
         session.print(options.json ? toJson(findings) : toText(findings, session.width))
         if (!isClean(findings)) session.endWith(1)
       } catch (error) {
-        throw new OperatorError(`it cannot be told: ${reasonOf(error)}`, 2)
+        throw new OperatorError(`it cannot be said whether something differs: ${reasonOf(error)}`, 2)
       }
     })
 }
@@ -42,7 +42,7 @@ export const addVerify = (program: Command, session: Session): void => {
 const calls = ['verify', 'verify --since 7d --type shops --type offers', 'verify --org acme --mend']
 const about = `
 It reads and compares while the services run; what waits or is on its way is counted, and is no difference.
-Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 it could not be told.`
+Exit code: 0 nothing differs (or all of it was mended), 1 something differs, 2 that could not be found out.`
 
 const run = async (options: Options, session: Session): Promise<Findings> => {
   const { catalogue } = session

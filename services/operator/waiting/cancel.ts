@@ -10,7 +10,7 @@ type Options = WaitWords & { all?: boolean; dryRun?: boolean; yes?: boolean; jso
 
 export const addWaitingCancel = (waiting: Command, session: Session): void => {
   addWaitOptions(waiting.command('cancel'))
-    .description('end the waiting of records that nobody needs any more: they are neither accepted nor refused')
+    .description('end the waiting of records that are no longer needed: they are neither accepted nor refused')
     .option('--all', 'all that wait, of all organisations')
     .option('--dry-run', 'only say how many')
     .option('--yes', 'do not ask; needed where there is no terminal')

@@ -18,7 +18,7 @@ export const createSetAside = (deps: {
   metrics: Metrics
   log: Log
 }): SetAside => {
-  const count = deps.metrics.counter('set_aside_total', 'Messages that nobody can read, set aside.', ['topic'])
+  const count = deps.metrics.counter('set_aside_total', 'Messages that cannot be decoded, set aside.', ['topic'])
   return async (message) => {
     const { topic, partition, offset, reason } = message
     const aside = deps.toMessage(message)

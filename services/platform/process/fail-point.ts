@@ -13,8 +13,8 @@ const failPoints = [
   'after-waiting-marked',
   'before-resume-sent',
   'after-resume-sent',
-  'before-waiting-told',
-  'after-waiting-told',
+  'before-waiting-published',
+  'after-waiting-published',
   'after-clickhouse-insert',
 ] as const
 

@@ -98,7 +98,7 @@ export const createFollowers = ({ kafka, log }: { kafka: Kafka; log: Log }) => {
     follow: async (topic: string, onGone: () => void = () => {}): Promise<{ tail: Tail; leave: () => void }> => {
       const known = followers.get(topic)
       if (!known && followers.size >= mostTopics)
-        throw new Unavailable('so many topics are looked at that no other can be at the moment')
+        throw new Unavailable('too many topics are being read at the moment for another one')
       const follower = known ?? begin(topic)
       clearTimeout(follower.timer)
       follower.watchers++

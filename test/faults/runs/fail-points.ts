@@ -17,8 +17,8 @@ export const failPoints = {
   'after-waiting-marked': 'integrity',
   'before-resume-sent': 'integrity',
   'after-resume-sent': 'integrity',
-  'before-waiting-told': 'integrity',
-  'after-waiting-told': 'integrity',
+  'before-waiting-published': 'integrity',
+  'after-waiting-published': 'integrity',
   'after-clickhouse-insert': 'sink',
 } as const satisfies Record<string, keyof typeof instances>
 export type FailPointName = keyof typeof failPoints
@@ -33,8 +33,8 @@ const instances = {
 const relayPoints: readonly FailPointName[] = [
   'before-resume-sent',
   'after-resume-sent',
-  'before-waiting-told',
-  'after-waiting-told',
+  'before-waiting-published',
+  'after-waiting-published',
 ]
 
 const diesWithin = 90_000

@@ -102,7 +102,7 @@ const shopOf = (name: string, id: string): Planned => ({
 
 const spoilings: ((record: Record<string, unknown>) => Record<string, unknown>)[] = [
   ({ name: _, ...record }) => record,
-  (record) => ({ ...record, nmae: 'a field that nobody knows' }),
+  (record) => ({ ...record, nmae: 'a field that does not exist' }),
   (record) => ({ ...record, is_deleted: 'no' }),
 ]
 

@@ -397,7 +397,7 @@ it('is released by the second record that it waits for, also where its lane was 
   expect(await stateOf(batch)).toEqual(['accepted'])
 })
 
-it.each(['before-resume-sent', 'after-resume-sent', 'before-waiting-told', 'after-waiting-told'])(
+it.each(['before-resume-sent', 'after-resume-sent', 'before-waiting-published', 'after-waiting-published'])(
   'is released once, and told, by a relay that follows one that died %s',
   async (point) => {
     const { upload, relay, decide, turn, dies, told, until, stateOf } = newSystem()

@@ -25,7 +25,7 @@ it('redraws one line of a terminal, no wider than that', () => {
   expect(written[2]).toBe('\r\x1b[Kshops ████████████████████████ 2 000 of 2 000, 4.0 s\n')
 })
 
-it('writes a line now and then where nobody can redraw it', () => {
+it('writes a line now and then where it cannot be redrawn', () => {
   const { written, progress, pass } = runOn({})
   progress.advance(1)
   pass(5000)

@@ -13,7 +13,7 @@ describe('the list', () => {
     expect(table.split('\n')).toHaveLength(width < 140 ? 8 : 4)
   })
 
-  it('names a message that nobody could read by its batch, since it has no request', () =>
+  it('names a message that could not be decoded by its batch, since it has no request', () =>
     expect(toListTable(rows, 200, now)).toContain(rows[2]?.batchId))
 
   it('says whether each was retried, and counts its further codes', () => {

@@ -25,7 +25,7 @@ describe('what is shown of a rejection', () => {
     return toShowText(listed({ org: '', record, truncated, id, problems, type }), undefined)
   }
 
-  it('is bytes and place of a message that nobody could read', () => {
+  it('is bytes and place of a message that could not be decoded', () => {
     const text = setAside(Buffer.from('garbage {1}'))
     expect(text).toContain('weir.submitted.shops/3/12')
     expect(text).toContain('undecodable: no Avro')

@@ -74,7 +74,7 @@ it('expects nothing of a batch that repeats an earlier one', async () => {
   expect(system.countsOf(tag)).toMatchObject({ batches: 2, repeats: 1, accepted: 2 })
 })
 
-it('reads the batches of one organisation only, where one is named, and counts what nobody can read', async () => {
+it('reads the batches of one organisation only, where one is named, and counts what cannot be decoded', async () => {
   const system = createFakeSubject({ types: [tag], org: 'acme' })
   const ours = twoAndARefusal()
   const { topic, partition } = system.submit(tag, ours)

@@ -143,7 +143,7 @@ const create = (reader: PartitionReader) => {
   }
 }
 
-it('remembers what it found, asks for the newest twenty only, and passes over what nobody can read', async () => {
+it('remembers what it found, asks for the newest twenty only, and passes over what cannot be decoded', async () => {
   const log = [event(0, 0, Number.NaN), ...Array.from({ length: 30 }, (_, n) => event(n + 1, n, n))]
   const { find, asked } = create(readerOf(log, 31).reader)
   const sought = Array.from({ length: 30 }, (_, version) => ({ version, acceptedAt: version }))

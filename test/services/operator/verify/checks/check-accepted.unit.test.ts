@@ -158,7 +158,7 @@ describe('an old event after a newer one', () => {
   })
 })
 
-it('counts messages that nobody can read, and looks at one organisation where one is named', async () => {
+it('counts messages that cannot be decoded, and looks at one organisation where one is named', async () => {
   const system = oneBatch({ org: 'acme' })
   system.publish(system.upload('one', 'two'))
   system.append(accepted, 0, 'acme/x', Buffer.from('garbage'))

@@ -72,7 +72,7 @@ it('finds a rejection of a record that was accepted', async () => {
   expect(system.found()).toEqual([['rejection_unfounded', `weir.rejected/0@${offset}`, found]])
 })
 
-it('passes over other types, other organisations and messages that nobody can read', async () => {
+it('passes over other types, other organisations and messages that cannot be decoded', async () => {
   const system = oneBatch({ org: 'acme' })
   system.publishRejections(system.decided)
   system.rows.rejections.set(system.batchId, 2)
