@@ -10,6 +10,9 @@ import type { TestProject } from 'vitest/node'
 import { freePortVariables } from '../free-port-variables.js'
 import { startWholeSystem } from './whole-system.js'
 
+// On a busy machine integrity may be seconds behind, and the edge would turn away what a journey sends.
+const MAX_LAG_MS = '60000'
+
 declare module 'vitest' {
   interface ProvidedContext {
     /** Where a worker gets a system, which runs for as long as the worker stays connected. */
@@ -27,7 +30,7 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     worker.on('close', () => lines.close())
     const requests = lines[Symbol.asyncIterator]()
     const dataDir = await mkdtemp(join(tmpdir(), 'weir-system-'))
-    const env = await freePortVariables()
+    const env = { ...(await freePortVariables()), MAX_LAG_MS }
     const start = async () => {
       const { system, stop } = await startWholeSystem({ dataDir, env })
       worker.write(`${JSON.stringify({ system })}\n`)
