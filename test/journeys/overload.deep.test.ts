@@ -5,14 +5,18 @@ import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
 import { startEdge } from '../support/system/another-service.js'
 import { computed, pidOf } from '../support/system/processes.js'
-import { newOrganisation, system } from '../support/system/system.js'
+import { newOrganisation } from '../support/system/system.js'
 import { createUploader } from '../support/system/uploader.js'
 
-// More than integrity can decide, through two edges.
-const edge = await startEdge({})
-afterAll(edge.stop)
+// More than integrity can decide, through two edges that shed it as those of an operator do.
+const lag = { MAX_LAG_MS: '5000' }
+const [first, second] = [await startEdge(lag), await startEdge(lag)]
+afterAll(async () => {
+  await first.stop()
+  await second.stop()
+})
 const organisations = await Promise.all(['a', 'b', 'c', 'd'].map((name) => newOrganisation(`overload-${name}`)))
-const edges = [system.edgeUrl, edge.url]
+const edges = [first.url, second.url]
 const uploaders = organisations.flatMap(({ key }) => edges.map((url) => createUploader(url, key)))
 const recordsPerUpload = 1000
 
