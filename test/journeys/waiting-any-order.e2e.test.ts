@@ -15,7 +15,7 @@ import { untilQuiet } from '../support/system/groups.js'
 import { killServicesUntil } from '../support/system/processes.js'
 import { analyst, newOrganisation, operate, system } from '../support/system/system.js'
 
-const total = Number(process.env.WAITING_RECORDS ?? sized(800, 10_000))
+const total = Number(process.env.WAITING_RECORDS ?? sized(500, 10_000))
 const seed = 14
 const doomedFor = sized(5, 20)
 const patience = 900_000
@@ -142,7 +142,7 @@ it(`accepts each of ${total} records in random order once, whatever is killed`, 
   const old = (item: Item): Item => ({ ...item, record: { ...item.record, updated: '2026-01-01T00:00:00Z' } })
 
   let isOver = false
-  const kills = killServicesUntil(() => isOver, sized(2_000, 10_000))
+  const kills = killServicesUntil(() => isOver, sized(4_000, 10_000))
   try {
     const before = first.map((item) => (isRevised.has(item) ? old(item) : item))
     const { waited } = await sendAll(weir, toUploads(before, '24h'))

@@ -11,7 +11,7 @@ import { ConfigProblems, checkEdgeNetwork, type LauncherConfig, readConfig } fro
 import { unusableLine } from './data-folder.mjs'
 import { embeddedParts } from './embedded-parts.js'
 import { claimDataFolder, DataFolderInUse, noteAddresses } from './running-system.js'
-import { demoKeyFile, provision, weirServices } from './services.js'
+import { demoKeyFile, ownsAllParts, provision, weirServices } from './services.js'
 import { onStopSignal } from './stop-signals.js'
 
 /** Signals end the process at once until `leaveSignals` is called: from then on there is something to stop in good order. */
@@ -79,13 +79,18 @@ const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<vo
     process.once('exit', noteAddresses(config))
     const begun = Date.now()
     const parts = await embeddedParts(config)
-    // It waits for the parts by itself, and is loaded while they start.
-    const provisioned = provision(config)
-    provisioning = provisioned
-    // A part that cannot start is named first.
-    provisioned.done.catch(() => {})
+    const beginProvisioning = () => {
+      const provisioned = provision(config)
+      provisioning = provisioned
+      // A part that cannot start is named first.
+      provisioned.done.catch(() => {})
+      return provisioned
+    }
+    // It waits for our own parts by itself, and is loaded while they start. For those of others it does not wait for long, and that
+    // time begins when our own are there.
+    const early = ownsAllParts(config) ? beginProvisioning() : undefined
     await supervisor.start(parts)
-    const left = await provisioned.done
+    const left = await (early ?? beginProvisioning()).done
     for (const line of ['topics, schemas and tables are there', ...left]) say(`${'provision'.padEnd(10)} ${line}`)
     await supervisor.start(weirServices(config))
     const demoKey = (await readFile(demoKeyFile(config), 'utf8')).trim()

@@ -32,12 +32,10 @@ export const provision = (
   config: LauncherConfig,
   env: Record<string, string> = {},
 ): RunningProcess & { done: Promise<string[]> } => {
-  const own = new Set<string>(config.ownPorts)
   const logFile = logFileOf(config.dataDir, 'provision')
   const logFrom = sizeOf(logFile) ?? 0
-  const isOwn = ['KAFKA_PORT', 'REGISTRY_PORT', 'POSTGRES_PORT', 'CLICKHOUSE_PORT'].every((port) => own.has(port))
   // Our own parts take what they take, and the launcher says which one cannot start.
-  const words = ['provision', '--wait', isOwn ? '600s' : '60s', '--demo-key-file', demoKeyFile(config)]
+  const words = ['provision', '--wait', ownsAllParts(config) ? '600s' : '60s', '--demo-key-file', demoKeyFile(config)]
   const definition = {
     name: 'provision',
     command: process.execPath,
@@ -54,6 +52,12 @@ export const provision = (
   })
   return { ...running, done }
 }
+
+/** Whether none of the parts is somebody else's. */
+export const ownsAllParts = ({ ownPorts }: LauncherConfig): boolean =>
+  (['KAFKA_PORT', 'REGISTRY_PORT', 'POSTGRES_PORT', 'CLICKHOUSE_PORT'] as const).every((port) =>
+    ownPorts.includes(port),
+  )
 
 export const demoKeyFile = (config: LauncherConfig): string => join(config.dataDir, 'demo-key')
 
