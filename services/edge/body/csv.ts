@@ -38,7 +38,7 @@ const createReadNext = (
   header: readonly string[],
   { headerEnd, out }: { headerEnd: number; out: AvroBytes },
 ): ReadNext => {
-  const { readStraight, toRecord } = createCsvReader(type, header)
+  const { readStraight, toRecord, toJson } = createCsvReader(type, header)
   const isClean = createIsClean()
   const row = createRow()
   let line = headerEnd + 1
@@ -52,7 +52,9 @@ const createReadNext = (
       return refuseRow(`the line has ${cells(row.count)} where the header has ${header.length}`)
     // A NUL is for the validator to refuse.
     const isPlain = isClean(bytes) || !bytes.subarray(at, row.end).includes(0)
-    return (isPlain && readStraight(bytes, row, out)) || toEntry(toRecord(bytes, row))
+    return (
+      (isPlain && readStraight(bytes, row, out)) || toEntry(toRecord(bytes, row), () => Buffer.from(toJson(bytes, row)))
+    )
   }
 
   const readNext: ReadNext = (bytes, at, isLast, into) => {

@@ -54,6 +54,13 @@ export const createOpenNdjson = (type: RecordType, toEntry: ToEntry): OpenLines 
 
 const lineFeed = 0x0a
 
+/** The place after the last that is not blank. */
+const endOf = (line: Buffer): number => {
+  let end = line.length
+  while (end > 0 && (line[end - 1] as number) <= 0x20) end--
+  return end
+}
+
 /** The first place that is not blank, within one line. */
 const skipBlanks = (bytes: Buffer, from: number, end: number): number => {
   let at = from
@@ -72,7 +79,7 @@ const parseLine = (line: Buffer, toEntry: ToEntry): Entry => {
   try {
     const json: unknown = JSON.parse(text)
     const loss = lossOf(text, json, counts)
-    return loss ? unreadable(line, describeLossInLine(loss)) : toEntry(json)
+    return loss ? unreadable(line, describeLossInLine(loss)) : toEntry(json, () => line.subarray(0, endOf(line)))
   } catch {
     // JSON.parse's own message quotes the line; this one does not.
     return unreadable(line, `the line is not valid JSON: ${describeFaultInLine(text)}`)
