@@ -14,7 +14,8 @@ export {
   recordIn,
 } from './batch-bytes.js'
 export { createCsvReader } from './csv-reader.js'
-export { createReadUpload, type ReadUpload } from './json-upload.js'
+export { depthOf } from './json-bytes.js'
+export { createReadUpload, createSentRecords, type ReadUpload } from './json-upload.js'
 // A batch → as much of its records as a decision needs → accepted and rejected events.
 export { CutOff } from './plain-avro.js'
 export { createScanBatch, type ScannedBatch } from './scan-batch.js'

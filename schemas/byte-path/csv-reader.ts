@@ -47,6 +47,16 @@ export const createCsvReader = (type: RecordType, header: readonly string[]) => 
           return text === '' ? [] : [[name, typed(kind, text)]]
         }),
       ),
+    /** The same record as JSON, with its numbers as they stand in their cells. */
+    toJson: (csv: Buffer, row: CsvRow): string => {
+      const written = new Map<string, string>()
+      columns.forEach(({ name, kind }, n) => {
+        const text = cellAt(csv, row, n)
+        const value = typed(kind, text)
+        if (text !== '') written.set(name, typeof value === 'number' ? text : JSON.stringify(value))
+      })
+      return `{${Array.from(written, ([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
+    },
   }
 }
 

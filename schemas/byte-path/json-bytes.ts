@@ -71,6 +71,19 @@ export const skipValue = (json: Buffer, from: number, longest: number): number =
   return at
 }
 
+/** How deep objects and arrays are nested in a text that is valid JSON. */
+export const depthOf = (json: Buffer): number => {
+  let depth = 0
+  let deepest = 0
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at] as number
+    if (byte === codes.quote) at = closingQuote(json, at + 1, json.length)
+    else if (byte === codes.brace || byte === codes.bracket) deepest = Math.max(deepest, ++depth)
+    else if (byte === codes.closingBrace || byte === codes.closingBracket) depth--
+  }
+  return deepest
+}
+
 const closingQuote = (json: Buffer, from: number, end: number): number => {
   let at = from
   while (at < end && json[at] !== codes.quote) at += json[at] === codes.backslash ? 2 : 1

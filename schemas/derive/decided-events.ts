@@ -1,5 +1,6 @@
 import { type Decision, resumedOf } from '../decide.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch, SubmittedRecord } from '../events.js'
+import { asJson, writeJson } from '../json-text.js'
 import type { RecordType } from '../record.js'
 import { interactionRequestId } from '../uuid.js'
 import { versionOf } from '../version.js'
@@ -44,7 +45,7 @@ export const createEventsOf = (type: RecordType) => {
         index: requestIndex,
         id,
         problems,
-        record: byEdge.get(index)?.record ?? JSON.stringify(writeRecord(records.get(index) ?? {})),
+        record: byEdge.get(index)?.record ?? writeExactly(writeRecord(records.get(index) ?? {})),
         truncated: byEdge.get(index)?.truncated ?? false,
       }
     })
@@ -52,6 +53,14 @@ export const createEventsOf = (type: RecordType) => {
 
   return { accepted, rejected }
 }
+
+/** JSON of a record. JSON.stringify makes 0 of -0. */
+const writeExactly = (record: Record<string, unknown>): string =>
+  writeJson(
+    Object.fromEntries(
+      Object.entries(record).map(([name, value]) => [name, Object.is(value, -0) ? asJson('-0') : value]),
+    ),
+  )
 
 /** Where a record was submitted. `requestIndex` is said only of one that waited: of others its place in this batch tells it. */
 export type SubmittedAs = { requestId: string; batchId: string; requestIndex?: number }

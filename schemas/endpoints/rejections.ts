@@ -57,14 +57,15 @@ const counted = {
   request_id: v.uuid,
   status: v.oneOf(['running', 'done']),
   dry_run: v.flag(),
-  matched: v.count('rejections that the filter means'),
+  matched: v.count('rejections that the filter means; with a `cursor`, those behind it'),
   submitted: v.count('of these, how many are submitted again'),
   skipped: v.object({
     already_retried: v.count('retried before, or being retried'),
     accepted_since: v.count('a later record of the same id was accepted'),
     not_kept_whole: v.count('too large to be kept whole, or of no type that can be submitted'),
-    over_limit: v.count('more than `limit`: ask again for these'),
+    over_limit: v.count('not looked at, because `limit` was reached before: ask for these with `next_cursor`'),
   }),
+  next_cursor: v.nullable(v.text(), 'where to go on: `cursor` of the next call; null where all were looked at'),
 }
 const retryPlan = v.named('RetryPlan', counted)
 const retryOrder = v.named(
@@ -94,6 +95,7 @@ const retryOrder = v.named(
         matched: 3,
         submitted: 2,
         skipped: { already_retried: 1, accepted_since: 0, not_kept_whole: 0, over_limit: 0 },
+        next_cursor: null,
         waiting: 0,
         accepted: 2,
         refused: 0,
@@ -179,9 +181,10 @@ export const retryRejections = endpoint('POST', '/v1/rejections/retry', 'retry-r
       }),
       dry_run: v.byDefault(v.flag('only say what would be submitted'), false),
       limit: v.limitTo(10_000, 1000),
+      cursor: v.optional(v.text('`next_cursor` of the call before: go on behind what that one looked at')),
     }),
     example: { filter: { type: 'offers', code: 'unknown_reference' }, dry_run: true },
-    insteadOfQuery: 'filter, dry_run and limit stand in the body',
+    insteadOfQuery: 'filter, dry_run, limit and cursor stand in the body',
   },
   answers: {
     200: { about: 'A dry run: nothing was submitted.', schema: retryPlan },

@@ -108,7 +108,8 @@ export const cancelWaiting = endpoint('POST', '/v1/waiting/cancel', 'cancel-wait
     'They wait no longer.',
     v.object({
       cancelled: v.count('how many waited until now'),
-      complete: v.flag('false where there are more: the same request again goes on'),
+      left: v.count('how many of those that are meant still wait: more than one request cancels, or being decided'),
+      complete: v.flag('false where some are left: the same request again goes on'),
     }),
   ),
 })

@@ -219,6 +219,8 @@ create table integrity.retry_orders (
   by_operator boolean not null default false,
   -- Whether a record is sent even where a later one of the same id was accepted.
   even_superseded boolean not null default false,
+  -- Where the next order goes on, as the answer named it; null where all that matched was looked at.
+  next_cursor text,
   constraint retry_orders_pkey primary key (order_id)
 );
 create index retry_orders_ordered_at on integrity.retry_orders (ordered_at);

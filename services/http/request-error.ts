@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { writeJson as write } from '#schemas/json-text.js'
 import type { Problem } from '#schemas/problem.js'
 
 /** Why a request as a whole was not taken: a value, which `sendError` sends in the one shape that all errors have. */
@@ -16,7 +17,7 @@ export const tryLater = (status: number, message: string): RequestError => ({ st
 export class Unavailable extends Error {}
 
 /** JSON that ends in a newline: a terminal's prompt then stands on a line of its own. */
-export const writeJson = (payload: unknown): string => `${JSON.stringify(payload)}\n`
+export const writeJson = (payload: unknown): string => `${write(payload)}\n`
 
 export const sendError = (reply: FastifyReply, { status, message, headers, problems }: RequestError): FastifyReply =>
   reply

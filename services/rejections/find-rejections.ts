@@ -100,15 +100,19 @@ export const countByCode = async (
   return { total: all?.total ?? 0, byCode: Object.fromEntries(rows.map(({ name, rows }) => [name, rows])) }
 }
 
-/** How many rejections of each type are meant. */
-export const countByType = async (clickhouse: Reader, filter: Filter): Promise<Map<string, number>> => {
+/** How many rejections of each type are meant; of the type of `after`, those behind it. */
+export const countByType = async (
+  clickhouse: Reader,
+  filter: Filter,
+  after?: CandidatePlace & { type: string },
+): Promise<Map<string, number>> => {
   const { where, values } = whereOf(filter)
   const rows = await clickhouse.query<{ name: string; rows: number }>(
     `select type as name, toUInt32(count()) as rows
-    from ${database}.${rejectionsView}
-    where ${where}
+    from ${database}.${rejectionsLog} final
+    where ${where}${after ? ` and (type != {after_type:String} or ${behind})` : ''}
     group by name`,
-    values,
+    { ...values, ...(after && { after_type: after.type, ...behindValues(after) }) },
   )
   return new Map(rows.map(({ name, rows }) => [name, rows]))
 }
@@ -118,6 +122,8 @@ export type Candidate = RejectionId & {
   org: string
   type: string
   rejectedAt: Date
+  /** Its place in the submitted log. */
+  version: number
   truncated: boolean
   /** How large its record is: bytes, and JSON values at the most. */
   bytes: number
@@ -129,25 +135,33 @@ export type Candidate = RejectionId & {
   supersededBy: string | null
 }
 
-type CandidateRow = Omit<Candidate, 'type' | 'rejectedAt'> & { rejectedAt: string }
+type CandidateRow = Omit<Candidate, 'type' | 'rejectedAt' | 'version'> & { rejectedAt: string; version: string }
 
 /** Those that may be retried, in the order of the submitted log: sent in that order, the last write wins again. */
 export const findCandidates = (clickhouse: Reader, type: RecordType, filter: Filter): Promise<Candidate[]> =>
   readCandidates(clickhouse, type, filter, 'order by r.org_id, r.version')
 
-/** The same, but no more than `most` of them: those first that can be sent. */
+/** A place among the candidates of a type. */
+export type CandidatePlace = RejectionId & { version: number }
+
+/** The first `most` candidates of one organisation behind a place, in the order of the submitted log. */
 export const findSomeCandidates = (
   clickhouse: Reader,
   type: RecordType,
   filter: Filter,
-  most: number,
+  { most, after }: { most: number; after: CandidatePlace | undefined },
 ): Promise<Candidate[]> =>
-  readCandidates(
-    clickhouse,
-    type,
-    filter,
-    `order by superseded or truncated, r.org_id, r.version limit ${Math.floor(most)}`,
-  )
+  readCandidates(clickhouse, type, filter, `order by ${candidateOrder} limit ${Math.floor(most)}`, {
+    ...(after && { condition: behind, values: behindValues(after) }),
+  })
+
+const candidateOrder = 'r.version, r.batch_id, r.index'
+const behind = '(version, batch_id, index) > ({after_version:UInt64}, {after_batch:UUID}, {after_index:UInt32})'
+const behindValues = ({ version, batchId, index }: CandidatePlace) => ({
+  after_version: version,
+  after_batch: batchId,
+  after_index: index,
+})
 
 /** These rejections of one organisation, as they are by now. */
 export const findWanted = async (
@@ -158,7 +172,9 @@ export const findWanted = async (
 ): Promise<Candidate[]> => {
   const found: Candidate[] = []
   for (const { since, until, ...places } of inPieces(wanted))
-    found.push(...(await readCandidates(clickhouse, type, { org, since, until }, '', places)))
+    found.push(
+      ...(await readCandidates(clickhouse, type, { org, since, until }, '', { condition: atPlaces, values: places })),
+    )
   return found
 }
 
@@ -168,12 +184,12 @@ const readCandidates = async (
   type: RecordType,
   filter: Filter,
   orderAndLimit: string,
-  places?: Places,
+  more: { condition?: string; values?: Record<string, unknown> } = {},
 ): Promise<Candidate[]> => {
   const { where, values } = whereOf({ ...filter, type: type.type })
-  const rejections = `${database}.${rejectionsLog} final where ${where}${places ? ` and ${atPlaces}` : ''}`
+  const rejections = `${database}.${rejectionsLog} final where ${where} and ${more.condition ?? 'true'}`
   const rows = await clickhouse.query<CandidateRow>(
-    `select r.org_id as org, r.batch_id as batchId, r.index as index, r.rejected_at as rejectedAt,
+    `select r.org_id as org, r.batch_id as batchId, r.index as index, r.version as version, r.rejected_at as rejectedAt,
       r.truncated as truncated, r.bytes as bytes, r.values as values, newest.last_version > r.version as superseded,
       toString(newest.last_request) as supersededBy, toString(r.uuid) as id
     from (
@@ -191,10 +207,11 @@ const readCandidates = async (
       group by org_id, uuid
     ) as newest on newest.org_id = r.org_id and newest.uuid = r.uuid
     ${orderAndLimit}`,
-    { ...values, ...places },
+    { ...values, ...more.values },
   )
   return rows.map((row) => ({
     ...row,
+    version: Number(row.version),
     type: type.type,
     rejectedAt: readTime(row.rejectedAt),
     superseded: Boolean(row.superseded),

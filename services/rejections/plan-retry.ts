@@ -6,10 +6,12 @@ import { countReleased } from '#ledger/waiting/upkeep.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { database, logTableOf, submittedTopic } from '#schemas/derive/names.js'
+import type { RecordType } from '#schemas/record.js'
 import { keyedRequestId } from '#schemas/uuid.js'
 import type { Filter } from './filter.js'
 import {
   type Candidate,
+  type CandidatePlace,
   countByType,
   findCandidates,
   findSomeCandidates,
@@ -32,59 +34,105 @@ export type RetryPlan = {
   alreadyRetried: number
   /** Claimed by a run that is not done. */
   underWay: number
-  /** Left for a later call, because as many as `limit` allows were found before them. */
+  /** Left for a later call, which goes on at `next`. */
   overLimit: number
+  /** Undefined where all were looked at. */
+  next: RetryPlace | undefined
 }
 
-// Each is some 200 bytes that the edge reads for one call.
-const mostLookedAt = 20_000
+/** How far a plan has looked: at everything of the types before this one, and up to this place of it. */
+export type RetryPlace = CandidatePlace & { type: string }
 
-/** Without a `limit`, everything that can be sent is. */
+// No record has a version this low.
+const beginning = { version: 0, batchId: '00000000-0000-0000-0000-000000000000', index: 0 }
+
+// How many rejections are looked at for one call, and how many at a time: each is some 200 bytes that the edge reads.
+const usualBounds = { lookedAt: 100_000, atOnce: 20_000 }
+
+/** Without a `limit`, everything that can be sent is; with one, up to that many of one organisation's, from a place on. */
 export const planRetries = async (
-  { pool, clickhouse, catalogue }: Sources,
+  sources: Sources,
   filter: Filter,
-  options: { evenSuperseded: boolean; limit?: number },
+  options: { evenSuperseded: boolean; limit?: number; after?: RetryPlace | undefined },
+  bounds = usualBounds,
 ): Promise<RetryPlan> => {
+  const { clickhouse, catalogue } = sources
+  const { after } = options
   const plan: RetryPlan = {
-    jobs: [],
-    matched: 0,
-    superseded: 0,
-    cannotBeRetried: 0,
-    alreadyRetried: 0,
-    underWay: 0,
-    overLimit: 0,
+    ...{ jobs: [], matched: 0, superseded: 0, cannotBeRetried: 0, alreadyRetried: 0, underWay: 0, overLimit: 0 },
+    next: undefined,
+  }
+  const names = [...catalogue.all.keys()]
+  const types = [...catalogue.all.values()].slice(Math.max(0, names.indexOf(after?.type ?? '')))
+  const counts = await countByType(clickhouse, filter, after)
+  for (const [type, count] of counts) {
+    const isKnown = catalogue.all.has(type)
+    if (isKnown && !types.some((one) => one.type === type)) continue
+    plan.matched += count
+    if (!isKnown) plan.cannotBeRetried += count
   }
   let room = options.limit ?? Number.POSITIVE_INFINITY
-  const counts = await countByType(clickhouse, filter)
-  for (const [type, count] of counts) {
-    plan.matched += count
-    if (!catalogue.all.has(type)) plan.cannotBeRetried += count
-  }
-  for (const type of catalogue.all.values()) {
+  let lookedAt = 0
+  for (const type of types) {
     const count = counts.get(type.type) ?? 0
     if (count === 0) continue
-    const candidates = await behindWaiting(
-      pool,
-      type.type,
-      options.limit === undefined
-        ? await findCandidates(clickhouse, type, filter)
-        : await findSomeCandidates(clickhouse, type, filter, mostLookedAt),
-    )
-    const sorted = planRetry(candidates, await findRetries(pool, candidates), options)
-    const toSend = sorted.toSend.slice(0, room)
-    room -= toSend.length
-    plan.superseded += sorted.superseded
-    plan.cannotBeRetried += sorted.truncated
-    plan.alreadyRetried += sorted.alreadyRetried
-    const left = sorted.superseded + sorted.truncated + sorted.alreadyRetried
-    plan.underWay += candidates.length - sorted.toSend.length - left
-    plan.overLimit += sorted.toSend.length - toSend.length + Math.max(0, count - candidates.length)
+    if (room === 0 || lookedAt >= bounds.lookedAt) plan.next ??= { type: type.type, ...beginning }
+    if (plan.next) {
+      plan.overLimit += count
+      continue
+    }
+    const toSend: Candidate[] = []
+    let seen = 0
+    for await (const candidates of candidatesOf(sources, type, filter, { ...options, atOnce: bounds.atOnce })) {
+      const retries = await findRetries(sources.pool, candidates)
+      const all = planRetry(candidates, retries, options)
+      // Those behind the last one that there is room for are left for a later call.
+      const last =
+        all.toSend.length > room ? candidates.indexOf(all.toSend[room - 1] as Candidate) + 1 : candidates.length
+      const looked = candidates.slice(0, last)
+      const sorted = planRetry(looked, retries, options)
+      toSend.push(...sorted.toSend)
+      room -= sorted.toSend.length
+      seen += looked.length
+      lookedAt += looked.length
+      plan.superseded += sorted.superseded
+      plan.cannotBeRetried += sorted.truncated
+      plan.alreadyRetried += sorted.alreadyRetried
+      const left = sorted.superseded + sorted.truncated + sorted.alreadyRetried
+      plan.underWay += looked.length - sorted.toSend.length - left
+      const place = looked.at(-1)
+      if (seen < count && place && (room === 0 || lookedAt >= bounds.lookedAt)) {
+        plan.next = { type: type.type, version: place.version, batchId: place.batchId, index: place.index }
+        break
+      }
+    }
+    plan.overLimit += Math.max(0, count - seen)
     for (const wanted of cutIntoRequests(toSend, () => type.limit)) {
       // Ids that grow with time: what is planned first is sent first.
       plan.jobs.push({ retryId: uuidv7(), org: wanted[0]?.org ?? '', type: type.type, wanted })
     }
   }
   return plan
+}
+
+/** The rejections of a type that a filter means: all at once, or, where there is a limit, piece by piece from a place on. */
+async function* candidatesOf(
+  { pool, clickhouse }: Sources,
+  type: RecordType,
+  filter: Filter,
+  { limit, after, atOnce }: { limit?: number; after?: RetryPlace | undefined; atOnce: number },
+): AsyncGenerator<Candidate[]> {
+  if (limit === undefined) {
+    yield await behindWaiting(pool, type.type, await findCandidates(clickhouse, type, filter))
+    return
+  }
+  let place: CandidatePlace | undefined = after?.type === type.type ? after : undefined
+  for (;;) {
+    const found = await findSomeCandidates(clickhouse, type, filter, { most: atOnce, after: place })
+    if (found.length > 0) yield await behindWaiting(pool, type.type, found)
+    if (found.length < atOnce) return
+    place = found.at(-1)
+  }
 }
 
 export const uploadPath = (type: string): string => `/v1/data/${type}`

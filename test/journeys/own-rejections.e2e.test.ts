@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { branch } from '#schemas/records/branch.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
@@ -60,6 +61,9 @@ const listed = (org: Organisation, total: number, query = 'limit=1000') =>
     expect([status, body.rejections?.length]).toEqual([200, total])
     return body.rejections
   })
+/** An answer before it is parsed. */
+const textOf = async (org: Organisation, path: string): Promise<string> =>
+  (await fetch(`${system.edgeUrl}${path}`, { headers: { authorization: `Bearer ${org.key}` } })).text()
 const order = (uploader: Uploader, body: unknown, headers: Record<string, string> = {}) =>
   uploader.send<Order>('POST', '/v1/rejections/retry', JSON.stringify(body), headers)
 const finished = (uploader: Uploader, id: string) =>
@@ -236,6 +240,45 @@ it('does not undo an upload of a moment ago: what was overtaken is left out, and
   expect(rows).toEqual([{ name: 'newer' }])
   const later = await order(org.uploader, { filter: { type: 'offers' } })
   expect(later.body).toMatchObject({ submitted: 0, skipped: { accepted_since: 1, already_retried: 2 } })
+})
+
+it('keeps and submits again what was sent, also a number that no double holds', async () => {
+  const org = await newOrganisation('own-exact')
+  const { shop_id } = sampleOf(shop)
+  const ids = [randomUUID(), randomUUID(), randomUUID()]
+  const branchOf = (id = '') =>
+    JSON.stringify(sampleOf(branch, { branch_id: id, shop_id, is_deleted: false, latitude: 7 }))
+  const infinite = branchOf(ids[0]).replace('"latitude":7', '"latitude": 1e400')
+  const negativeZero = branchOf(ids[1]).replace('"latitude":7', '"latitude":-0')
+  const csv = `branch_id,shop_id,name,region,latitude\n${ids[2]},${shop_id},by CSV,GB,1e400\n`
+  // The first is refused by the edge, the second by integrity: its shop is not there yet.
+  const body = `{"records":[${infinite},${negativeZero}]}`
+  expect((await org.uploader.send('POST', '/v1/data/branches', body)).status).toBe(400)
+  const lined = await org.uploader.send('POST', '/v1/data/branches', csv, { 'content-type': 'text/csv' })
+  expect(lined.status).toBe(400)
+
+  await listed(org, 3)
+  const text = await textOf(org, '/v1/rejections')
+  for (const given of ['"latitude": 1e400', '"latitude":-0', '"latitude":1e400']) expect(text).toContain(given)
+  await org.uploader.upload('shops', [sampleOf(shop, { shop_id })])
+  const { body: placed } = await order(org.uploader, { filter: { type: 'branches' } })
+  expect(await finished(org.uploader, placed.request_id)).toMatchObject({ submitted: 3, accepted: 1, refused: 2 })
+  // The rejections of that retry, by an operator.
+  await listed(org, 5)
+  const { stdout } = await runWeir(['rejected', 'retry', '--org', org.name, '--all', '--json'], {
+    ...system.env,
+    EDGE_URL: system.edgeUrl,
+  })
+  expect(JSON.parse(stdout)).toMatchObject({ accepted: 0, refused: 2 })
+  const found = await eventually(async () => {
+    const rows = await analyst.query<{ id: string; latitude: string }>(
+      'select toString(branch_id) as id, toString(latitude) as latitude from weir.branches where org_id = {org:String}',
+      { org: org.name },
+    )
+    expect(rows).toHaveLength(1)
+    return rows
+  })
+  expect(found).toEqual([{ id: ids[1], latitude: '-0' }])
 })
 
 it('pages without skipping or doubling while more are refused', async () => {

@@ -169,9 +169,13 @@ describe('records that came too early', () => {
       expect(await look(first.body.request_id)).toMatchObject([{ data: { waited: [{ state: 'superseded' }] } }]),
     )
     const filter = JSON.stringify({ missing_type: 'shops', missing_id: late.shop_id })
-    expect((await stranger.send('POST', '/v1/waiting/cancel', filter)).body).toEqual({ cancelled: 0, complete: true })
+    expect((await stranger.send('POST', '/v1/waiting/cancel', filter)).body).toEqual({
+      cancelled: 0,
+      left: 0,
+      complete: true,
+    })
     expect(await stillWaiting()).toBe(1)
-    expect((await send('POST', '/v1/waiting/cancel', filter)).body).toEqual({ cancelled: 1, complete: true })
+    expect((await send('POST', '/v1/waiting/cancel', filter)).body).toEqual({ cancelled: 1, left: 0, complete: true })
     expect(await look(newer.body.request_id)).toMatchObject([
       { status: 207, data: { waited: [{ state: 'cancelled' }] } },
     ])

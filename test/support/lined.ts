@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { RecordType } from '#schemas/record.js'
-import { type LinedEntries, type OpenLines, readLines } from '../../services/edge/body/lines.js'
+import { type LinedEntries, type LinesRead, type OpenLines, readLines } from '../../services/edge/body/lines.js'
 
 /** A CSV row of these values; a cell stands in quotes where it must, or where `isQuoted` says so. */
 export const csvRow = (cells: readonly unknown[], isQuoted: (n: number) => boolean = () => false): string =>
@@ -28,7 +28,7 @@ export const readInPieces = async (
   body: Buffer,
   sizes: readonly number[] = [body.length],
 ): Promise<LinedEntries | { error: string }> => {
-  const into: LinedEntries = { entries: [], lines: [] }
+  const into: LinesRead = { entries: [], lines: [], passedOver: 0 }
   let rest: Buffer = Buffer.alloc(0)
   let opened: Exclude<ReturnType<OpenLines>, { error: unknown }>
   for (let at = 0, n = 0; ; n++) {
@@ -47,7 +47,7 @@ export const readInPieces = async (
       const options = { isLast, isEnough: () => false, pause: () => undefined }
       rest = rest.subarray(await readLines(opened.readNext, rest, from, options, into))
     }
-    if (isLast) return into
+    if (isLast) return { entries: into.entries, lines: into.lines }
   }
 }
 

@@ -163,7 +163,7 @@ export interface RetryPlan {
   request_id: string
   status: 'running' | 'done'
   dry_run: boolean
-  /** rejections that the filter means */
+  /** rejections that the filter means; with a `cursor`, those behind it */
   matched: number
   /** of these, how many are submitted again */
   submitted: number
@@ -174,16 +174,18 @@ export interface RetryPlan {
     accepted_since: number
     /** too large to be kept whole, or of no type that can be submitted */
     not_kept_whole: number
-    /** more than `limit`: ask again for these */
+    /** not looked at, because `limit` was reached before: ask for these with `next_cursor` */
     over_limit: number
   }
+  /** where to go on: `cursor` of the next call; null where all were looked at */
+  next_cursor: string | null
 }
 
 export interface RetryOrder {
   request_id: string
   status: 'running' | 'done'
   dry_run: boolean
-  /** rejections that the filter means */
+  /** rejections that the filter means; with a `cursor`, those behind it */
   matched: number
   /** of these, how many are submitted again */
   submitted: number
@@ -194,9 +196,11 @@ export interface RetryOrder {
     accepted_since: number
     /** too large to be kept whole, or of no type that can be submitted */
     not_kept_whole: number
-    /** more than `limit`: ask again for these */
+    /** not looked at, because `limit` was reached before: ask for these with `next_cursor` */
     over_limit: number
   }
+  /** where to go on: `cursor` of the next call; null where all were looked at */
+  next_cursor: string | null
   /** not decided yet */
   waiting: number
   /** accepted now */
@@ -567,6 +571,8 @@ export interface Endpoints {
       dry_run?: boolean | undefined
       /** how many at most */
       limit?: number | undefined
+      /** `next_cursor` of the call before: go on behind what that one looked at */
+      cursor?: string | undefined
     }
     answer: RetryPlan | RetryOrder
   }
@@ -638,7 +644,9 @@ export interface Endpoints {
     answer: {
       /** how many waited until now */
       cancelled: number
-      /** false where there are more: the same request again goes on */
+      /** how many of those that are meant still wait: more than one request cancels, or being decided */
+      left: number
+      /** false where some are left: the same request again goes on */
       complete: boolean
     }
   }

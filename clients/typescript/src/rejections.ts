@@ -30,6 +30,8 @@ export type RetryOptions = CallOptions & {
   dryRun?: boolean | undefined
   /** How many at the most; 1000 unless said. */
   limit?: number | undefined
+  /** `next_cursor` of the call before: go on behind what that one looked at. */
+  cursor?: string | undefined
   idempotencyKey?: string | undefined
 }
 
@@ -48,8 +50,8 @@ export const createRejections = (call: Call): Rejections => ({
     const { json } = await call({ method: 'GET', path: `/v1/rejections/summary${queryOf(filter)}` }, options)
     return (json as AnswerTo<'GET /v1/rejections/summary'>).groups
   },
-  retry: async (filter, { dryRun, limit, idempotencyKey = dryRun ? undefined : newKey(), ...options } = {}) => {
-    const body = JSON.stringify({ filter, dry_run: dryRun, limit })
+  retry: async (filter, { dryRun, limit, cursor, idempotencyKey = dryRun ? undefined : newKey(), ...options } = {}) => {
+    const body = JSON.stringify({ filter, dry_run: dryRun, limit, cursor })
     const { json } = await call({ method: 'POST', path: '/v1/rejections/retry', body, idempotencyKey }, options)
     return json as RejectionRetry
   },

@@ -1,6 +1,7 @@
 import type { Call, CallOptions } from './call.js'
 import type { AnswerTo, AwaitedRecord, Endpoints, WaitingRecord } from './endpoints.js'
 import { eachOf, type ListOptions, queryOf } from './pages.js'
+import { WeirError } from './weir-error.js'
 
 /** What becomes of records that refer to something that is not there yet. */
 export type WaitOptions = {
@@ -35,14 +36,27 @@ export const createWaiting = (call: Call): WaitingRecords => ({
     eachOf<RecordInWaiting>(call, { path: '/v1/waiting/records', name: 'records' }, filter, options),
   cancel: async (filter, options) => {
     const body = JSON.stringify(filter)
-    for (let cancelled = 0; ; ) {
+    let cancelled = 0
+    for (let idle = 0; ; ) {
       const { json } = await call({ method: 'POST', path: '/v1/waiting/cancel', body }, options)
       const step = json as AnswerTo<'POST /v1/waiting/cancel'>
       cancelled += step.cancelled
       if (step.complete) return cancelled
+      // Those that are left are being decided, which takes a moment.
+      idle = step.cancelled > 0 ? 0 : idle + 1
+      if (idle === mostIdle)
+        throw new WeirError(
+          'server',
+          `${step.left} records are being decided and still wait`,
+          'call cancel again later',
+        )
+      if (idle > 0) await new Promise((resolve) => setTimeout(resolve, idlePause))
     }
   },
 })
+
+const mostIdle = 20
+const idlePause = 500
 
 /** The query string of a request that lets its records wait, or does not. */
 export const waitQueryOf = ({ missingReferences, waitFor }: WaitOptions, others: object = {}): string =>

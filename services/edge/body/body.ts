@@ -13,8 +13,12 @@ import { countTokens, describeLoss, lossOf, mostNames, mostValues } from './json
 import { describeFault, findFault } from './json-fault.js'
 import { formatOf, type LinedEntries, type LinedFormat } from './lines.js'
 
-/** A body as JSON with the SHA-256 of its text, or why there is none; `entries` where `readEntries` or lines gave them. */
-export type Body = { json?: unknown; entries?: Entry[]; lines?: number[]; sha256: Buffer } | { error: RequestError }
+/**
+ * A body as JSON, with what was sent, and the SHA-256 of that; or why there is none. In its place `entries`, where `readEntries` or lines
+ * gave them.
+ */
+export type Body = SentJson | { entries: Entry[]; lines?: number[]; sha256: Buffer } | { error: RequestError }
+export type SentJson = { json: unknown; sent: Buffer; sha256: Buffer; entries?: undefined; lines?: undefined }
 
 /** Reads a body that is valid UTF-8 faster than by way of JSON; undefined where it has to be read as JSON. */
 export type ReadEntries = (body: Buffer, pause: Pause) => Promise<Entry[] | undefined>
@@ -137,7 +141,7 @@ const readJson = async (bytes: Buffer, form: string | undefined, pause: Pause): 
   const loss = lossOf(text, parsed.json, counts)
   await pause()
   if (loss) return bad(describeLoss(text, loss))
-  return { json: parsed.json, sha256: sha256Of(bytes) }
+  return { json: parsed.json, sent: bytes, sha256: sha256Of(bytes) }
 }
 
 const pieceSize = 1024 * 1024

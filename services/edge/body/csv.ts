@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { type RequestError, requestError } from '#http/request-error.js'
 import { type AvroBytes, createAvroBytesFor, createCsvReader } from '#schemas/byte-path/byte-path.js'
-import { cellAt, createRow, mostCells, readRow } from '#schemas/csv-rows.js'
+import { cellAt, createRow, mostCells, readRow, tooLong } from '#schemas/csv-rows.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { shorten } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
-import { afterMark, createIsClean, notUtf8, type OpenLines, type ReadNext } from './lines.js'
+import { afterMark, createIsClean, notUtf8, type OpenedLines, type OpenLines, type ReadNext } from './lines.js'
 
 /** CSV by RFC 4180, under a header of field names. Rows go straight to Avro, or else through the validator, like JSON. */
 export const createOpenCsv =
@@ -28,17 +28,17 @@ export const createOpenCsv =
     const header = Array.from({ length: row.count }, (_, n) => cellAt(bytes, row, n))
     const error = faultOf(header, type)
     if (error !== undefined) return refuse(error, type)
-    const readNext = createReadNext(type, toEntry, header, { headerEnd: line, out: createAvroBytesFor(bytes) })
-    return { at, meaning: `csv ${JSON.stringify(header)}`, readNext }
+    const reader = createReader(type, toEntry, header, { headerEnd: line, out: createAvroBytesFor(bytes) })
+    return { at, meaning: `csv ${JSON.stringify(header)}`, ...reader }
   }
 
-const createReadNext = (
+const createReader = (
   type: RecordType,
   toEntry: ToEntry,
   header: readonly string[],
   { headerEnd, out }: { headerEnd: number; out: AvroBytes },
-): ReadNext => {
-  const { readStraight, toRecord } = createCsvReader(type, header)
+): Pick<OpenedLines, 'readNext' | 'isWithinLine'> => {
+  const { readStraight, toRecord, toJson } = createCsvReader(type, header)
   const isClean = createIsClean()
   const row = createRow()
   let line = headerEnd + 1
@@ -52,7 +52,9 @@ const createReadNext = (
       return refuseRow(`the line has ${cells(row.count)} where the header has ${header.length}`)
     // A NUL is for the validator to refuse.
     const isPlain = isClean(bytes) || !bytes.subarray(at, row.end).includes(0)
-    return (isPlain && readStraight(bytes, row, out)) || toEntry(toRecord(bytes, row))
+    return (
+      (isPlain && readStraight(bytes, row, out)) || toEntry(toRecord(bytes, row), () => Buffer.from(toJson(bytes, row)))
+    )
   }
 
   const readNext: ReadNext = (bytes, at, isLast, into) => {
@@ -60,7 +62,9 @@ const createReadNext = (
       const found = bytes.indexOf(lineFeed, at)
       isPassingOver = found < 0
       if (found >= 0) line++
-      return found < 0 ? bytes.length : found + 1
+      const next = found < 0 ? bytes.length : found + 1
+      into.passedOver += next - at
+      return next
     }
     // Millions of empty lines fit into a small body of gzip: here they cost next to nothing.
     if (bytes[at] === lineFeed) {
@@ -75,9 +79,10 @@ const createReadNext = (
     }
     line += row.lineEnds
     isPassingOver = row.isCut
+    if (row.fault === tooLong) into.passedOver += next - at
     return next
   }
-  return readNext
+  return { readNext, isWithinLine: () => isPassingOver }
 }
 
 const lineFeed = 0x0a

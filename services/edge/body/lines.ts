@@ -16,6 +16,9 @@ export type LinedFormat = (typeof formatOf)[keyof typeof formatOf]
 /** Records in the order of the body, and the line on which each begins, from 1. */
 export type LinedEntries = { entries: Entry[]; lines: number[] }
 
+/** `passedOver`: how many bytes were of lines that are longer than any record, and were not kept. */
+export type LinesRead = LinedEntries & { passedOver: number }
+
 /** Begins a body with its first bytes; undefined where more of them are needed. `isLast`: no more will come. */
 export type OpenLines = (bytes: Buffer, isLast: boolean) => OpenedLines | { error: RequestError } | undefined
 
@@ -25,10 +28,12 @@ export type OpenedLines = {
   /** What the lines mean besides their own text: their format and, in CSV, the header. */
   meaning: string
   readNext: ReadNext
+  /** Whether the last bytes were within a line that is passed over. */
+  isWithinLine: () => boolean
 }
 
 /** Adds the record that begins here, if one does, to `into`. Returns the place after the line, or -1: more bytes are needed. */
-export type ReadNext = (bytes: Buffer, at: number, isLast: boolean, into: LinedEntries) => number
+export type ReadNext = (bytes: Buffer, at: number, isLast: boolean, into: LinesRead) => number
 
 // Bytes, and records that are wrong, that are read in a millisecond.
 const pauseEvery = { bytes: 64 * 1024, records: 50 }
@@ -39,7 +44,7 @@ export const readLines = async (
   bytes: Buffer,
   from: number,
   options: { isLast: boolean; isEnough: (at: number) => boolean; pause: Pause },
-  into: LinedEntries,
+  into: LinesRead,
 ): Promise<number> => {
   let at = from
   let paused = { at, records: into.entries.length }

@@ -19,7 +19,6 @@ export const createOpenNdjson = (type: RecordType, toEntry: ToEntry): OpenLines 
     let isPassingOver = false
 
     const toOne = (bytes: Buffer, start: number, end: number): Entry => {
-      if (end - start > longestLine) return unreadable(bytes.subarray(start, end), tooLong)
       if (!isClean(bytes) && !isUtf8(bytes.subarray(start, end))) return unreadable(bytes.subarray(start, end), notUtf8)
       const read = readStraight(bytes, start, out)
       // Beyond the end of the line there may be the rest of a record that was written over several lines.
@@ -28,31 +27,42 @@ export const createOpenNdjson = (type: RecordType, toEntry: ToEntry): OpenLines 
     }
 
     const readNext: ReadNext = (bytes, at, isLast, into) => {
-      const first = isPassingOver ? at : skipBlanks(bytes, at, bytes.length)
       // Millions of lines that hold nothing fit into a small body of gzip: here they cost next to nothing.
-      if (!isPassingOver && bytes[first] === lineFeed) {
+      if (!isPassingOver && bytes[at] === lineFeed) {
         line++
-        return first + 1
+        return at + 1
       }
       const found = bytes.indexOf(lineFeed, at)
       const isWhole = found >= 0 || isLast
-      if (!isWhole && !isPassingOver && bytes.length - at <= longestLine) return -1
       const end = found < 0 ? bytes.length : found
+      const next = found < 0 ? end : found + 1
+      // By its length alone, blanks and all: not by how much of it has come, which depends on the network.
+      const isTooLong = isPassingOver || end - at > longestLine
+      if (!isWhole && !isTooLong) return -1
       if (!isPassingOver) {
         line++
-        if (first < end) {
-          into.entries.push(isWhole ? toOne(bytes, first, end) : unreadable(bytes.subarray(at), tooLong))
+        const first = skipBlanks(bytes, at, end)
+        if (isTooLong || first < end) {
+          into.entries.push(isTooLong ? unreadable(bytes.subarray(at, end), tooLong) : toOne(bytes, first, end))
           into.lines.push(line)
         }
       }
+      if (isTooLong) into.passedOver += next - at
       isPassingOver = !isWhole
-      return found < 0 ? end : found + 1
+      return next
     }
-    return { at: afterMark(bytes), meaning: 'ndjson', readNext }
+    return { at: afterMark(bytes), meaning: 'ndjson', readNext, isWithinLine: () => isPassingOver }
   }
 }
 
 const lineFeed = 0x0a
+
+/** The place after the last that is not blank. */
+const endOf = (line: Buffer): number => {
+  let end = line.length
+  while (end > 0 && (line[end - 1] as number) <= 0x20) end--
+  return end
+}
 
 /** The first place that is not blank, within one line. */
 const skipBlanks = (bytes: Buffer, from: number, end: number): number => {
@@ -72,7 +82,7 @@ const parseLine = (line: Buffer, toEntry: ToEntry): Entry => {
   try {
     const json: unknown = JSON.parse(text)
     const loss = lossOf(text, json, counts)
-    return loss ? unreadable(line, describeLossInLine(loss)) : toEntry(json)
+    return loss ? unreadable(line, describeLossInLine(loss)) : toEntry(json, () => line.subarray(0, endOf(line)))
   } catch {
     // JSON.parse's own message quotes the line; this one does not.
     return unreadable(line, `the line is not valid JSON: ${describeFaultInLine(text)}`)

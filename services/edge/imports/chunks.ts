@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RequestError } from '#http/request-error.js'
 import { createPauses } from '#platform/process/pauses.js'
-import { type LinedEntries, type OpenedLines, type OpenLines, readLines } from '../body/lines.js'
+import { type LinedEntries, type LinesRead, type OpenedLines, type OpenLines, readLines } from '../body/lines.js'
 import type { Piece } from './pieces.js'
 
 /** A part of an import that is submitted as one request. */
@@ -53,25 +53,30 @@ export const createChunks = (
   let first = 0
 
   const readChunk = async (share: Share): Promise<Omit<ImportChunk, 'number' | 'first'> | undefined> => {
-    const into: LinedEntries = { entries: [], lines: [] }
+    const into: LinesRead = { entries: [], lines: [], passedOver: 0 }
     let hash = createHash('sha256').update(opened.meaning)
     let bytes = 0
     for (;;) {
       const start = at
-      const isEnough = (place: number) => into.entries.length >= deps.limit || bytes + place - start >= chunkBytes
+      // Lines that are passed over do not count: how much of one has come by now depends on the network.
+      const isEnough = (place: number) =>
+        !opened.isWithinLine() &&
+        (into.entries.length >= deps.limit || bytes + place - start - into.passedOver >= chunkBytes)
       at = await readLines(opened.readNext, rest, start, { isLast, isEnough, pause }, into)
       hash.update(rest.subarray(start, at))
       const isFull = isEnough(at)
       bytes += at - start
-      await share.growTo(bytes + rest.length - at)
+      await share.growTo(bytes - into.passedOver + rest.length - at)
       const isOver = isLast && at >= rest.length
       const isEmpty = into.entries.length === 0
-      if (!isEmpty && (isFull || isOver)) return { ...into, sha256: hash.digest(), share }
+      if (!isEmpty && (isFull || isOver))
+        return { entries: into.entries, lines: into.lines, sha256: hash.digest(), share }
       if (isOver) return undefined
       if (isFull) {
         // Nothing but empty lines.
         hash = createHash('sha256').update(opened.meaning)
         bytes = 0
+        into.passedOver = 0
       }
       if (!isFull) {
         const next = joined(rest.subarray(at), await deps.nextPiece())

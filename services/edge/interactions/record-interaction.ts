@@ -10,6 +10,7 @@ import type { Problem } from '#schemas/problem.js'
 import { writeInstant } from '#schemas/read-instant.js'
 import { keyedInteractionId } from '#schemas/uuid.js'
 import { createToEntry, type Entry } from '../batches/entries.js'
+import type { SentJson } from '../body/body.js'
 import type { RateLimits } from '../limits/rates.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { asGiven, readWait } from '../uploads/wait-query.js'
@@ -41,7 +42,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps): EndpointRo
     const waits = readWait(query, deps.shortestWait)
     if ('error' in waits) return waits
     if (waits.wait !== undefined && callerOf(request).keyId === null) return { error: keyless }
-    const body = bodyOf(request)
+    const body = bodyOf<SentJson>(request)
     if ('error' in body) return body
     request.recordCount = 1
     const tooMany = deps.rateLimits.takeRecords(request, 1)
@@ -59,7 +60,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps): EndpointRo
     }
     const id = key === null ? newId() : keyedInteractionId(orgId, key)
     const recordedAt = deps.now()
-    const entry = toEntry(body.json, { interaction_id: id, recorded_at: recordedAt })
+    const entry = toEntry(body.json, () => body.sent, { interaction_id: id, recorded_at: recordedAt })
     if ('refusal' in entry) {
       // Answered at once; it still goes out with the next batch, to be published as a rejection.
       gather(entry, null)

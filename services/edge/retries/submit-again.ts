@@ -52,7 +52,7 @@ const createUploadAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAgain
     const requestId = requestIdOf({ org, type: type.type, retryId: idempotencyKey })
     const bodySha256 = sha256Of(uploadBodyOf(records))
     const parsed = records.map((text) => JSON.parse(text) as unknown)
-    const entries = await toEntries(toEntry, parsed)
+    const entries = await toEntries(toEntry, parsed, (index) => () => Buffer.from(records[index] ?? ''))
     const given = toUpload(entries, { orgId: org, requestId, bodySha256, keyed: true, keyId })
     const answer = await upload(given)
     if ('error' in answer) return { notTaken: answer.error.message }
@@ -75,7 +75,7 @@ const createInteractAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAga
     const requestId = keyedRequestId(org, '/user-interactions', idempotencyKey)
     const id = keyedInteractionId(org, idempotencyKey)
     if (await deps.store.keyedInteraction(org, id)) return { requestId, refused: [] }
-    const entry = toEntry(JSON.parse(text), { interaction_id: id, recorded_at: deps.now() })
+    const entry = toEntry(JSON.parse(text), () => Buffer.from(text), { interaction_id: id, recorded_at: deps.now() })
     const isRefused = 'refusal' in entry
     const given = isRefused ? entry : { ...entry, keyedSha256: bodySha256 }
     const keyedId = isRefused ? null : id

@@ -3,7 +3,7 @@ import type { RecordType } from '#schemas/record.js'
 import type { ToEntry } from '../batches/entries.js'
 import type { ReadLined } from '../body/body.js'
 import { createOpenCsv } from '../body/csv.js'
-import { type LinedEntries, type LinedFormat, type OpenLines, readLines } from '../body/lines.js'
+import { type LinedFormat, type LinesRead, type OpenLines, readLines } from '../body/lines.js'
 import { createOpenNdjson } from '../body/ndjson.js'
 
 /** How the lines of a body become records of this type, by format. */
@@ -20,11 +20,11 @@ export const createReadLined = (type: RecordType, toEntry: ToEntry): Record<Line
     async (bytes, pause) => {
       const opened = open[format](bytes, true)
       if (!opened || 'error' in opened) return opened ?? empty
-      const into: LinedEntries = { entries: [], lines: [] }
+      const into: LinesRead = { entries: [], lines: [], passedOver: 0 }
       const isEnough = () => into.entries.length > type.limit
       await readLines(opened.readNext, bytes, opened.at, { isLast: true, isEnough, pause }, into)
       if (isEnough()) return tooMany
-      return into.entries.length === 0 ? empty : into
+      return into.entries.length === 0 ? empty : { entries: into.entries, lines: into.lines }
     }
   const empty = { error: requestError(400, 'the body holds no records') }
   const tooMany = {

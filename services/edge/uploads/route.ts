@@ -10,7 +10,7 @@ import { recordsIn } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { BatchLimits } from '../batches/batches.js'
-import { createToEntry, toEntries } from '../batches/entries.js'
+import { createToEntry, sentIn, toEntries } from '../batches/entries.js'
 import type { Submit } from '../batches/outcome.js'
 import type { Body } from '../body/body.js'
 import type { EdgeFigures } from '../figures.js'
@@ -68,7 +68,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     request.recordCount = given.records.length
     const tooMany = deps.rateLimits.takeRecords(request, given.records.length)
     if (tooMany) return { error: tooMany }
-    const entries = body.entries ?? (await toEntries(toEntry, given.records))
+    const entries = body.entries ?? (await toEntries(toEntry, given.records, sentIn(body.sent)))
     const { orgId, keyId } = callerOf(request)
     const upload = toUpload(entries, {
       orgId,

@@ -11,7 +11,7 @@ export const createReadEntries = (type: RecordType, toEntry: ToEntry): ReadEntri
     return (record) => {
       isParsable ??= !isTooMuch(countTokens(body))
       const given = isParsable ? parseAlone(record) : undefined
-      return given && toEntry(given.json)
+      return given && toEntry(given.json, () => record)
     }
   })
 

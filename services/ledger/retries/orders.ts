@@ -5,7 +5,13 @@ import { type Claim, claimRetries } from './claims.js'
 // integrity.retry_orders: what uploaders and operators asked to have submitted again. The claims of an order are in integrity.retries.
 
 /** How many rejections were meant, how many of them were claimed, and why the others were not. */
-export type OrderCounts = { matched: number; submitted: number; skipped: Record<string, number> }
+export type OrderCounts = {
+  matched: number
+  submitted: number
+  skipped: Record<string, number>
+  /** Where the next order goes on, where not all were looked at. */
+  nextCursor?: string | null
+}
 
 /** `keyId` is the API key that it is placed with. */
 export type NewOrder = {
@@ -28,10 +34,10 @@ export const placeOrder = (
     // Written first: another one with this id waits here until this one is committed.
     if (!(await insertOrder(connection, order))) return false
     const claimed = await claimRetries(connection, claims, order.orderId)
-    const { matched, submitted, skipped } = countsOf(claimed.length)
+    const { matched, submitted, skipped, nextCursor } = countsOf(claimed.length)
     await connection.query(
-      'update integrity.retry_orders set matched = $2, submitted = $3, skipped = $4 where order_id = $1',
-      [order.orderId, matched, submitted, JSON.stringify(skipped)],
+      'update integrity.retry_orders set matched = $2, submitted = $3, skipped = $4, next_cursor = $5 where order_id = $1',
+      [order.orderId, matched, submitted, JSON.stringify(skipped), nextCursor ?? null],
     )
     return true
   })
@@ -58,12 +64,13 @@ export type StoredOrder = PlacedOrder & {
   requests: { request_id: string; type: string; accepted: number; refused: number }[]
 }
 
-type PlacedOrder = OrderCounts & { orderId: string; bodySha256: Buffer; orderedAt: Date }
+type PlacedOrder = Required<OrderCounts> & { orderId: string; bodySha256: Buffer; orderedAt: Date }
 
 export const findOrder = async (pool: Pool, org: string, orderId: string): Promise<StoredOrder | undefined> => {
   const order = await firstRow<PlacedOrder>(
     pool,
-    `select order_id as "orderId", body_sha256 as "bodySha256", ordered_at as "orderedAt", matched, submitted, skipped
+    `select order_id as "orderId", body_sha256 as "bodySha256", ordered_at as "orderedAt", matched, submitted, skipped,
+      next_cursor as "nextCursor"
     from integrity.retry_orders
     where order_id = $1 and org_id = $2`,
     [orderId, org],

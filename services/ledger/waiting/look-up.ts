@@ -180,7 +180,7 @@ export const countMissing = async (db: Pool, { orgId, type }: OfMissing): Promis
 type MissingCount = { missing: number; waiting: number }
 
 /** How many records wait that are meant. */
-export const countWaits = (db: Pool, filter: WaitFilter): Promise<number> =>
+export const countWaits = (db: Database, filter: WaitFilter): Promise<number> =>
   countOf(db, `select count(*) as count from integrity.waiting w where ${matching}`, valuesOf(filter))
 
 /** The newest of one id that wait or waited. For operators: no index leads to those that have ended, so this may read long. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { findRetries, type Retry, rejectionName } from '#ledger/retries/claims.js'
 import { findRejections, type Rejection } from '#rejections/find-rejections.js'
+import { asJson, writeJson } from '#schemas/json-text.js'
 import { readCount } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
 import { examples, type Session } from '../command/session.js'
@@ -49,7 +50,7 @@ const show = async (given: string, options: Options, session: Session): Promise<
   }
   if (options.json) {
     const written = rows.map(({ rejection, retry }) => rejectionAsJson(rejection, retry, recordAsJson(rejection)))
-    session.print(JSON.stringify(written))
+    session.print(writeJson(written))
     return
   }
   const shown = rows.slice(0, mostForPeople)
@@ -59,7 +60,7 @@ const show = async (given: string, options: Options, session: Session): Promise<
 }
 
 const recordAsJson = ({ org, record, truncated }: Rejection) =>
-  isSetAside({ org }) ? { bytes_base64: record } : { record: truncated ? record : JSON.parse(record) }
+  isSetAside({ org }) ? { bytes_base64: record } : { record: truncated ? record : asJson(record) }
 
 /** Everything about one refused record, for people. */
 export const toShowText = (rejection: Rejection, retry: Retry | undefined): string =>
@@ -94,7 +95,14 @@ const retriedInFull = (retry: Retry | undefined): string => {
 const recordOf = ({ record, truncated }: Rejection): string[] =>
   truncated ? ['  record, cut off', indent(record)] : ['  record', indent(pretty(record))]
 
-const pretty = (record: string): string => JSON.stringify(JSON.parse(record), null, 2)
+/** Indented; as it was sent where that would lose something, like a number that no double holds. */
+const pretty = (record: string): string => {
+  const parsed: unknown = JSON.parse(record)
+  return JSON.stringify(parsed) === record.replace(blanks, '$1') ? JSON.stringify(parsed, null, 2) : record
+}
+
+// Blanks outside of strings.
+const blanks = /("(?:[^"\\]|\\.)*")|\s+/g
 
 const bytesOf = ({ record, truncated }: Rejection): string[] => {
   const bytes = Buffer.from(record, 'base64')

@@ -14,7 +14,7 @@ export const addWaitingCancel = (waiting: Command, session: Session): void => {
     .option('--all', 'all that wait, of all organisations')
     .option('--dry-run', 'only say how many')
     .option('--yes', 'do not ask; needed where there is no terminal')
-    .option('--json', 'one line: cancelled (with --dry-run: would_cancel)')
+    .option('--json', 'one line: cancelled, left (with --dry-run: would_cancel)')
     .addHelpText('after', examplesAnd(about, ...calls))
     .action((options: Options) => cancel(options, session))
 }
@@ -51,6 +51,11 @@ const cancel = (options: Options, session: Session): Promise<void> => {
       progress.advance(step)
     }
     progress.end()
-    session.print(options.json ? JSON.stringify({ cancelled }) : `${cancelled} cancelled`)
+    const left = await countWaits(pool, filter)
+    session.print(options.json ? JSON.stringify({ cancelled, left }) : `${cancelled} cancelled`)
+    if (left > 0)
+      session.note(
+        `${left} still wait: they are being decided, or came meanwhile; the same command again cancels what then waits`,
+      )
   })
 }

@@ -175,10 +175,12 @@ const namesOf = (type: RecordType): string =>
     .map((name) => `\`${name}\``)
     .join(', ')
 
-/** What a refused record says, as far as it can be read. */
+/** What a refused record says, as far as it can be read; a number that is too large for JSON.stringify as a word. */
 const valuesIn = (record: string | undefined): Record<string, unknown> | undefined => {
   if (!record) return undefined
-  const parsed: unknown = JSON.parse(record)
+  const parsed: unknown = JSON.parse(record, (_, value) =>
+    Math.abs(value) === Number.POSITIVE_INFINITY ? `${value}` : value,
+  )
   return isObject(parsed) ? parsed : undefined
 }
 

@@ -19,13 +19,7 @@ export const addLive = (
     const { orgId } = callerOf(request)
     const watch = await deps.consoleReads(orgId, () => deps.activity.watch(orgId))
     if ('error' in watch) return watch
-    let hasBegun = false
-    const answer = deps.streams.open(request, reply, (stream) => {
-      hasBegun = true
-      show(watch, stream)
-    })
-    if (!hasBegun) watch.leave()
-    return answer
+    return deps.streams.open(request, reply, watch.leave, (stream) => show(watch, stream))
   })
   addEndpoints(app, deps.catalogue, [live])
 }
@@ -59,8 +53,5 @@ const show = (watch: Watch, { send, onEnd }: EventStream): void => {
     for (const bucket of sent.keys()) if (bucket < watch.current() - 2 * bucketMs) sent.delete(bucket)
   }
   const timer = setInterval(showChanges, showEvery)
-  onEnd(() => {
-    clearInterval(timer)
-    watch.leave()
-  })
+  onEnd(() => clearInterval(timer))
 }

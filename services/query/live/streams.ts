@@ -47,22 +47,37 @@ export const addStreams = (app: FastifyInstance, deps: { findCaller: FindCaller;
   }
 
   return {
-    /** Answers with a stream that stays open; it ends with the client, its key or scope, the edge, or where nothing is read. */
-    open: (request: FastifyRequest, reply: FastifyReply, begin: (stream: EventStream) => void): FastifyReply => {
+    /**
+     * Answers with a stream that stays open; it ends with the client, its key or scope, the edge, or where nothing is read. `leave` gives
+     * back what the stream needs, and is called once in any case: also where no stream is opened, or its client has left before.
+     */
+    open: (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      leave: () => void,
+      begin: (stream: EventStream) => void,
+    ): FastifyReply => {
       const { keyId, orgId } = callerOf(request)
       const owner = keyId ?? orgId
       const own = [...open.values()].filter((each) => each.owner === owner).length
-      if (own >= mostOfKey || open.size >= mostInAll) return sendError(reply, own >= mostOfKey ? tooMany : full)
+      if (own >= mostOfKey || open.size >= mostInAll) {
+        leave()
+        return sendError(reply, own >= mostOfKey ? tooMany : full)
+      }
       reply.type('text/event-stream; charset=utf-8').headers({
         // Proxies that gather an answer before they pass it on would pass on nothing.
         'x-accel-buffering': 'no',
         // After the stream has ended the connection is of no use to anybody.
         connection: 'close',
       })
-      if (request.method === 'HEAD') return reply.send()
+      // A connection that is closed already will not say so again.
+      if (request.method === 'HEAD' || reply.raw.destroyed) {
+        leave()
+        return reply.send()
+      }
 
       const out = new PassThrough()
-      const afterwards: (() => void)[] = []
+      const afterwards = [leave]
       let hasWritten = false
       const write = (text: string): void => {
         hasWritten = true
@@ -93,7 +108,12 @@ export const addStreams = (app: FastifyInstance, deps: { findCaller: FindCaller;
         close()
         out.destroy()
       })
-      begin({ send, onEnd: (work) => afterwards.push(work), end })
+      try {
+        begin({ send, onEnd: (work) => afterwards.push(work), end })
+      } catch (error) {
+        close()
+        throw error
+      }
       // Node sends the head of an answer with its first bytes: without any, the client would not know that it is connected.
       if (!hasWritten) write(signOfLife)
       return reply.send(out)

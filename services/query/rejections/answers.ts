@@ -7,7 +7,10 @@ import type { RejectionState } from '#rejections/states.js'
 import type { RejectionGroup } from '#rejections/summary.js'
 import type { AnswerOf } from '#schemas/endpoints/endpoint.js'
 import type { lookUpRetry } from '#schemas/endpoints/rejections.js'
+import { asJson } from '#schemas/json-text.js'
 import type { ProblemCode } from '#schemas/problem.js'
+
+import { writeRetryPlace } from './question.js'
 
 // What uploaders are answered about their rejections.
 
@@ -29,7 +32,7 @@ export const rejectionAnswer = (one: KnownRejection) => ({
 
 /** A record that is kept whole is shown as it was given; of one that was too large, the text up to where it was cut off. */
 const recordAnswer = ({ record, truncated }: Pick<Rejection, 'record' | 'truncated'>) => ({
-  record: truncated ? record : JSON.parse(record),
+  record: truncated ? record : asJson(record),
   truncated: Boolean(truncated),
 })
 
@@ -69,6 +72,9 @@ export const skippedOf = (plan: RetryPlan, notClaimed = 0): Order['skipped'] => 
   over_limit: plan.overLimit,
 })
 
+/** Where the next call goes on; null where all that matched was looked at. */
+export const nextOf = ({ next }: RetryPlan): string | null => (next ? writeRetryPlace(next) : null)
+
 /** An order as it is answered, at once and at any time after. */
 export const orderAnswer = (order: StoredOrder): Order => ({
   request_id: order.orderId,
@@ -78,6 +84,7 @@ export const orderAnswer = (order: StoredOrder): Order => ({
   submitted: order.submitted,
   // As `skippedOf` wrote it when the order was placed.
   skipped: order.skipped as Order['skipped'],
+  next_cursor: order.nextCursor,
   waiting: order.waiting,
   accepted: order.accepted,
   refused: order.refused,

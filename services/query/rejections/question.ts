@@ -2,6 +2,7 @@ import { isPlace, isTime, readCursor, writeCursor } from '#http/cursor.js'
 import type { Problems } from '#http/read-values.js'
 import type { Filter } from '#rejections/filter.js'
 import type { RejectionPlace } from '#rejections/find-rejections.js'
+import type { RetryPlace } from '#rejections/plan-retry.js'
 import type { BodyOf, QueryOf } from '#schemas/endpoints/endpoint.js'
 import type { readQuality, retryRejections, summariseRejections } from '#schemas/endpoints/rejections.js'
 import { isUuid } from '#schemas/uuid.js'
@@ -28,10 +29,29 @@ export const toRetry = ({
   filter,
   dry_run: dryRun,
   limit,
-}: BodyOf<typeof retryRejections>): { filter: Filter; dryRun: boolean; limit: number } | Problems =>
-  Object.keys(filter).length > 0
-    ? { filter: toFilter(filter), dryRun, limit }
-    : { problems: [{ field: null, code: 'wrong_type', message: emptyFilter }] }
+  cursor,
+}: BodyOf<typeof retryRejections>): RetryAsked | Problems => {
+  if (Object.keys(filter).length === 0) return { problems: [{ field: null, code: 'wrong_type', message: emptyFilter }] }
+  const after = cursor === undefined ? undefined : readRetryPlace(cursor)
+  if (cursor !== undefined && !after)
+    return {
+      problems: [{ field: 'cursor', code: 'bad_format', message: 'cursor must be the next_cursor of an answer' }],
+    }
+  return { filter: toFilter(filter), dryRun, limit, after }
+}
+
+export type RetryAsked = { filter: Filter; dryRun: boolean; limit: number; after: RetryPlace | undefined }
+
+/** Where a retry ended, as the next one goes on. */
+export const writeRetryPlace = ({ type, version, batchId, index }: RetryPlace): string =>
+  writeCursor([type, version, batchId, index])
+
+const readRetryPlace = (text: string): RetryPlace | undefined => {
+  const [type, version, batchId, index] = readCursor(text, 4)
+  if (typeof type !== 'string' || !Number.isSafeInteger(version) || Number(version) < 0) return undefined
+  if (typeof batchId !== 'string' || !isUuid(batchId) || !isPlace(index)) return undefined
+  return { type, version: Number(version), batchId, index }
+}
 
 const emptyFilter =
   '"filter" is empty: for everything there is, say so, as in {"filter": {"since": "2000-01-01T00:00:00Z"}}'

@@ -6,7 +6,8 @@ import { planRetries, type RetryPlan, type Sources } from '#rejections/plan-retr
 import { findQuality } from '#rejections/quality.js'
 import { findStates } from '#rejections/states.js'
 import { findGroups } from '#rejections/summary.js'
-import { type KnownRejection, skippedOf } from './answers.js'
+import { type KnownRejection, nextOf, skippedOf } from './answers.js'
+import type { RetryAsked } from './question.js'
 
 /** What the routes need to know and do about one organisation's rejections. */
 export type OwnRejections = ReturnType<typeof createOwnRejections>
@@ -35,9 +36,9 @@ export const createOwnRejections = (sources: Sources, onPlaced: () => void) => {
     },
     groups: (org: string, filter: Filter, most: number) => findGroups(clickhouse, { ...filter, org }, most),
     quality: (org: string, days: { from: string; to: string }) => findQuality(clickhouse, org, days),
-    /** What would be submitted again, at most `limit`. */
-    plan: (org: string, filter: Filter, limit: number) =>
-      planRetries(sources, { ...filter, org }, { evenSuperseded: false, limit }),
+    /** What would be submitted again, at most `limit`, from a place on. */
+    plan: (org: string, { filter, limit, after }: Omit<RetryAsked, 'dryRun'>) =>
+      planRetries(sources, { ...filter, org }, { evenSuperseded: false, limit, after }),
     /** Whether so much of this organisation waits to be submitted that no more is taken. */
     isBusy: (org: string) => countOrdered(pool, org).then((count) => count >= mostWaiting, unavailable),
     /** Claims what was planned, to be submitted in the background; does nothing where the order is there already. */
@@ -49,6 +50,7 @@ export const createOwnRejections = (sources: Sources, onPlaced: () => void) => {
         matched: plan.matched,
         submitted: claimed,
         skipped: skippedOf(plan, claims.length - claimed),
+        nextCursor: nextOf(plan),
       })
       await placeOrder(pool, order, claims, countsOf).catch(unavailable)
       onPlaced()

@@ -7,7 +7,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import * as endpoints from '#schemas/endpoints/rejections.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reads } from '../reads.js'
-import { groupAnswer, orderAnswer, rejectionAnswer, skippedOf } from './answers.js'
+import { groupAnswer, nextOf, orderAnswer, rejectionAnswer, skippedOf } from './answers.js'
 import { readPlace, toDays, toFilter, toRetry, writePlace } from './question.js'
 import type { OwnRejections } from './rejections.js'
 
@@ -66,7 +66,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     }
     if (request.idempotencyKey !== null && (await rejections.findOrder(orgId, request.id))) return answerNoted()
     if (!asked.dryRun && (await rejections.isBusy(orgId))) return { error: busy }
-    const plan = await reads(orgId, () => rejections.plan(orgId, asked.filter, asked.limit))
+    const plan = await reads(orgId, () => rejections.plan(orgId, asked))
     if ('error' in plan) return plan
     const toSend = plan.jobs.reduce((sum, { wanted }) => sum + wanted.length, 0)
     if (asked.dryRun) {
@@ -79,6 +79,7 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
         matched,
         submitted: toSend,
         skipped: skippedOf(plan),
+        next_cursor: nextOf(plan),
       }
     }
     const tooMany = toSend > 0 ? deps.rateLimits.takeRecords(request, toSend) : undefined

@@ -51,17 +51,14 @@ export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { st
     const topic = topicIn(parameters)
     if ('error' in topic) return topic
     const { orgId } = callerOf(request)
-    let end: EventStream['end'] = () => {}
-    const { tail, leave } = await deps.followers.follow(topic.name, () => end('the topic cannot be read at the moment'))
-    let hasBegun = false
-    const answer = deps.streams.open(request, reply, (stream) => {
-      hasBegun = true
-      end = stream.end
+    const gone = new AbortController()
+    const { tail, leave } = await deps.followers.follow(topic.name, () => gone.abort())
+    return deps.streams.open(request, reply, leave, (stream) => {
+      const end = () => stream.end('the topic cannot be read at the moment')
       show(orgId, tail, topic.decode, stream)
-      stream.onEnd(leave)
+      if (gone.signal.aborted) end()
+      else gone.signal.addEventListener('abort', end)
     })
-    if (!hasBegun) leave()
-    return answer
   })
 
   addEndpoints(app, deps.catalogue, [list, live])

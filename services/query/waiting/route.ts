@@ -58,14 +58,13 @@ export const addWaiting = (app: FastifyInstance, deps: WaitingDeps): void => {
     return reads(orgId, () => cancelAll(orgId, asked.filter))
   })
 
-  // In steps, so that each lets go of its rows soon. What is locked at a moment is being decided or cancelled by somebody else.
-  const cancelAll = async (orgId: string, filter: OwnWaits): Promise<{ cancelled: number; complete: boolean }> => {
-    for (let cancelled = 0; ; ) {
-      const some = await waiting.cancel(orgId, filter, stepOfCancelling)
-      cancelled += some
-      const complete = some < stepOfCancelling
-      if (complete || cancelled >= mostCancelled) return { cancelled, complete }
-    }
+  // In steps, so that each lets go of its rows soon. A row that is locked at a moment is being decided, and is passed over.
+  const cancelAll = async (orgId: string, filter: OwnWaits) => {
+    let cancelled = 0
+    for (let some = stepOfCancelling; some === stepOfCancelling && cancelled < mostCancelled; cancelled += some)
+      some = await waiting.cancel(orgId, filter, stepOfCancelling)
+    const left = await waiting.count(orgId, filter)
+    return { cancelled, left, complete: left === 0 }
   }
 
   addEndpoints(app, deps.catalogue, [list, records, cancel])

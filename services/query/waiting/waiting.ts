@@ -38,5 +38,6 @@ export const createOwnWaiting = (pool: Pool) => {
     /** Ends the waiting of at most `most` records, and resolves to how many. */
     cancel: (orgId: string, filter: OwnWaits, most: number) =>
       patiently((db) => ledger.cancelWaits(db, { ...filter, orgId }, most)),
+    count: (orgId: string, filter: OwnWaits) => patiently((db) => ledger.countWaits(db, { ...filter, orgId })),
   }
 }

@@ -155,7 +155,7 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
       /^\/v1\/waiting\/cancel$/,
       ({ body }) => {
         const found = waiting.findIndex((each) => each.id === body.missing_id)
-        return { cancelled: found === -1 ? 0 : (waiting.splice(found, 1)[0]?.waiting ?? 0), complete: true }
+        return { cancelled: found === -1 ? 0 : (waiting.splice(found, 1)[0]?.waiting ?? 0), left: 0, complete: true }
       },
     ],
     [

@@ -11,6 +11,7 @@ const candidate = (over: Partial<Candidate> = {}): Candidate => ({
   org: 'acme',
   type: 'offers',
   rejectedAt: new Date(0),
+  version: 8192,
   truncated: false,
   bytes: 100,
   values: 10,

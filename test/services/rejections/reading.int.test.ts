@@ -218,6 +218,53 @@ it('plans no more than is wanted, and accounts for everything that matched', asy
   expect(plan).toMatchObject({ matched: 12, superseded: 1, underWay: 1, alreadyRetried: 0, overLimit: 5 })
 })
 
+it('comes to everything by its place, however many of those before were retried or left out', async () => {
+  const org = `org-${randomUUID()}`
+  const batch = randomUUID()
+  const rows = Array.from({ length: 20 }, (_, index) => ({
+    ...{ type: index < 13 ? 'shops' : 'tags', second: 0, batch, index, version: 8192 + index, id: randomUUID() },
+    codes: ['bad_format'],
+  }))
+  await insertRefused(org, rows)
+  const claim = { org, batchId: batch, rejectedAt: new Date(Date.UTC(2026, 2, 1)) }
+  const retried = [0, 1, 2, 3, 4, 5, 6, 14]
+  await claimRetries(
+    pool,
+    retried.map((index) => ({ ...claim, retryId: randomUUID(), index, type: rows[index]?.type ?? '' })),
+  )
+  const indexesOf = ({ jobs }: Awaited<ReturnType<typeof planRetries>>) =>
+    jobs.flatMap(({ wanted }) => wanted.map(({ index }) => index))
+
+  // More are retried than are read at a time.
+  const few = { lookedAt: 100, atOnce: 3 }
+  const first = await planRetries(sources, { org }, { evenSuperseded: false, limit: 2 }, few)
+  expect(indexesOf(first)).toEqual([7, 8])
+  expect(first).toMatchObject({ matched: 20, underWay: 7, overLimit: 11, next: { type: 'shops', index: 8 } })
+
+  for (const [limit, lookedAt] of [
+    [2, 100],
+    [6, 100],
+    [100, 4],
+    [100, 100],
+  ] as const) {
+    const sent: number[] = []
+    let seen = 0
+    let after: (typeof first)['next']
+    do {
+      const plan = await planRetries(sources, { org }, { evenSuperseded: false, limit, after }, { lookedAt, atOnce: 3 })
+      expect(plan.matched).toBe(20 - seen)
+      const own = indexesOf(plan)
+      expect(own.length).toBeLessThanOrEqual(limit)
+      expect(own.length + plan.underWay + plan.overLimit).toBe(plan.matched)
+      sent.push(...own)
+      seen += plan.matched - plan.overLimit
+      after = plan.next
+      expect(after === undefined).toBe(plan.overLimit === 0)
+    } while (after)
+    expect(sent).toEqual(rows.map(({ index }) => index).filter((index) => !retried.includes(index)))
+  }
+})
+
 it('does not submit an older record again while a newer one of its id waits', async () => {
   const org = `org-${randomUUID()}`
   const batch = randomUUID()

@@ -165,12 +165,16 @@ describe('a record that is wrong', () => {
     ['a number', '1'],
     ['null', 'null'],
     ['an array', '[[]]'],
-    ['deeply nested', `{"name": ${deep}}`, { record: '(nested more than 100 levels deep)', truncated: true }],
-    ['a lone surrogate', '{"name": "\\ud800"}', { record: '{"name":"\\ud800"}', truncated: false }],
+    ['deeply nested', `{"name": ${deep}}`, { record: expect.stringMatching(/^\{"name": \[+\]+$/), truncated: true }],
+    ['a lone surrogate', '{"name": "\\ud800"}', { record: '{"name": "\\ud800"}', truncated: false }],
     ['a NUL', '{"name": "\\u0000"}'],
     ['a key with a NUL and a lone surrogate', '{"a\\u0000\\udfff": 1, "shop_id": "\\u0000\\ud800"}'],
-    ['__proto__', '{"__proto__": {"name": "x"}}', { record: '{"__proto__":{"name":"x"}}' }],
-    ['a number as text, and beyond 2^53', '{"name": 9007199254740993, "is_public": "true"}'],
+    ['__proto__', '{"__proto__": {"name": "x"}}', { record: '{"__proto__": {"name": "x"}}' }],
+    ...[
+      '{"name": 9007199254740993, "is_public": "true"}',
+      '{"name": 1e400, "is_public": -0}',
+      '{ "shop_id" : "\\/" }',
+    ].map((given): [string, string, object] => [given, given, { record: given, truncated: false }]),
     ['very long', `{"${'k'.repeat(100_000)}": 1}`, { truncated: true }],
   ]
   it.each(cases)('%s is refused, and its neighbour accepted', async (_, record, stored = {}) => {

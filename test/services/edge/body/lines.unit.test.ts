@@ -15,6 +15,7 @@ import { createOpenNdjson } from '../../../../services/edge/body/ndjson.js'
 import { anyRecordText, maybeSpoilt } from '../../../support/any-json.js'
 import { anyPieces, csvOf, csvRow, ndjsonOf, readInPieces } from '../../../support/lined.js'
 import { badValuesOf, sampleOf } from '../../../support/sample.js'
+import { sentAs } from '../../../support/sent-as.js'
 import { sized } from '../../../support/sized.js'
 
 const allKinds = record({
@@ -43,6 +44,13 @@ describe.each([...catalogue.uploads.values(), allKinds])('$type', (type) => {
   const published = (entries: readonly Entry[]) =>
     toBatches([[...entries]], facts).map((batch) => encode(batch).toString('latin1'))
 
+  /** What becomes of a refused record that is submitted again as its rejection keeps it. */
+  const retried = (entry: Entry): Entry => {
+    if (!('refusal' in entry) || entry.refusal.truncated) return entry
+    const { record } = entry.refusal
+    return toEntry(JSON.parse(record), () => Buffer.from(record))
+  }
+
   const read = async (open: typeof openCsv, body: string | Buffer, pieces?: readonly number[]) => {
     const found = await readInPieces(open, Buffer.from(body), pieces)
     if ('error' in found) throw new Error(found.error)
@@ -62,8 +70,9 @@ describe.each([...catalogue.uploads.values(), allKinds])('$type', (type) => {
         given.forEach((line, n) => {
           const entry = entries[n] as Entry
           const json = parseExactly(line)
-          if (json) expect(published([entry])).toEqual(published([toEntry(json.value)]))
+          if (json) expect(published([entry])).toEqual(published([toEntry(json.value, () => Buffer.from(line.trim()))]))
           else expect(codesOf(entry)).toEqual(['unreadable'])
+          if (json) expect(retried(entry)).toEqual(entry)
           seen['refusal' in entry ? (json ? 'refused' : 'unreadable') : 'accepted']++
         })
       }),
@@ -97,9 +106,15 @@ describe.each([...catalogue.uploads.values(), allKinds])('$type', (type) => {
           const { entries } = await read(openCsv, csv, pieces)
           given.forEach((one, n) => {
             const entry = entries[n] as Entry
-            const same = toEntry(asCells(type, columns, one as Record<string, unknown>))
+            const cells = asCells(type, columns, one as Record<string, unknown>)
+            const same = toEntry(cells, sentAs(cells))
             seen['refusal' in same ? 'refused' : 'accepted']++
-            expect(published([entry])).toEqual(published([same]))
+            if (!('refusal' in entry)) expect(published([entry])).toEqual(published([same]))
+            else if (!entry.refusal.truncated) {
+              expect(same).toMatchObject({ refusal: { problems: entry.refusal.problems } })
+              expect(JSON.parse(entry.refusal.record)).toEqual(cells)
+              expect(retried(entry)).toEqual(entry)
+            }
           })
         },
       ),

@@ -15,10 +15,11 @@ import { createFakeSubmit } from '../fakes/submit.fake.js'
 const bodySha256 = Buffer.alloc(32)
 const assigned = { interaction_id: '00000000-0000-4000-8000-000000000000', recorded_at: 0 }
 const toEntry = createToEntry(interaction)
+const accepted = () => Buffer.alloc(0)
 const unkeyed = { bodySha256, keyedRequestId: null, keyedId: null, keyId: null }
 const one = (user_id: string, city = '') => ({
   ...unkeyed,
-  entry: toEntry(sampleOf(interaction, { user_id, city }), assigned),
+  entry: toEntry(sampleOf(interaction, { user_id, city }), accepted, assigned),
 })
 const refusal = { id: null, problems: [], record: '{}', truncated: false }
 const bad = { ...unkeyed, entry: { refusal, size: 10 } }
@@ -152,7 +153,7 @@ it('gathers interactions with keys by the partition of their ids, and the others
   const { submit, timers, gather } = create(10)
   const ids = Array.from({ length: 8 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`)
   const keyed = (interaction_id: string) => ({
-    entry: { ...toEntry(sampleOf(interaction), { interaction_id, recorded_at: 0 }), keyedSha256: bodySha256 },
+    entry: { ...toEntry(sampleOf(interaction), accepted, { interaction_id, recorded_at: 0 }), keyedSha256: bodySha256 },
     bodySha256,
     keyedRequestId: interaction_id,
     keyedId: interaction_id,

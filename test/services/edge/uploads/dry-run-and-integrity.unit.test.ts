@@ -9,6 +9,7 @@ import { createToEntry } from '../../../../services/edge/batches/entries.js'
 import { createDryRun, type FindKnown } from '../../../../services/edge/uploads/dry-run.js'
 import { decideFetch } from '../../../../services/integrity/decide-fetch.js'
 import { sampleOf } from '../../../support/sample.js'
+import { sentAs } from '../../../support/sent-as.js'
 import { createFakeVerdictStore } from '../fakes/verdict-store.fake.js'
 
 const now = Date.UTC(2026, 0, 1)
@@ -50,7 +51,7 @@ it('foretells the verdicts that integrity gives on the same batches in the same 
       const facts = { orgId, requestId: 'r', bodySha256: Buffer.alloc(32), submittedAt: now, lanes: 1 }
       const toEntry = createToEntry(type)
       const { encode, decode } = createBatchCodec(type)
-      const entries = records.map((given) => toEntry(given))
+      const entries = records.map((given) => toEntry(given, sentAs(given)))
       const cutBatches = toBatches(cut(entries, { records: batchRecords, bytes: 524_288 }), facts)
       const batches = cutBatches.map((batch) => ({ ...batch, wait_until: waitUntil }))
       const known = new Set(index)

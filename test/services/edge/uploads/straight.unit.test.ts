@@ -5,12 +5,13 @@ import { catalogue } from '#schemas/catalogue.js'
 import { shop } from '#schemas/records/shop.js'
 import { transaction } from '#schemas/records/transaction.js'
 import { cut, toBatches } from '../../../../services/edge/batches/batches.js'
-import { createToEntry, type Entry, toEntries } from '../../../../services/edge/batches/entries.js'
+import { createToEntry, type Entry, sentIn, toEntries } from '../../../../services/edge/batches/entries.js'
 import { readBody } from '../../../../services/edge/body/body.js'
 import { readRecords } from '../../../../services/edge/uploads/envelope.js'
 import { createReadEntries } from '../../../../services/edge/uploads/straight.js'
 import { anyBodyText, maybeSpoilt } from '../../../support/any-json.js'
 import { sampleOf } from '../../../support/sample.js'
+import { sentAs } from '../../../support/sent-as.js'
 import { sized } from '../../../support/sized.js'
 
 const types = [shop, transaction, ...[...catalogue.uploads.values()].filter(({ type }) => /courses|favour/.test(type))]
@@ -25,8 +26,9 @@ describe.each(types)('$type', (type) => {
   const readSlowly = async (bytes: Buffer): Promise<Entry[] | string> => {
     const body = await readBody(bytes, how)
     if ('error' in body) return body.error.message
+    if (body.entries) return body.entries
     const found = readRecords(body.json, type)
-    return 'error' in found ? found.error.message : toEntries(toEntry, found.records)
+    return 'error' in found ? found.error.message : toEntries(toEntry, found.records, sentIn(body.sent))
   }
   const facts = { orgId: 'acme', requestId: 'r', bodySha256: Buffer.alloc(32), submittedAt: 0 }
   /** What is published of these entries. */
@@ -61,7 +63,7 @@ describe.each(types)('$type', (type) => {
   })
 
   it('writes events that are read back as they were', () => {
-    const entries = [toEntry(sampleOf(type)), toEntry({ wrong: 1 }), toEntry(sampleOf(type))]
+    const entries = [sampleOf(type), { wrong: 1 }, sampleOf(type)].map((given) => toEntry(given, sentAs(given)))
     for (const batch of toBatches(cut(entries, { records: 2, bytes: 100_000 }), facts)) {
       const back = decode(encode(batch))
       const { records, lane, ...rest } = batch

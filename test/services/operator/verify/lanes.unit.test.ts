@@ -11,6 +11,7 @@ import { checkRejected } from '../../../../services/operator/verify/checks/check
 import { mend } from '../../../../services/operator/verify/mend.js'
 import { readSubmitted } from '../../../../services/operator/verify/read-submitted.js'
 import { sampleOf } from '../../../support/sample.js'
+import { sentAs } from '../../../support/sent-as.js'
 import { createFakeSubject } from './fake-subject.js'
 
 const layout = { lanes: 4, submittedPartitions: 8, acceptedPartitions: 4 }
@@ -23,9 +24,10 @@ const createSystem = () => {
   const upload = (name: string) => {
     const toEntry = createToEntry(tag)
     const { encode, decode } = createBatchCodec(tag)
-    const entries = ids.map((tag_id, n) =>
-      toEntry({ ...sampleOf(tag, { tag_id, name }), ...(n % 5 === 0 && { alien: 1 }) }),
-    )
+    const entries = ids.map((tag_id, n) => {
+      const given = { ...sampleOf(tag, { tag_id, name }), ...(n % 5 === 0 && { alien: 1 }) }
+      return toEntry(given, sentAs(given))
+    })
     const { slices, ...howCut } = createCutByLane(tag)(entries, { records: 500, bytes: 524_288 }, 4)
     const facts = { orgId: 'acme', requestId: randomUUID(), bodySha256: Buffer.alloc(32), submittedAt: 0, lanes: 4 }
     return toBatches(slices, facts, howCut).map((outgoing) => {

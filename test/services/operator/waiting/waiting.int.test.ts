@@ -62,8 +62,14 @@ describe('weir waiting', () => {
       exitCode: 1,
       stderr: 'weir: 3 records would be cancelled for good: add --yes, or --dry-run to see',
     })
-    expect(await answerOf('cancel', '--missing', `shops/${shop}`, '--org', 'acme', '--yes')).toEqual({ cancelled: 3 })
-    expect(await answerOf('cancel', '--missing', `shops/${shop}`, '--org', 'acme', '--yes')).toEqual({ cancelled: 0 })
+    expect(await answerOf('cancel', '--missing', `shops/${shop}`, '--org', 'acme', '--yes')).toEqual({
+      cancelled: 3,
+      left: 0,
+    })
+    expect(await answerOf('cancel', '--missing', `shops/${shop}`, '--org', 'acme', '--yes')).toEqual({
+      cancelled: 0,
+      left: 0,
+    })
     const { rows } = await pool.query(
       'select org_id, state, message is null as is_gone from integrity.waiting order by 1, 2',
     )

@@ -11,6 +11,9 @@ export type FakeRejections = OwnRejections & {
   days: (QualityDay & { org: string })[]
   orders: Map<string, StoredOrder & { org: string }>
   waiting: number
+  /** Where the next plan ends, and what was asked of the last one. */
+  next: RetryPlan['next']
+  asked: Parameters<OwnRejections['plan']>[1] | undefined
   /** Called by each question, before it is answered. */
   before: () => Promise<void>
 }
@@ -26,6 +29,8 @@ export const createFakeRejections = (): FakeRejections => {
     days: [],
     orders: new Map(),
     waiting: 0,
+    next: undefined,
+    asked: undefined,
     before: async () => {},
     list: async (org, { filter, after, limit }) => {
       await fake.before()
@@ -62,8 +67,10 @@ export const createFakeRejections = (): FakeRejections => {
         .filter((each) => each.org === org && each.day >= from && each.day <= to)
         .map(({ org: _, ...each }) => each)
     },
-    plan: async (org, filter, limit) => {
+    plan: async (org, asked) => {
       await fake.before()
+      const { filter, limit } = asked
+      fake.asked = asked
       const all = ofOrg(org, filter)
       const wanted = all.filter(({ state }) => state === 'open').slice(0, limit)
       const plan: RetryPlan = {
@@ -74,6 +81,7 @@ export const createFakeRejections = (): FakeRejections => {
         alreadyRetried: all.filter(({ state }) => state === 'retried').length,
         underWay: 0,
         overLimit: all.filter(({ state }) => state === 'open').length - wanted.length,
+        next: fake.next,
       }
       return plan
     },
@@ -83,7 +91,13 @@ export const createFakeRejections = (): FakeRejections => {
       const submitted = plan.jobs.reduce((sum, { wanted }) => sum + wanted.length, 0)
       for (const { wanted } of plan.jobs)
         for (const one of wanted) Object.assign(fake.rows.find((row) => row === one) ?? {}, { state: 'retried' })
-      const counts = { matched: plan.matched, submitted, skipped: skippedOf(plan), waiting: submitted }
+      const counts = {
+        matched: plan.matched,
+        submitted,
+        skipped: skippedOf(plan),
+        nextCursor: null,
+        waiting: submitted,
+      }
       const none = { accepted: 0, refused: 0, requests: [], orderedAt: new Date(0) }
       fake.orders.set(orderId, { ...none, ...counts, orderId, org, bodySha256 })
     },

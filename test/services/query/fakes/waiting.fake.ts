@@ -1,7 +1,8 @@
 import type { MissingRecord, Wait } from '#ledger/waiting/look-up.js'
 import type { OwnWaiting, OwnWaits } from '#query/waiting/waiting.js'
 
-export type FakeWaiting = OwnWaiting & { waits: Wait[] }
+/** `locked`: those that are being decided. */
+export type FakeWaiting = OwnWaiting & { waits: Wait[]; locked: Set<Wait> }
 
 /** The rules of the real one, over an array: an organisation's own, those that wait now, the oldest first. */
 export const createFakeWaiting = (): FakeWaiting => {
@@ -13,6 +14,7 @@ export const createFakeWaiting = (): FakeWaiting => {
       .sort((a, b) => a.since.getTime() - b.since.getTime() || compare(a.batchId, b.batchId) || a.place - b.place)
   const fake: FakeWaiting = {
     waits: [],
+    locked: new Set(),
     missing: async (orgId, { type, after, limit }) => {
       const all = new Map<string, MissingRecord & { sample: Wait[] }>()
       for (const wait of ofOrg(orgId)) {
@@ -49,8 +51,11 @@ export const createFakeWaiting = (): FakeWaiting => {
       const from = after ? all.findIndex((one) => one.batchId === after.batchId && one.place === after.place) + 1 : 0
       return all.slice(from, from + limit)
     },
+    count: async (orgId, filter) => ofOrg(orgId, filter).length,
     cancel: async (orgId, filter, most) => {
-      const chosen = ofOrg(orgId, filter).slice(0, most)
+      const chosen = ofOrg(orgId, filter)
+        .filter((wait) => !fake.locked.has(wait))
+        .slice(0, most)
       for (const wait of chosen) wait.state = 'cancelled'
       return chosen.length
     },

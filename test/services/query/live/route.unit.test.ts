@@ -92,6 +92,44 @@ it('sends the last 15 minutes, then what is decided, to the organisation that it
   theirs.close()
 })
 
+it('gives back the streams of clients that leave before these open', async () => {
+  const { url, activity, app } = await startedEdge()
+  const { watch } = activity
+  const left: string[] = []
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  let asked = 0
+  activity.watch = async (org) => {
+    const own = await watch(org)
+    asked++
+    await opened
+    return {
+      ...own,
+      leave: () => {
+        left.push(org)
+        own.leave()
+      },
+    }
+  }
+  const { hostname, port } = new URL(url)
+  const sockets = Array.from({ length: 4 }, () => {
+    const socket = connect(Number(port), hostname)
+    socket.write('GET /v1/live HTTP/1.1\r\nHost: weir\r\nAuthorization: Bearer acme-key\r\n\r\n')
+    return socket
+  })
+  await eventually(() => expect(asked).toBe(4))
+  for (const socket of sockets) socket.destroy()
+  const connections = () => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)))
+  await eventually(async () => expect(await connections()).toBe(0))
+  open()
+  await eventually(() => expect(left).toHaveLength(4))
+  activity.watch = watch
+  const four = await Promise.all([1, 2, 3, 4].map(() => listen(url)))
+  expect(four.map(({ answer }) => answer.status)).toEqual([200, 200, 200, 200])
+})
+
 it('needs the scope, and lets a key have four streams', async () => {
   const { url, send } = await startedEdge()
   expect((await send('GET', '/v1/live', undefined, { authorization: 'Bearer shops-key' })).status).toBe(403)

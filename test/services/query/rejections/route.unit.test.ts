@@ -189,6 +189,19 @@ describe('POST /v1/rejections/retry', () => {
     expect(rejections.orders.size).toBe(0)
   })
 
+  it('goes on where the one before ended', async () => {
+    const { send, rejections } = createEdge()
+    rejections.rows = [rejection()]
+    const next = { type: 'shops', version: 8192, batchId: randomUUID(), index: 3 }
+    rejections.next = next
+    const { body } = await send('POST', '/v1/rejections/retry', { filter, dry_run: true })
+    expect(typeof body.next_cursor).toBe('string')
+    await send('POST', '/v1/rejections/retry', { filter, cursor: body.next_cursor })
+    expect(rejections.asked).toMatchObject({ after: next })
+    const forged = await send('POST', '/v1/rejections/retry', { filter, cursor: 'abc' })
+    expect([forged.status, forged.body.problems]).toMatchObject([400, [{ field: 'cursor' }]])
+  })
+
   it('is the same retry with the same Idempotency-Key, and a 409 with another body', async () => {
     const { send, rejections } = createEdge()
     rejections.rows = [rejection()]

@@ -110,10 +110,29 @@ describe('the records that wait', () => {
   it('wait no longer once that is cancelled', async () => {
     const { send, waiting } = createWaiting()
     const cancel = async (body: object) => (await send('POST', '/v1/waiting/cancel', body)).body
-    expect(await cancel({ type: 'offers', id: waiting.waits[0]?.id })).toEqual({ cancelled: 1, complete: true })
-    expect(await cancel({ type: 'offers', id: waiting.waits[0]?.id })).toEqual({ cancelled: 0, complete: true })
-    expect(await cancel({ missing_type: 'shops', missing_id: near })).toEqual({ cancelled: 3, complete: true })
+    expect(await cancel({ type: 'offers', id: waiting.waits[0]?.id })).toEqual({
+      cancelled: 1,
+      left: 0,
+      complete: true,
+    })
+    expect(await cancel({ type: 'offers', id: waiting.waits[0]?.id })).toEqual({
+      cancelled: 0,
+      left: 0,
+      complete: true,
+    })
+    expect(await cancel({ missing_type: 'shops', missing_id: near })).toEqual({ cancelled: 3, left: 0, complete: true })
     expect(waiting.waits.filter(({ state }) => state === 'waiting')).toHaveLength(3)
+  })
+
+  it('are left, and said to be, where they are being decided', async () => {
+    const { send, waiting } = createWaiting()
+    const cancel = async () =>
+      (await send('POST', '/v1/waiting/cancel', { missing_type: 'shops', missing_id: near })).body
+    const [decided] = waiting.waits.filter(({ missing }) => missing.some(({ id }) => id === near))
+    if (decided) waiting.locked.add(decided)
+    expect(await cancel()).toEqual({ cancelled: 3, left: 1, complete: false })
+    waiting.locked.clear()
+    expect(await cancel()).toEqual({ cancelled: 1, left: 0, complete: true })
   })
 
   it('are cancelled in steps, and one request does not take for ever', async () => {
@@ -121,8 +140,8 @@ describe('the records that wait', () => {
     waiting.waits.push(...Array.from({ length: 20_001 }, (_, i) => waitOf(i)))
     const cancel = async () =>
       (await send('POST', '/v1/waiting/cancel', { missing_type: 'shops', missing_id: near })).body
-    expect(await cancel()).toEqual({ cancelled: 20_000, complete: false })
-    expect(await cancel()).toEqual({ cancelled: 1, complete: true })
+    expect(await cancel()).toEqual({ cancelled: 20_000, left: 1, complete: false })
+    expect(await cancel()).toEqual({ cancelled: 1, left: 0, complete: true })
   })
 })
 

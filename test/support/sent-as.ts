@@ -1,0 +1,2 @@
+/** What a client sends of a record. */
+export const sentAs = (record: unknown) => (): Buffer => Buffer.from(JSON.stringify(record))
