@@ -17,7 +17,8 @@ import { analyst, newOrganisation, operate, system } from '../support/system/sys
 
 const total = Number(process.env.WAITING_RECORDS ?? sized(500, 10_000))
 const seed = 14
-const doomedFor = sized(5, 20)
+// Longer than a slow machine takes to decide them for the first time: then they would not wait at all.
+const doomedFor = 20
 const patience = 900_000
 
 /** `mark` tells the record from all others: its id, or the user's of an interaction, whose id the service gives. */
