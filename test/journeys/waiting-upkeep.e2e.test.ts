@@ -59,7 +59,7 @@ it('sees and cancels what waits, and finds log, topics and tables in agreement w
 
   const late = await submitWaiting(system.env, org, branch, [never ?? {}], 8_000)
   const cancel = ['waiting', 'cancel', '--missing', `shops/${unwanted?.shop_id}`, '--org', org, '--yes']
-  expect(await operate(cancel)).toEqual({ cancelled: 1 })
+  expect(await operate(cancel)).toEqual({ cancelled: 1, left: 0 })
   const newer = await submitWaiting(system.env, org, branch, [{ ...changed, name: 'newer' }])
   await untilStates(newer, ['waiting'])
   // A shop that is deleted is still there to be referred to.
