@@ -7,6 +7,7 @@ import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { kafkaPart } from '../../../../deploy/embedded/servers/kafka.js'
 import { freePorts } from '../../../../deploy/embedded/servers/ports.js'
 import { superviseProcess } from '../../../../deploy/embedded/supervision/supervisor.js'
+import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
 import { diskOrSkip, openSmallDisk } from '../../../support/small-disk.js'
 
@@ -26,7 +27,7 @@ it('keeps what it took when the disk has no room for its index, and nothing twic
   await part.start()
   try {
     const kafka = createKafka({ brokers: `127.0.0.1:${port}`, clientId: 'test', log: pino({ level: 'silent' }) })
-    await kafka.withAdmin((admin) => admin.createTopics({ topics: [{ topic }], waitForLeaders: true }))
+    await createTopics(kafka, { topic })
     const producer = await kafka.createProducer()
     const send = (value: Buffer) => producer.send(topic, 0, [{ key: 'one', value }])
 

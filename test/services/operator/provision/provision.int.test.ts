@@ -29,6 +29,7 @@ import { provision } from '../../../../services/operator/provision/provision.js'
 import { provisionSubjects } from '../../../../services/operator/provision/subjects.js'
 import { provisionTables } from '../../../../services/operator/provision/tables.js'
 import { provisionTopics } from '../../../../services/operator/provision/topics.js'
+import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 import { startOwnClickHouse } from '../../../support/stack.js'
@@ -355,9 +356,7 @@ describe('topics', () => {
   it('are refused with another partition count, and nothing is made then', async () => {
     const { catalogue, type } = newCatalogue('counted')
     const topic = acceptedTopic(type)
-    await kafka.withAdmin((admin) =>
-      admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 2 }] }),
-    )
+    await createTopics(kafka, { topic, numPartitions: 2 })
     await expect(provisionTopics(kafka, catalogue, 1)).rejects.toThrow(
       `because versions are positions in it: ${topic} has 2 instead of 4`,
     )

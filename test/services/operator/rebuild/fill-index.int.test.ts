@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { expect, inject, it } from 'vitest'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { waitUntilPublished } from '../../../../services/operator/rebuild/fill-index.js'
+import { createTopics } from '../../../support/create-topics.js'
 
 const kafka = createKafka({
   brokers: inject('parts').KAFKA_BROKERS,
@@ -12,7 +13,7 @@ const never = new AbortController().signal
 const topic = `decided-${process.pid}-${Date.now()}`
 
 it('waits for what is decided and not published, and says what to do when that does not come', async () => {
-  await kafka.withAdmin((admin) => admin.createTopics({ topics: [{ topic, numPartitions: 2 }], waitForLeaders: true }))
+  await createTopics(kafka, { topic, numPartitions: 2 })
   const cursors = [
     { topic, partition: 0, next_offset: 0 },
     { topic, partition: 1, next_offset: 3 },

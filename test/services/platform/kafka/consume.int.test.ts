@@ -7,6 +7,7 @@ import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { type ConsumeOptions, type Consumer, createKafka, type Fetch } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { Producer } from '#platform/kafka/producer.js'
+import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
 
 const kafka = createKafka({
@@ -31,7 +32,7 @@ afterEach(async () => {
 
 const newTopic = async (numPartitions: number): Promise<string> => {
   const topic = `consume-${randomUUID()}`
-  await kafka.withAdmin((admin) => admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions }] }))
+  await createTopics(kafka, { topic, numPartitions })
   return topic
 }
 const consume = async (

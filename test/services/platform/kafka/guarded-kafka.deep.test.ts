@@ -8,6 +8,7 @@ import { reasonOf } from '#platform/health/health.js'
 import { createKafka, type Kafka } from '#platform/kafka/kafka.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import type { KafkaAccess } from '#platform/process/access.js'
+import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
 import { type GuardedKafka, passwordOf, startGuardedKafka, type User } from '../../../support/guarded-kafka.js'
 
@@ -26,9 +27,7 @@ let open: Kafka
 beforeAll(async () => {
   kafka = await startGuardedKafka()
   open = createKafka({ brokers: kafka.open, clientId: 'open', log })
-  await open.withAdmin((admin) =>
-    admin.createTopics({ waitForLeaders: true, topics: Object.values(topics).map((topic) => ({ topic })) }),
-  )
+  await createTopics(open, ...Object.values(topics).map((topic) => ({ topic })))
 })
 afterAll(() => kafka?.stop(), 60_000)
 
@@ -128,7 +127,7 @@ describe('says in one line what to change', () => {
 
 it('appends nothing over TLS of a send that was given up, however late its connection heals', async () => {
   const topic = 'weir.submitted.given-up'
-  await open.withAdmin((admin) => admin.createTopics({ waitForLeaders: true, topics: [{ topic }] }))
+  await createTopics(open, { topic })
   const message = (value: string) => [{ key: 'k', value: Buffer.from(value) }]
   const stale = await createKafka({ ...kafka.accessOf('weir-edge'), clientId: 'stale', log }).createProducer()
   await stale.send(topic, 0, message('before'))

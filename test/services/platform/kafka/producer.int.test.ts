@@ -9,6 +9,7 @@ import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { kafkaPart } from '../../../../deploy/embedded/servers/kafka.js'
 import { freePorts } from '../../../../deploy/embedded/servers/ports.js'
 import { superviseProcess } from '../../../../deploy/embedded/supervision/supervisor.js'
+import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
 import { type Link, openLink } from '../../../support/link.js'
 import { pidIn } from '../../../support/process-tree.js'
@@ -43,7 +44,7 @@ afterAll(async () => {
 
 beforeEach(async ({ task }) => {
   topic = `producer-${task.id.replace(/\W/g, '')}`
-  await direct.withAdmin((admin) => admin.createTopics({ waitForLeaders: true, topics: [{ topic }] }))
+  await createTopics(direct, { topic })
 })
 
 const send = async (kafka: Kafka, ...values: string[]): Promise<void> => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
 import { createKafka, type Received } from '#platform/kafka/kafka.js'
 import type { Producer } from '#platform/kafka/producer.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
+import { createTopics } from '../../../../support/create-topics.js'
 import { eventually } from '../../../../support/eventually.js'
 
 // Our record batches and kafkajs's, each read by the other, through a real broker.
@@ -21,9 +22,7 @@ beforeAll(async () => {
 afterAll(() => producer.close())
 beforeEach(async () => {
   topic = `wire-${randomUUID()}`
-  await kafka.withAdmin((admin) =>
-    admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: partitions }] }),
-  )
+  await createTopics(kafka, { topic, numPartitions: partitions })
 })
 
 const readByUs = async (): Promise<(Received & { partition: number })[]> => {
@@ -167,6 +166,6 @@ it('gives up at the deadline where there is no such topic or partition, and take
   await expect(producer.send(topic, partitions, [message], soon())).rejects.toMatchObject({
     cause: { message: `Kafka has no partition ${partitions} of ${topic}` },
   })
-  await kafka.withAdmin((admin) => admin.createTopics({ waitForLeaders: true, topics: [{ topic: absent }] }))
+  await createTopics(kafka, { topic: absent })
   await producer.send(absent, 0, [message])
 })
