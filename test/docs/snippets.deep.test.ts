@@ -19,7 +19,8 @@ import { errorsIn, pages, type Snippet, showsIn, snippetsOf } from './snippets.j
 import { openTerminal } from './terminal.js'
 
 const folder = await mkdtemp(join(tmpdir(), 'weir-snippets-'))
-afterAll(() => rm(folder, { recursive: true, force: true }))
+// Kafka may write until its process has ended.
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 }))
 const clone = join(folder, 'weir')
 
 const place = await openPlace()
