@@ -11,9 +11,9 @@ let texts: string[] = []
 export const asJson = (text: string): unknown => ({ toJSON: () => `${mark}/${texts.push(text) - 1}` })
 
 /** JSON.stringify, for payloads with `asJson` in them too. */
-export const writeJson = (payload: unknown, space?: number): string => {
+export const writeJson = (payload: unknown): string => {
   texts = []
-  const written = JSON.stringify(payload, null, space)
+  const written = JSON.stringify(payload)
   const given = texts
   texts = []
   return given.length === 0 ? written : written.replace(marked, (_, place: string) => given[Number(place)] ?? '')

@@ -32,30 +32,30 @@ export const createCsvReader = (type: RecordType, header: readonly string[]) => 
     return true
   }
 
+  /** The cells that are not empty: an empty one is an absent field. */
+  const filledIn = (csv: Buffer, row: CsvRow) =>
+    columns.flatMap(({ name, kind }, n) => {
+      const text = cellAt(csv, row, n)
+      return text === '' ? [] : { name, text, value: typed(kind, text) }
+    })
+
   return {
     /** A row as Avro; undefined where it is wrong or unusual. */
     readStraight: (csv: Buffer, row: CsvRow, out: AvroBytes): OutgoingRecord | undefined => {
       const length = (row.to[row.count - 1] as number) - (row.from[0] as number)
       return find(csv, row) && writeRecord(out, csv, length, writers) ? recordIn(out) : undefined
     },
-    /** The row as the same record would come out of JSON. An empty cell is an absent field. */
+    /** The row as the same record would come out of JSON. */
     toRecord: (csv: Buffer, row: CsvRow): Record<string, unknown> =>
       // Also a column called __proto__ becomes a field like any other.
-      Object.fromEntries(
-        columns.flatMap(({ name, kind }, n) => {
-          const text = cellAt(csv, row, n)
-          return text === '' ? [] : [[name, typed(kind, text)]]
-        }),
-      ),
+      Object.fromEntries(filledIn(csv, row).map(({ name, value }) => [name, value])),
     /** The same record as JSON, with its numbers as they stand in their cells. */
     toJson: (csv: Buffer, row: CsvRow): string => {
-      const written = new Map<string, string>()
-      columns.forEach(({ name, kind }, n) => {
-        const text = cellAt(csv, row, n)
-        const value = typed(kind, text)
-        if (text !== '') written.set(name, typeof value === 'number' ? text : JSON.stringify(value))
-      })
-      return `{${Array.from(written, ([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
+      const written = filledIn(csv, row).map(({ name, text, value }): [string, string] => [
+        name,
+        typeof value === 'number' ? text : JSON.stringify(value),
+      ])
+      return `{${Array.from(new Map(written), ([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`
     },
   }
 }

@@ -28,10 +28,10 @@ export const createToken = (): JsonToken => ({ kind: 'absent', from: 0, to: 0, n
 // More than anybody writes in one place; 16 MiB of them would take 20 ms.
 const mostBlanks = 1000
 
-/** The first place from here on that is not blank; or one within blanks without end. */
-export const skipBlanks = (json: Buffer, from: number): number => {
+/** The first place from here on that is not blank; or one within blanks, after `most` of them. */
+export const skipBlanks = (json: Buffer, from: number, most = mostBlanks): number => {
   let at = from
-  while (isBlank[json[at] as number] === 1 && at - from < mostBlanks) at++
+  while (isBlank[json[at] as number] === 1 && at - from < most) at++
   return at
 }
 

@@ -57,16 +57,11 @@ export const createSentRecords = (body: Buffer): ((index: number) => Buffer) => 
   let to = 0
   return (index) => {
     for (; next <= index; next++) {
-      from = afterBlanks(body, body.indexOf(next === 0 ? codes.bracket : codes.comma, to) + 1)
+      from = skipBlanks(body, body.indexOf(next === 0 ? codes.bracket : codes.comma, to) + 1, body.length)
       to = skipValue(body, from, body.length)
     }
     return body.subarray(from, to)
   }
-}
-
-const afterBlanks = (body: Buffer, from: number): number => {
-  const at = skipBlanks(body, from)
-  return at === from ? at : afterBlanks(body, at)
 }
 
 // A record that is longer and wrong takes so long that the slow way reads it, step by step.

@@ -63,7 +63,7 @@ const counted = {
     already_retried: v.count('retried before, or being retried'),
     accepted_since: v.count('a later record of the same id was accepted'),
     not_kept_whole: v.count('too large to be kept whole, or of no type that can be submitted'),
-    over_limit: v.count('not looked at, because `limit` was reached before: ask for these with `next_cursor`'),
+    over_limit: v.count('not looked at by this call: ask for these with `next_cursor`'),
   }),
   next_cursor: v.nullable(v.text(), 'where to go on: `cursor` of the next call; null where all were looked at'),
 }

@@ -120,8 +120,7 @@ export const reference = named('Reference', { field: text('the field that refers
 
 /** A page of a list, and how the next one is asked for. */
 export const nextCursor = nullable(text(), 'null on the last page')
-export const cursor = optional(
-  text('next_cursor of the page before', { refusal: 'cursor must be the next_cursor of an answer' }),
-)
+export const notACursor = 'cursor must be the next_cursor of an answer'
+export const cursor = optional(text('next_cursor of the page before', { refusal: notACursor }))
 export const limitTo = (most: number, usual: number) =>
   byDefault(integer(1, 'how many at most', { maximum: most }), usual)

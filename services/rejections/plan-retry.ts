@@ -62,8 +62,13 @@ export const planRetries = async (
     ...{ jobs: [], matched: 0, superseded: 0, cannotBeRetried: 0, alreadyRetried: 0, underWay: 0, overLimit: 0 },
     next: undefined,
   }
-  const names = [...catalogue.all.keys()]
-  const types = [...catalogue.all.values()].slice(Math.max(0, names.indexOf(after?.type ?? '')))
+  const all = [...catalogue.all.values()]
+  const types = all.slice(
+    Math.max(
+      0,
+      all.findIndex(({ type }) => type === after?.type),
+    ),
+  )
   const counts = await countByType(clickhouse, filter, after)
   for (const [type, count] of counts) {
     const isKnown = catalogue.all.has(type)
@@ -84,23 +89,16 @@ export const planRetries = async (
     const toSend: Candidate[] = []
     let seen = 0
     for await (const candidates of candidatesOf(sources, type, filter, { ...options, atOnce: bounds.atOnce })) {
-      const retries = await findRetries(sources.pool, candidates)
-      const all = planRetry(candidates, retries, options)
-      // Those behind the last one that there is room for are left for a later call.
-      const last =
-        all.toSend.length > room ? candidates.indexOf(all.toSend[room - 1] as Candidate) + 1 : candidates.length
-      const looked = candidates.slice(0, last)
-      const sorted = planRetry(looked, retries, options)
-      toSend.push(...sorted.toSend)
-      room -= sorted.toSend.length
-      seen += looked.length
-      lookedAt += looked.length
-      plan.superseded += sorted.superseded
-      plan.cannotBeRetried += sorted.truncated
-      plan.alreadyRetried += sorted.alreadyRetried
-      const left = sorted.superseded + sorted.truncated + sorted.alreadyRetried
-      plan.underWay += looked.length - sorted.toSend.length - left
-      const place = looked.at(-1)
+      const some = planRetry(candidates, await findRetries(sources.pool, candidates), { ...options, room })
+      toSend.push(...some.toSend)
+      room -= some.toSend.length
+      seen += some.lookedAt
+      lookedAt += some.lookedAt
+      plan.superseded += some.superseded
+      plan.cannotBeRetried += some.truncated
+      plan.alreadyRetried += some.alreadyRetried
+      plan.underWay += some.underWay
+      const place = candidates[some.lookedAt - 1]
       if (seen < count && place && (room === 0 || lookedAt >= bounds.lookedAt)) {
         plan.next = { type: type.type, version: place.version, batchId: place.batchId, index: place.index }
         break
@@ -215,22 +213,29 @@ export type Plan = {
   truncated: number
   /** Sent again before, and answered. */
   alreadyRetried: number
+  /** Claimed by a run that is not done. */
+  underWay: number
+  /** How many were sorted: all, or those up to the first that there was no room for. */
+  lookedAt: number
 }
 
-/** Sorts rejections by what is to be done with them. Those that an unfinished run has claimed count for nothing here. */
+/** Sorts rejections by what is to be done with them, until more than `room` are to be sent. */
 export const planRetry = (
   candidates: readonly Candidate[],
   retries: ReadonlyMap<string, Pick<Retry, 'outcome'>>,
-  options: { evenSuperseded: boolean },
+  options: { evenSuperseded: boolean; room?: number },
 ): Plan => {
-  const plan: Plan = { toSend: [], superseded: 0, truncated: 0, alreadyRetried: 0 }
+  const room = options.room ?? Number.POSITIVE_INFINITY
+  const plan: Plan = { toSend: [], superseded: 0, truncated: 0, alreadyRetried: 0, underWay: 0, lookedAt: 0 }
   for (const candidate of candidates) {
     const retry = retries.get(rejectionName(candidate))
     // Asked first: a rejection whose retry was accepted is superseded by that very retry.
-    if (retry) plan.alreadyRetried += retry.outcome === null ? 0 : 1
+    if (retry) plan[retry.outcome === null ? 'underWay' : 'alreadyRetried']++
     else if (candidate.truncated) plan.truncated++
     else if (candidate.superseded && !options.evenSuperseded) plan.superseded++
-    else plan.toSend.push(candidate)
+    else if (plan.toSend.length < room) plan.toSend.push(candidate)
+    else break
+    plan.lookedAt++
   }
   return plan
 }

@@ -163,7 +163,8 @@ const fetchWithin = async <T>(
   }
 }
 
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+/** Waits; rejects with the signal's reason once that is aborted. */
+export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const stop = () => {

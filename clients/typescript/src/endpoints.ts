@@ -174,7 +174,7 @@ export interface RetryPlan {
     accepted_since: number
     /** too large to be kept whole, or of no type that can be submitted */
     not_kept_whole: number
-    /** not looked at, because `limit` was reached before: ask for these with `next_cursor` */
+    /** not looked at by this call: ask for these with `next_cursor` */
     over_limit: number
   }
   /** where to go on: `cursor` of the next call; null where all were looked at */
@@ -196,7 +196,7 @@ export interface RetryOrder {
     accepted_since: number
     /** too large to be kept whole, or of no type that can be submitted */
     not_kept_whole: number
-    /** not looked at, because `limit` was reached before: ask for these with `next_cursor` */
+    /** not looked at by this call: ask for these with `next_cursor` */
     over_limit: number
   }
   /** where to go on: `cursor` of the next call; null where all were looked at */

@@ -1,4 +1,4 @@
-import type { Call, CallOptions } from './call.js'
+import { type Call, type CallOptions, pause } from './call.js'
 import type { AnswerTo, AwaitedRecord, Endpoints, WaitingRecord } from './endpoints.js'
 import { eachOf, type ListOptions, queryOf } from './pages.js'
 import { WeirError } from './weir-error.js'
@@ -50,7 +50,7 @@ export const createWaiting = (call: Call): WaitingRecords => ({
           `${step.left} records are being decided and still wait`,
           'call cancel again later',
         )
-      if (idle > 0) await new Promise((resolve) => setTimeout(resolve, idlePause))
+      if (idle > 0) await pause(idlePause, options?.signal)
     }
   },
 })

@@ -124,9 +124,25 @@ const readEncoding = (value: string | undefined): string => {
 
 const ENCODINGS = new Set(['identity', 'gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'lz4', 'xz', 'bz2', 'snappy'])
 
-// biome-ignore format: a list
 const NOT_SETTINGS = new Set([
-  'query', 'query_id', 'database', 'default_format', 'user', 'password', 'quota_key', 'role', 'stacktrace',
-  'session_id', 'session_timeout', 'session_check', 'close_session', 'compress', 'decompress', 'buffer_size',
-  'wait_end_of_query', 'client_protocol_version', 'http_method', 'jwt',
+  'query',
+  'query_id',
+  'database',
+  'default_format',
+  'user',
+  'password',
+  'quota_key',
+  'role',
+  'stacktrace',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'close_session',
+  'compress',
+  'decompress',
+  'buffer_size',
+  'wait_end_of_query',
+  'client_protocol_version',
+  'http_method',
+  'jwt',
 ])

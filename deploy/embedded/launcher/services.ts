@@ -53,7 +53,7 @@ export const provision = (
   return { ...running, done }
 }
 
-/** Whether none of the parts is somebody else's. */
+/** Whether the launcher starts Kafka, the registry, Postgres and ClickHouse itself, all of them. */
 export const ownsAllParts = ({ ownPorts }: LauncherConfig): boolean =>
   (['KAFKA_PORT', 'REGISTRY_PORT', 'POSTGRES_PORT', 'CLICKHOUSE_PORT'] as const).every((port) =>
     ownPorts.includes(port),

@@ -35,7 +35,7 @@ export const createToEntry = (type: RecordType): ToEntry => {
 /** A line that is no record. Its text is kept, always as one that is cut off: it is no JSON, and is never submitted again. */
 export const unreadable = (line: Buffer, message: string): Entry => {
   // Bytes that are no UTF-8 become characters of three bytes.
-  const { record } = toStoredRecord(Buffer.from(line.toString('utf8', 0, mostBytes)))
+  const record = beginningOf(Buffer.from(line.toString('utf8', 0, mostBytes)))
   const problems = [{ field: null, code: 'unreadable' as const, message }]
   return { refusal: { id: null, problems, record, truncated: true }, size: record.length + perProblem }
 }
@@ -69,10 +69,15 @@ const mostBytes = 64 * 1024
 const mostLevels = 100
 
 /** A refused record as its rejection keeps it: byte for byte as it was sent, up to 64 KiB. What is cut off is not submitted again. */
-export const toStoredRecord = (sent: Buffer): Pick<Refusal, 'record' | 'truncated'> => {
-  if (sent.length <= mostBytes) return { record: sent.toString(), truncated: depthOf(sent) > mostLevels }
-  let end = mostBytes
-  // Not within a character: its second byte and those after it are 10xxxxxx.
-  while (((sent[end] as number) & 0xc0) === 0x80) end--
-  return { record: sent.toString('utf8', 0, end), truncated: true }
+export const toStoredRecord = (sent: Buffer): Pick<Refusal, 'record' | 'truncated'> => ({
+  record: beginningOf(sent),
+  truncated: sent.length > mostBytes || depthOf(sent) > mostLevels,
+})
+
+/** The first 64 KiB of a text in UTF-8, not cut within a character. */
+const beginningOf = (text: Buffer): string => {
+  let end = Math.min(text.length, mostBytes)
+  // The second byte of a character and those after it are 10xxxxxx.
+  while (end < text.length && ((text[end] as number) & 0xc0) === 0x80) end--
+  return text.toString('utf8', 0, end)
 }

@@ -283,17 +283,17 @@ export const markPublished = async (pool: Pool, published: readonly UnpublishedW
   await pool.query({
     name: 'mark-waits-published',
     text: `
-      with told as (
+      with published as (
         select w.batch_id, w.place
-        from unnest($1::uuid[], $2::integer[], $3::bigint[]) as told (batch_id, place, change)
+        from unnest($1::uuid[], $2::integer[], $3::bigint[]) as given (batch_id, place, change)
         join integrity.waiting w using (batch_id, place, change)
         order by w.batch_id, w.place
         for update of w skip locked
       )
       update integrity.waiting w
       set is_told = true
-      from told
-      where w.batch_id = told.batch_id and w.place = told.place`,
+      from published
+      where w.batch_id = published.batch_id and w.place = published.place`,
     values: [...keysOf(published), numberList(published.map(({ event }) => event.version))],
   })
 }

@@ -179,7 +179,7 @@ const namesOf = (type: RecordType): string =>
 const valuesIn = (record: string | undefined): Record<string, unknown> | undefined => {
   if (!record) return undefined
   const parsed: unknown = JSON.parse(record, (_, value) =>
-    Math.abs(value) === Number.POSITIVE_INFINITY ? `${value}` : value,
+    typeof value === 'number' && !Number.isFinite(value) ? `${value}` : value,
   )
   return isObject(parsed) ? parsed : undefined
 }

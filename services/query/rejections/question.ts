@@ -5,6 +5,7 @@ import type { RejectionPlace } from '#rejections/find-rejections.js'
 import type { RetryPlace } from '#rejections/plan-retry.js'
 import type { BodyOf, QueryOf } from '#schemas/endpoints/endpoint.js'
 import type { readQuality, retryRejections, summariseRejections } from '#schemas/endpoints/rejections.js'
+import { notACursor } from '#schemas/endpoints/values.js'
 import { isUuid } from '#schemas/uuid.js'
 
 // What is asked about rejections, beyond what each value has to be by itself.
@@ -35,7 +36,7 @@ export const toRetry = ({
   const after = cursor === undefined ? undefined : readRetryPlace(cursor)
   if (cursor !== undefined && !after)
     return {
-      problems: [{ field: 'cursor', code: 'bad_format', message: 'cursor must be the next_cursor of an answer' }],
+      problems: [{ field: 'cursor', code: 'bad_format', message: notACursor }],
     }
   return { filter: toFilter(filter), dryRun, limit, after }
 }

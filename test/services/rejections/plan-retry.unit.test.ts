@@ -42,7 +42,18 @@ describe('what is to be done with a rejection', () => {
       superseded: 1,
       truncated: 1,
       alreadyRetried: 2,
+      underWay: 1,
+      lookedAt: 6,
     }))
+
+  it('ends at the first that there is no room for', () => {
+    const another = candidate()
+    expect(
+      planRetry([plain, superseded, another, truncated], retries, { evenSuperseded: false, room: 1 }),
+    ).toMatchObject({
+      ...{ toSend: [plain], superseded: 1, truncated: 0, lookedAt: 2 },
+    })
+  })
 
   it('overwrites what is newer only when it is told to, and retries nothing twice even then', () =>
     expect(planRetry(all, retries, { evenSuperseded: true })).toMatchObject({

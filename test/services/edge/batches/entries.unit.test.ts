@@ -52,3 +52,9 @@ it('finds each record of an upload as it was sent', () => {
     }),
   )
 })
+
+it('finds a record behind any number of blanks', () => {
+  const blanks = ' '.repeat(15 * 1024 * 1024)
+  const sentAt = sentIn(Buffer.from(`{"records":[${blanks}1,${blanks.slice(0, 1_000_000)}2]}`))
+  expect(sentAt(1)().toString()).toBe('2')
+})

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createKafka, type Fetch } from '#platform/kafka/kafka.js'
+import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
 
 const log = pino({ level: 'silent' })
@@ -15,11 +16,7 @@ afterAll(() => producer.close())
 /** A topic of its own, and consumers of one group that come one after another. */
 const newTopic = async () => {
   const topic = `look-back-${randomUUID()}`
-  await kafka.withAdmin(async (admin) => {
-    await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1 }] })
-    // A broker may hear of a new topic a moment later.
-    await eventually(() => admin.fetchTopicOffsets(topic))
-  })
+  await createTopics(kafka, { topic, numPartitions: 1 })
   const send = async (...values: string[]) => {
     for (const value of values) await producer.send(topic, 0, [{ key: 'k', value: Buffer.from(value) }])
   }
