@@ -38,8 +38,6 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     query: Query
     bodyLimit: number
     load: Load
-    /** Whether integrity is so far behind with a type of an organisation that no more of it is taken in. */
-    isLagging: (type: string, orgId: string) => boolean
     /** The longest that an answer may take to begin. */
     answerWithin: number
     network: Omit<Network, 'host' | 'certificate'>

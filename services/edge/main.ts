@@ -26,6 +26,7 @@ import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealt
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
 import { createKeyMemory } from './keys/key-memory.js'
 import { createLastUse } from './keys/last-use.js'
+import { createLag } from './limits/lag.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
 import { createRenewal, type TlsServer } from './network/certificate.js'
@@ -83,7 +84,6 @@ await runService(log, async (onStop, crash) => {
   })
   const submittedTopics = [...catalogue.all.keys()].map(submittedTopic)
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
-  const isLagging = (type: string, orgId: string) => verdicts.expectedLagOf(type, orgId) >= config.MAX_LAG_MS
   const patience = createPatience(log)
   const stream = openStream({
     catalogue,
@@ -104,12 +104,14 @@ await runService(log, async (onStop, crash) => {
   every(200, notes.tick)
   onStop('pruning', startPruning({ config, pool, log }).stop)
 
+  const lag = createLag({ places: stream.places, verdicts, most: config.MAX_LAG_MS })
   const load = createLoad(boundsOf(config), figures)
   const submit = createSubmit({
     publish: stream.publish,
     // The rest is for the answer.
     publishWithin: config.VERDICT_TIMEOUT_MS - Math.min(2_000, config.VERDICT_TIMEOUT_MS / 10),
     verdicts,
+    placeOf: stream.placeOf,
     count: load.count,
     figures,
     now,
@@ -151,7 +153,7 @@ await runService(log, async (onStop, crash) => {
     await operations.listen({ host: network.host, port: operationsPort })
   }
   const { layout } = stream
-  const taking = { catalogue, submit, store, notes, layout, load, isLagging, figures, now, log }
+  const taking = { catalogue, submit, store, notes, layout, load, lag, figures, now, log }
   const retries = openRetries({ ...taking, config, access, clickhouse }, onStop)
   const findCaller = createFindCaller({
     findKey: (hash) => findKey(pool, hash),
@@ -171,7 +173,7 @@ await runService(log, async (onStop, crash) => {
       findCaller,
       rateLimits,
       readiness: health.readiness,
-      lagOf: verdicts.lagOf,
+      lagOf: lag.lagOf,
       layout,
       onVerdict: stream.onVerdict,
       onOrdered: retries.tick,

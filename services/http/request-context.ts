@@ -32,6 +32,8 @@ declare module 'fastify' {
     tooLarge?: string
     /** Whether the body is read as it comes, and may be of any length. */
     isStreamed?: boolean
+    /** The type of the records that are sent to it. */
+    takesIn?: string
     /** What a key must allow. */
     scope?: string
     /** Whether the key must be an operator's. */

@@ -1,8 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { createPool } from '#platform/postgres/postgres.js'
 import { viewOf } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
+import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
@@ -75,6 +77,35 @@ it('a partition whose batches cannot be decided keeps no other partition waiting
     }
     await connection.query('rollback')
     await isInView(tag, (await stuck).id, 60_000)
+  } finally {
+    await connection.query('rollback')
+    connection.release()
+  }
+})
+
+it('interactions go around a partition whose batches cannot be decided', async () => {
+  const { id } = await upload(shop)
+  const record = async () => {
+    const given = sampleOf(interaction, { item_type: 'SHOP', item_id: String(id), student_id: null })
+    return (await uploader.interact(given)).status
+  }
+  expect(await record()).toBe(201)
+  const connection = await pool.connect()
+  try {
+    await connection.query('begin')
+    await connection.query(
+      `select from integrity.cursors where topic = 'weir.submitted.interactions' order by partition limit 1 for update`,
+    )
+    // One at a time, so that each is a batch of its own: until one has come to the partition that is held.
+    let stuck: Promise<number> | undefined
+    while (!stuck) {
+      const answer = record()
+      if ((await Promise.race([answer, wait(5_000)])) === undefined) stuck = answer
+    }
+    // Those without a key have no order among each other: each of these would wait as well, one time in four.
+    for (let n = 0; n < 40; n++) expect(await record()).toBe(201)
+    await connection.query('rollback')
+    expect([201, 500]).toContain(await stuck)
   } finally {
     await connection.query('rollback')
     connection.release()

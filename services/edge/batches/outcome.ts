@@ -1,8 +1,11 @@
 import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { PresentVerdict } from '../requests/present.js'
 
-/** What became of a submitted batch. `no verdict yet`: Kafka has it. `not published`: Kafka is not known to have it. */
-export type BatchOutcome = { verdict: PresentVerdict } | { unknown: 'no verdict yet' | 'not published' }
+/**
+ * What became of a batch. `no verdict yet`: Kafka has it. `not published`: Kafka is not known to have it. `held back`: it was not
+ * sent, because integrity is far behind with its lane.
+ */
+export type BatchOutcome = { verdict: PresentVerdict } | { unknown: 'no verdict yet' | 'not published' | 'held back' }
 
 /** A batch of a request, by its number. `pending`: the request does not wait for the verdict. The id is null where unknown. */
 export type BatchResult = { batch: number; batchId: string | null; outcome: BatchOutcome | 'pending' }

@@ -126,7 +126,7 @@ const submitChunk = (
     if ('error' in answered) return { chunk, results: [], failure: describeError(answered.error, chunk) }
     const { results } = answered
     for (const { outcome, batchId } of results) deps.onBatch(outcome, recordsOf(outcome, batchOf(upload, batchId)))
-    tellWritten(!results.some(({ outcome }) => isUnknown(outcome) && outcome.unknown === 'not published'))
+    tellWritten(!results.some(({ outcome }) => isUnknown(outcome) && outcome.unknown !== 'no verdict yet'))
     const isDecided = results.every(({ outcome }) => outcome !== 'pending' && !isUnknown(outcome))
     return { chunk, upload, results, ...(!isDecided && { failure: 'the outcome of some batches is not known' }) }
   }

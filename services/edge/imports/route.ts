@@ -22,7 +22,6 @@ import { createPieces, ImportEnded, type Piece } from './pieces.js'
 
 export type ImportRouteDeps = UploadDeps & {
   load: Load
-  isLagging: (type: string, orgId: string) => boolean
   /** Sockets on which a request may take as long as it likes to arrive. */
   unhurried: WeakSet<object>
   /** Milliseconds within which each piece of a body has to arrive, and a client has to read what it is answered. */
@@ -138,7 +137,7 @@ const addImport = (
       readOn(request, reply)
       return answer
     },
-    { hasOwnBody: true, reads: asGiven },
+    { hasOwnBody: true, reads: asGiven, config: { takesIn: type.type } },
   )
   addEndpoints(app, deps.catalogue, [post])
 }
@@ -187,12 +186,12 @@ const takeShare = async (
   orgId: string,
   type: string,
   signal: AbortSignal,
-  deps: Pick<ImportRouteDeps, 'load' | 'isLagging'>,
+  deps: Pick<ImportRouteDeps, 'load' | 'lag'>,
 ): Promise<Share> => {
   const inTime = within(roomWithin)
   for (;;) {
     signal.throwIfAborted()
-    const isFree = deps.load.hasRoom(orgId, 0) && !deps.isLagging(type, orgId)
+    const isFree = deps.load.hasRoom(orgId, 0) && !deps.lag.isPartlyLagging(type, orgId)
     const hold = isFree ? deps.load.hold(orgId, 0) : undefined
     if (hold && (await hold.inTurn(async () => true))) return shareOf(hold, signal)
     hold?.release()

@@ -11,6 +11,7 @@ import { type BatchLimits, toBatches } from '../batches/batches.js'
 import type { Entry } from '../batches/entries.js'
 import type { BatchOutcome, Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
+import { type Lag, lagging } from '../limits/lag.js'
 
 /** An interaction on its way. The keyed ids are derived from its Idempotency-Key; null without one, or where it is refused. */
 export type Interaction = {
@@ -54,6 +55,7 @@ export const createGather = (deps: {
   submit: Submit
   /** How wide the system is; throws while that is not known yet. */
   layout: () => Layout
+  lag: Pick<Lag, 'isBehind' | 'wayAround'>
   batchLimits: BatchLimits
   /** Calls `send` when it is time. `isAlone`: no batch is under way, so that waiting for others would only take time. */
   sendLater: (send: () => void, isAlone: boolean) => void
@@ -83,7 +85,7 @@ export const createGather = (deps: {
       keyId,
     }).map(({ lane: _, ...batch }) => ({
       ...batch,
-      ...(lane !== undefined && { lane }),
+      ...laneAs(lane ?? deps.lag.wayAround(deps.type, batch)),
       gathered: true,
       keyed_requests: keyedRequestsOf(waiting),
     }))
@@ -129,8 +131,14 @@ export const createGather = (deps: {
     keyedId === null ? undefined : partitionOf(keyedId, deps.layout().submittedPartitions)
 
   return (orgId, interaction) => {
-    const open = openFor(orgId, laneFor(interaction), interaction)
-    const requestId = interaction.keyedRequestId ?? interactionRequestId(open.requestId, open.waiting.length)
+    const lane = laneFor(interaction)
+    // One with a key has its place, and cannot be led around it.
+    const { keyedRequestId } = interaction
+    const isHeldBack = lane !== undefined && deps.lag.isBehind(deps.type, { org_id: orgId, batch_id: '', lane })
+    if (isHeldBack && keyedRequestId !== null)
+      return { requestId: keyedRequestId, outcome: Promise.reject(new Unavailable(lagging.message)) }
+    const open = openFor(orgId, lane, interaction)
+    const requestId = keyedRequestId ?? interactionRequestId(open.requestId, open.waiting.length)
     const outcome = new Promise<InteractionOutcome>((resolve, reject) => {
       open.waiting.push({ ...interaction, resolve, reject })
     })
@@ -143,6 +151,8 @@ export const createGather = (deps: {
 /** No organisation's name holds a slash. */
 const groupOf = (orgId: string, lane: number | undefined, wait: number | undefined, keyId: string | null): string =>
   `${orgId}/${lane ?? ''}/${wait ?? ''}/${keyId ?? ''}`
+
+const laneAs = (lane: number | undefined) => (lane === undefined ? {} : { lane })
 
 const hashOf = (waiting: readonly Gathering[]): Buffer => {
   const hash = createHash('sha256')

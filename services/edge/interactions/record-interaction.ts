@@ -105,7 +105,7 @@ export const createRecordInteraction = (deps: RecordInteractionDeps): EndpointRo
   return on(recordInteractionOf(interaction), record, {
     hasOwnBody: true,
     reads: asGiven,
-    config: { openOrg: deps.openOrg, form, tooLarge },
+    config: { takesIn: interaction.type, openOrg: deps.openOrg, form, tooLarge },
     bodyLimit: mostBytes,
   })
 }

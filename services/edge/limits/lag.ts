@@ -1,47 +1,94 @@
 import type { FastifyInstance } from 'fastify'
 import { callerOf } from '#http/request-context.js'
 import { sendError, tryLater } from '#http/request-error.js'
+import { partitionOf } from '#platform/kafka/partitions.js'
 import { type ConfigSchema, integer } from '#platform/process/config.js'
-import type { Catalogue } from '#schemas/catalogue.js'
+import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
+import type { Places } from '../batches/places.js'
 import type { EdgeFigures } from '../figures.js'
+import { soon, type Verdicts } from '../stream/verdicts.js'
 
 export const lagVariables = {
   // A sixth of VERDICT_TIMEOUT_MS: integrity may become five times slower, and what it was expected to decide in this time is
   // still decided before its requests time out.
   MAX_LAG_MS: integer(
     { minimum: 100, default: 5_000 },
-    "how long an organisation's oldest batch of a type may be undecided, or its next one be expected to, before no more of it is taken in. Keep it at a sixth of VERDICT_TIMEOUT_MS",
+    "how long an organisation's oldest batch of a lane may be undecided, or its next one be expected to, before no more of that lane is taken in. Keep it at a sixth of VERDICT_TIMEOUT_MS",
   ),
 } as const satisfies ConfigSchema['properties']
 
-const lagging = tryLater(
+export const lagging = tryLater(
   503,
   'what was sent before is still to be decided; try again in a few seconds; retrying is safe',
 )
 
+/** How far integrity is behind. */
+export type Lag = {
+  /** Whether nothing of a type is taken in for an organisation: all the partitions that it may go to are far behind. */
+  isLagging: (type: string, orgId: string) => boolean
+  /** Whether some of them are. */
+  isPartlyLagging: (type: string, orgId: string) => boolean
+  /** Whether the partition of this batch is far behind with its organisation. */
+  isBehind: (type: string, batch: Placed) => boolean
+  /** The lane for a batch whose order does not matter, where the partition that it would go to does not move. */
+  wayAround: (type: string, batch: Placed) => number | undefined
+  /** Milliseconds that an organisation's oldest batch of a type has been without a verdict. */
+  lagOf: (type: string, orgId: string) => number
+}
+
+type Placed = Pick<OutgoingBatch, 'org_id' | 'batch_id' | 'lane'>
+
+/** Every edge sees the same lag, however many edges there are. `most` is how many milliseconds are far behind. */
+export const createLag = (deps: {
+  places: () => Places | undefined
+  verdicts: Pick<Verdicts, 'lagAt' | 'lagOf' | 'expectedLagOf'>
+  most: number
+}): Lag => {
+  const { verdicts } = deps
+  const placesOf = (type: string, orgId: string): string[] => {
+    const places = deps.places()
+    return places ? places.partitionsFor(type, orgId).map((partition) => places.placeOf(type, partition)) : []
+  }
+  const isFull = (place: string, orgId: string): boolean => verdicts.expectedLagOf(place, orgId) >= deps.most
+
+  return {
+    isLagging: (type, orgId) => {
+      const places = placesOf(type, orgId)
+      return places.length > 0 && places.every((place) => isFull(place, orgId))
+    },
+    isPartlyLagging: (type, orgId) => placesOf(type, orgId).some((place) => isFull(place, orgId)),
+    isBehind: (type, batch) => {
+      const places = deps.places()
+      return places !== undefined && isFull(places.placeOf(type, places.partitionFor(type, batch)), batch.org_id)
+    },
+    wayAround: (type, batch) => {
+      const places = deps.places()
+      if (!places) return undefined
+      const lagAt = (partition: number): number => verdicts.lagAt(places.placeOf(type, partition))
+      const usual = places.partitionFor(type, batch)
+      if (lagAt(usual) < soon) return undefined
+      const all = places.partitionsFor(type, batch.org_id)
+      const least = Math.min(...all.map(lagAt))
+      // Where all are slow, all have their share.
+      const moving = all.filter((partition) => lagAt(partition) < least + soon)
+      return moving.includes(usual) ? undefined : moving[partitionOf(batch.batch_id, moving.length)]
+    },
+    lagOf: (type, orgId) => Math.max(0, ...placesOf(type, orgId).map((place) => verdicts.lagOf(place, orgId))),
+  }
+}
+
 /**
  * Takes nothing in for a type of an organisation while integrity is far behind with it, or will be. Batches count until they are
  * decided, also when their requests were answered "outcome unknown": else each retry would add to what integrity cannot keep up with.
- * Every edge sees the same lag, however many edges there are, and other types and organisations go on.
+ * Other types and organisations go on, and so do the other lanes of this one.
  */
 export const addLagShedding = (
   app: FastifyInstance,
-  deps: {
-    catalogue: Catalogue
-    isLagging: (type: string, orgId: string) => boolean
-    figures: Pick<EdgeFigures, 'shed'>
-  },
+  deps: { lag: Pick<Lag, 'isLagging'>; figures: Pick<EdgeFigures, 'shed'> },
 ): void => {
-  const { catalogue } = deps
-  const paths = ['/v1/data', '/v1/imports']
-  const typeAt = new Map(
-    [...catalogue.uploads.keys()].flatMap((type) => paths.map((path): [string, string] => [`${path}/${type}`, type])),
-  )
-  typeAt.set('/user-interactions', catalogue.interaction.type)
-
   app.addHook('onRequest', async (request, reply) => {
-    const type = request.method === 'POST' ? typeAt.get(request.routeOptions.url ?? '') : undefined
-    if (type === undefined || !deps.isLagging(type, callerOf(request).orgId)) return undefined
+    const type = request.method === 'POST' ? request.routeOptions.config.takesIn : undefined
+    if (type === undefined || !deps.lag.isLagging(type, callerOf(request).orgId)) return undefined
     deps.figures.shed.inc({ reason: 'lag' })
     return sendError(reply, lagging)
   })

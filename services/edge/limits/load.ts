@@ -136,12 +136,15 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
         },
       }
     },
-    /** Counts a batch until the function that it returns is called: when it is decided, or will never be. */
+    /** Counts a batch until the function that it returns is first called: when it is decided, or is not expected to be soon. */
     count: (batch: BatchParts & { org_id: string }): (() => void) => {
       const { org_id: orgId } = batch
       const held = recordsIn(batch)
       addBatches(orgId, 1, held)
+      let isCounted = true
       return () => {
+        if (!isCounted) return
+        isCounted = false
         addBatches(orgId, -1, -held)
         turns.wake()
       }

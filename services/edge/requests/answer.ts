@@ -2,6 +2,7 @@ import type { UploadAnswered } from '#schemas/endpoints/uploads.js'
 import type { Waiting } from '#schemas/events.js'
 import type { Problem, Refused } from '#schemas/problem.js'
 import type { BatchResult } from '../batches/outcome.js'
+import { lagging } from '../limits/lag.js'
 import { countOf, endedOtherwise, type PresentVerdict } from './present.js'
 
 export type Answer = UploadAnswered
@@ -54,6 +55,8 @@ type Description = Pick<BatchAnswer, 'status'> &
 const describe = (outcome: BatchResult['outcome'], { requestId, lines }: Answered): Description => {
   if (outcome === 'pending') return { status: 202, message: 'not decided yet', error: null }
   if ('verdict' in outcome) return describeVerdict(outcome.verdict, lines)
+  if (outcome.unknown === 'held back')
+    return { status: 500, message: 'the batch was not submitted', error: lagging.message }
   const message =
     outcome.unknown === 'not published' ? 'the batch may not have been submitted' : 'no verdict came in time'
   return { status: 500, message, error: `outcome unknown; retrying is safe; GET /v1/requests/${requestId} tells` }

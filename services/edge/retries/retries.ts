@@ -4,6 +4,7 @@ import { abandonAfter, createPool, endPool } from '#platform/postgres/postgres.j
 import type { OnStop } from '#platform/process/lifecycle.js'
 import type { EdgeConfig } from '../config.js'
 import { createGather } from '../interactions/gather.js'
+import type { Lag } from '../limits/lag.js'
 import type { Load } from '../limits/load.js'
 import { createSubmitAgain, type SubmitAgainDeps } from './submit-again.js'
 import { createRetryWork, orgsAtOnce, type RetryWork } from './work.js'
@@ -17,7 +18,7 @@ export const openRetries = (
     access: { postgres: string }
     clickhouse: Pick<ClickHouse, 'query'>
     load: Load
-    isLagging: (type: string, orgId: string) => boolean
+    lag: Lag
     log: Log
   },
   onStop: OnStop,
@@ -40,7 +41,7 @@ export const openRetries = (
     submit: createSubmitAgain({ ...deps, batchLimits, gather }),
     // As for an upload: not while integrity is behind with this type, nor where memory has no room.
     admit: (orgId, type, bytes) => {
-      const hold = deps.isLagging(type, orgId) ? undefined : load.hold(orgId, bytes)
+      const hold = deps.lag.isLagging(type, orgId) ? undefined : load.hold(orgId, bytes)
       return hold?.growTo(bytes) ? hold.release : undefined
     },
     log,

@@ -12,6 +12,7 @@ import { createToEntry, toEntries } from '../batches/entries.js'
 import type { Submit } from '../batches/outcome.js'
 import type { EdgeFigures } from '../figures.js'
 import type { Gather } from '../interactions/gather.js'
+import type { Lag } from '../limits/lag.js'
 import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { createToUpload, createUploader } from '../uploads/upload.js'
@@ -22,6 +23,7 @@ export type SubmitAgainDeps = {
   store: Pick<VerdictStore, 'ofRequest' | 'keyedInteraction'>
   notes: Pick<RequestNotes, 'open'>
   layout: () => Layout
+  lag: Pick<Lag, 'isBehind'>
   batchLimits: BatchLimits
   gather: Gather
   figures: EdgeFigures
@@ -55,7 +57,10 @@ const createUploadAgain = (type: RecordType, deps: SubmitAgainDeps): SubmitAgain
     const entries = await toEntries(toEntry, parsed, (index) => () => Buffer.from(records[index] ?? ''))
     const given = toUpload(entries, { orgId: org, requestId, bodySha256, keyed: true, keyId })
     const answer = await upload(given)
-    if ('error' in answer) return { notTaken: answer.error.message }
+    if ('error' in answer) {
+      if (answer.error.status === 503) throw unknown()
+      return { notTaken: answer.error.message }
+    }
     answer.results.forEach(({ outcome }, i) => {
       const batch = given.batches[i]
       if (batch) deps.figures.countRecords(type.type, outcome, recordsIn(batch))

@@ -1,6 +1,5 @@
 import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
-import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { headerOf, type Registry } from '#platform/registry.js'
@@ -8,7 +7,7 @@ import { createBatchCodec, type OutgoingBatch } from '#schemas/byte-path/byte-pa
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
-import type { Layout } from '#schemas/derive/topics.js'
+import type { Places } from '../batches/places.js'
 
 /** Appends batches in order, within this many milliseconds; resolves to how many, from the first on, are surely written. */
 export type PublishBatches = (type: string, batches: readonly OutgoingBatch[], within: number) => Promise<number>
@@ -79,15 +78,18 @@ function* sends(batches: readonly OutgoingBatch[], encode: SubmittedTopic['encod
 export const openSubmittedTopics = async (
   catalogue: Catalogue,
   registry: Registry,
-  layout: Layout,
+  { partitionFor }: Pick<Places, 'partitionFor'>,
 ): Promise<(type: string) => SubmittedTopic> => {
   const topics = new Map<string, SubmittedTopic>()
   for (const [name, type] of catalogue.all) {
     const topic = submittedTopic(name)
     const header = headerOf(await registry.prepare(subjectOf(topic), submittedSchema(type)))
     const { encode } = createBatchCodec(type)
-    const partitionFor = createPartitionFor(layout, type === catalogue.interaction)
-    topics.set(name, { topic, encode: (batch) => encode(batch, header), partitionFor })
+    topics.set(name, {
+      topic,
+      encode: (batch) => encode(batch, header),
+      partitionFor: (batch) => partitionFor(name, batch),
+    })
   }
   return (type) => {
     const topic = topics.get(type)
@@ -95,13 +97,3 @@ export const openSubmittedTopics = async (
     return topic
   }
 }
-
-// Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key of their
-// own come again, and meet where they were before: they are gathered by the partition that their id says, and have it as their
-// lane.
-const createPartitionFor =
-  ({ submittedPartitions }: Layout, isSpread: boolean): SubmittedTopic['partitionFor'] =>
-  ({ org_id, batch_id, lane }) =>
-    isSpread
-      ? (lane ?? partitionOf(batch_id, submittedPartitions))
-      : partitionOfLane(org_id, lane ?? 0, submittedPartitions)

@@ -7,9 +7,11 @@ import type { FailAt } from '#platform/process/fail-point.js'
 import type { Crash } from '#platform/process/lifecycle.js'
 import type { Patience } from '#platform/process/patience.js'
 import type { Registry } from '#platform/registry.js'
+import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { VerdictEvent } from '#schemas/events.js'
+import { createPlaces, type Places } from '../batches/places.js'
 import { createPublish, openSubmittedTopics, type PublishBatches } from './publisher.js'
 import { followVerdicts } from './verdicts.js'
 
@@ -32,6 +34,7 @@ export const openStream = (deps: {
   let producer: Producer | undefined
   let feed: Consumer | undefined
   let layout: Layout | undefined
+  let places: Places | undefined
   const listeners: ((verdict: VerdictEvent) => void)[] = []
   const onVerdict = (verdict: VerdictEvent): void => {
     for (const listener of listeners) listener(verdict)
@@ -44,11 +47,13 @@ export const openStream = (deps: {
 
   const open = async (): Promise<void> => {
     const wide = await deps.openLayout()
+    const known = createPlaces(deps.catalogue, wide)
     layout = wide
+    places = known
     producer = await patience.until('kafka', kafka.createProducer)
     const { send } = producer
     await deps.checkTopics(wide)
-    const topicOf = await patience.until('registry', () => openSubmittedTopics(deps.catalogue, registry, wide))
+    const topicOf = await patience.until('registry', () => openSubmittedTopics(deps.catalogue, registry, known))
     feed = await patience.until('registry', () => followVerdicts({ ...deps, onVerdict }))
     const watched: Producer['send'] = (topic, partition, messages, options) =>
       writes.watch({ topic, partition }, () => send(topic, partition, messages, options))
@@ -61,6 +66,13 @@ export const openStream = (deps: {
     layout: (): Layout => {
       if (!layout) throw notYet()
       return layout
+    },
+    /** The partitions of the submitted topics; undefined while the layout is not known yet. */
+    places: (): Places | undefined => places,
+    /** A name for the partition that a batch goes to. */
+    placeOf: (type: string, batch: OutgoingBatch): string => {
+      if (!places) throw notYet()
+      return places.placeOf(type, places.partitionFor(type, batch))
     },
     /** Calls the listener with each verdict that comes from now on. */
     onVerdict: (listener: (verdict: VerdictEvent) => void): void => void listeners.push(listener),

@@ -10,6 +10,8 @@ export const createSubmit =
     /** Milliseconds within which the batches are written, or never: less than verdicts are waited for. */
     publishWithin: number
     verdicts: Verdicts
+    /** A name for the partition that a batch goes to. */
+    placeOf: (type: string, batch: OutgoingBatch) => string
     /** Counts a batch against what may be in flight, until the function that it returns is called. */
     count: (batch: OutgoingBatch) => () => void
     figures: EdgeFigures
@@ -18,7 +20,7 @@ export const createSubmit =
   async (type, batches, { patience, onWritten } = {}) => {
     const { publish, verdicts, figures, now } = deps
     const since = now()
-    const expected = batches.map((batch) => verdicts.expect(batch, type, deps.count(batch)))
+    const expected = batches.map((batch) => verdicts.expect(batch, deps.placeOf(type, batch), deps.count(batch)))
     const abandonFrom = (first: number) => {
       for (const { abandon } of expected.slice(first)) abandon()
     }

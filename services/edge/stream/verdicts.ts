@@ -20,11 +20,14 @@ export type Expected = {
 }
 
 export type Verdicts = {
-  /** To be called before the batch is published. `onGone`: it is decided, or never will be, maybe long after the answer. */
+  /**
+   * To be called before the batch is published. `place` names the partition that it goes to. `uncount`: it is decided, or never will
+   * be, or not soon, so that it no longer counts as work in flight; may be called twice.
+   */
   expect: (
     batch: Pick<SubmittedBatch, 'batch_id' | 'org_id'> & BatchParts,
-    type: string,
-    onGone?: () => void,
+    place: string,
+    uncount?: () => void,
   ) => Expected
   /** Hands a verdict to every request that waits for it. */
   settle: (verdict: VerdictEvent) => void
@@ -34,22 +37,25 @@ export type Verdicts = {
   giveUpAt: (time: number) => void
   /** How many verdicts are being waited for. */
   waiting: () => number
-  /** Milliseconds that the oldest batch of a type has been without a verdict, its request answered or not; 0 where none is. */
-  lagOf: (type: string, orgId: string) => number
+  /** Milliseconds that the oldest batch of a place has been without a verdict, its request answered or not; 0 where none is. */
+  lagAt: (place: string) => number
+  /** The same of one organisation's batches. */
+  lagOf: (place: string, orgId: string) => number
   /** How many milliseconds a batch that came now would wait, by what is in front of it and how fast that was decided so far. */
-  expectedLagOf: (type: string, orgId: string) => number
+  expectedLagOf: (place: string, orgId: string) => number
 }
 
 type Waiter = {
   batchId: string
-  /** The batches of one type and organisation, which are decided one after another. */
+  place: string
+  /** The batches of one place and organisation, which are decided one after another. */
   queue: string
   pace: QueuePace
   records: number
   since: number
   /** Whether its request no longer waits. */
   isLeft: boolean
-  onGone: () => void
+  uncount: () => void
   resolve: (verdict: VerdictEvent | undefined) => void
 }
 
@@ -58,7 +64,10 @@ const askAfter = 1_000
 // In one question. Those that somebody waits for come first.
 const mostAsked = 1_000
 // While batches are decided this soon, how many are in front says nothing: with little to do, little is decided in a second.
-const soon = 1_000
+export const soon = 1_000
+// Undecided for this long, a batch is behind something that hardly moves, which may be one partition. What is sent there is judged by
+// its lag; all else must have room in flight.
+const countedFor = 3_000
 // Queues whose pace is known. A queue whose pace is forgotten is judged by its oldest batch alone.
 const mostPaces = 10_000
 // A batch that has no verdict by then may never get one: somebody emptied the topic, or it could not be read.
@@ -73,8 +82,9 @@ export const createVerdicts = (deps: {
   const { store, timeout, now, log } = deps
   // A set for each batch: two requests with one Idempotency-Key wait for the same batches.
   const waiters = new Map<string, Set<Waiter>>()
-  /** The same by queue, the oldest first. */
+  /** The same by queue and by place, the oldest first. */
   const queues = new Map<string, Set<Waiter>>()
+  const places = new Map<string, Set<Waiter>>()
   const paces = new LRUCache<string, QueuePace>({ max: mostPaces })
   let end = Number.POSITIVE_INFINITY
   let asking = false
@@ -83,8 +93,9 @@ export const createVerdicts = (deps: {
   const remove = (waiter: Waiter, verdict: VerdictEvent | undefined): void => {
     if (!removeFrom(waiters, waiter.batchId, waiter)) return
     removeFrom(queues, waiter.queue, waiter)
+    removeFrom(places, waiter.place, waiter)
     waiter.pace.leave(waiter.records, verdict !== undefined)
-    waiter.onGone()
+    waiter.uncount()
     waiter.resolve(verdict)
   }
 
@@ -105,10 +116,8 @@ export const createVerdicts = (deps: {
     return pace
   }
 
-  const lagOf = (queue: string): number => {
-    const [oldest] = queues.get(queue) ?? []
-    return oldest ? now() - oldest.since : 0
-  }
+  const ageOfOldest = ([oldest]: Iterable<Waiter> = []): number => (oldest ? now() - oldest.since : 0)
+  const lagOf = (queue: string): number => ageOfOldest(queues.get(queue))
 
   const waitedFor = (ms: number): Waiter[] => {
     const before = now() - ms
@@ -132,21 +141,23 @@ export const createVerdicts = (deps: {
   }
 
   return {
-    expect: (batch, type, onGone = () => {}) => {
+    expect: (batch, place, uncount = () => {}) => {
       const { promise, resolve } = withResolvers<VerdictEvent | undefined>()
       const { batch_id: batchId } = batch
-      const queue = queueOf(type, batch.org_id)
+      const queue = queueOf(place, batch.org_id)
       const pace = paceOf(queue)
       const records = recordsIn(batch)
-      const waiter: Waiter = { batchId, queue, pace, records, since: now(), isLeft: false, onGone, resolve }
+      const waiter: Waiter = { batchId, place, queue, pace, records, since: now(), isLeft: false, uncount, resolve }
       addTo(waiters, batchId, waiter)
       addTo(queues, queue, waiter)
+      addTo(places, place, waiter)
       pace.join(records)
       return { verdict: promise, leave: () => leave(waiter), abandon: () => remove(waiter, undefined) }
     },
     settle,
     tick: async () => {
       for (const waiter of waitedFor(now() < end ? timeout : 0)) leave(waiter)
+      for (const waiter of waitedFor(countedFor)) waiter.uncount()
       for (const waiter of waitedFor(forgetAfter)) remove(waiter, undefined)
       await ask()
     },
@@ -154,16 +165,17 @@ export const createVerdicts = (deps: {
       end = time
     },
     waiting: () => waitedFor(0).filter(({ isLeft }) => !isLeft).length,
-    lagOf: (type, orgId) => lagOf(queueOf(type, orgId)),
-    expectedLagOf: (type, orgId) => {
-      const queue = queueOf(type, orgId)
+    lagAt: (place) => ageOfOldest(places.get(place)),
+    lagOf: (place, orgId) => lagOf(queueOf(place, orgId)),
+    expectedLagOf: (place, orgId) => {
+      const queue = queueOf(place, orgId)
       const lag = lagOf(queue)
       return lag < soon ? lag : Math.max(lag, paces.get(queue)?.expectedWait() ?? 0)
     },
   }
 }
 
-const queueOf = (type: string, orgId: string): string => `${type}/${orgId}`
+const queueOf = (place: string, orgId: string): string => `${place}/${orgId}`
 
 const addTo = (sets: Map<string, Set<Waiter>>, name: string, waiter: Waiter): void => {
   sets.set(name, (sets.get(name) ?? new Set()).add(waiter))

@@ -14,6 +14,7 @@ import { createToEntry, sentIn, toEntries } from '../batches/entries.js'
 import type { Submit } from '../batches/outcome.js'
 import type { Body } from '../body/body.js'
 import type { EdgeFigures } from '../figures.js'
+import type { Lag } from '../limits/lag.js'
 import type { RateLimits } from '../limits/rates.js'
 import { type Answer, answerOf, overallStatus } from '../requests/answer.js'
 import type { RequestNotes } from '../requests/notes.js'
@@ -31,6 +32,7 @@ export type UploadDeps = {
   store: Pick<VerdictStore, 'ofRequest'>
   notes: Pick<RequestNotes, 'open'>
   findKnown: FindKnown
+  lag: Lag
   /** How wide the system is; throws while that is not known yet. */
   layout: () => Layout
   batchLimits: BatchLimits
@@ -107,6 +109,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
       hasOwnBody: true,
       reads: asGiven,
       config: {
+        takesIn: type.type,
         form: formOf(type),
         tooLarge: 'send fewer records in each request',
         readEntries: createReadEntries(type, toEntry),

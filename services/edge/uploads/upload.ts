@@ -8,6 +8,7 @@ import { type BatchLimits, toBatches } from '../batches/batches.js'
 import type { Entry } from '../batches/entries.js'
 import { createCutByLane } from '../batches/lanes.js'
 import type { BatchOutcome, BatchResult, Submit } from '../batches/outcome.js'
+import { type Lag, lagging } from '../limits/lag.js'
 import type { Note, RequestNotes } from '../requests/notes.js'
 import type { PresentVerdict } from '../requests/present.js'
 import { isDecided, resultsOfStored } from '../requests/stored-request.js'
@@ -57,6 +58,7 @@ export const createUploader = (deps: {
   submit: Submit
   store: Pick<VerdictStore, 'ofRequest'>
   notes: Pick<RequestNotes, 'open'>
+  lag: Pick<Lag, 'isBehind'>
   now: () => number
 }) => {
   const submitNoted = async (
@@ -69,18 +71,22 @@ export const createUploader = (deps: {
     // Noted before anything is published: GET /v1/requests/{request_id}, to which the client is sent, has to know it.
     if (patience !== undefined && !(await note.save())) return { error: keyConflict }
     const missing = upload.batches.filter(({ batch_id }) => !decided.has(batch_id))
-    const outcomes = await deps.submit(upload.type, missing, {
+    const sent = missing.filter((batch) => !deps.lag.isBehind(upload.type, batch))
+    if (sent.length === 0 && missing.length > 0) return { error: lagging }
+    const outcomes = await deps.submit(upload.type, sent, {
       patience,
       onWritten: (count) => {
-        note.written((missing[count]?.batch ?? upload.batches.length + 1) - 1)
-        onWritten(count === missing.length)
+        const written = new Set(sent.slice(0, count))
+        const firstMissing = missing.find((batch) => !written.has(batch))
+        note.written((firstMissing?.batch ?? upload.batches.length + 1) - 1)
+        onWritten(firstMissing === undefined)
       },
     })
     // A batch that integrity has seen before gets its first verdict again, and that may be the verdict on another body.
     if (!outcomes.every((outcome) => 'unknown' in outcome || isOf(upload)(outcome.verdict)))
       return { error: keyConflict }
 
-    const submitted = new Map(missing.map(({ batch_id }, i) => [batch_id, outcomes[i]]))
+    const submitted = new Map(sent.map(({ batch_id }, i) => [batch_id, outcomes[i]]))
     return {
       results: upload.batches.map(({ batch, batch_id }) => ({
         batch,
@@ -135,7 +141,7 @@ const isConflict = ({ refused }: PresentVerdict): boolean =>
 
 const outcomeOf = (
   stored: PresentVerdict | undefined,
-  submitted: BatchOutcome = { unknown: 'not published' },
+  submitted: BatchOutcome = { unknown: 'held back' },
   isImpatient: boolean,
 ): BatchResult['outcome'] => {
   if (stored) return { verdict: stored }

@@ -53,7 +53,7 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
     ofVersions: async (wanted: readonly { key: string; version: number }[]): Promise<Made[]> => {
       const placed = wanted.flatMap(({ key, version }) => {
         const { offset } = placeOfVersion(version)
-        const partitions = partitionsBehind(subject, type.type, { orgId: orgOf(key), id: idOf(key), batchId: null })
+        const partitions = partitionsBehind(subject, type.type, { orgId: orgOf(key), id: idOf(key) })
         return partitions.map((partition) => ({ key, version, partition, offset }))
       })
       const decided = await readDecidedBatches(subject, type, placed)

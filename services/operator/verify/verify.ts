@@ -78,7 +78,7 @@ const compare = async (subject: Subject, mends: boolean): Promise<Mended | undef
   ])
   const isPublished = (type: string, key: string, offset: number): boolean => {
     const topic = submittedTopic(type)
-    const origin = { orgId: orgOf(key), id: idOf(key), batchId: null }
+    const origin = { orgId: orgOf(key), id: idOf(key) }
     return partitionsBehind(subject, type, origin).every(
       (partition) => offset < (published.get(placeOf({ topic, partition })) ?? 0),
     )

@@ -23,6 +23,7 @@ import { createFakeOperators } from '../query/fakes/operators.fake.js'
 import { createFakeInteractions } from '../query/fakes/reader.fake.js'
 import { createFakeRejections } from '../query/fakes/rejections.fake.js'
 import { createFakeWaiting } from '../query/fakes/waiting.fake.js'
+import { createFakeLag } from './fakes/lag.fake.js'
 import { createFakeSubmit } from './fakes/submit.fake.js'
 import { createFakeVerdictStore } from './fakes/verdict-store.fake.js'
 
@@ -92,7 +93,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     batchLimits: { records: 500, bytes: 524_288 },
     bodyLimit: 1024 * 1024,
     load: createLoad(boundsOf(config), figures),
-    isLagging: () => false,
+    lag: createFakeLag(),
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: 30_000,
     openOrg: undefined,

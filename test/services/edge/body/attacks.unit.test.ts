@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -10,6 +9,7 @@ import { createFigures } from '../../../../services/edge/figures.js'
 import { createRateLimits } from '../../../../services/edge/limits/rates.js'
 import { sampleOf } from '../../../support/sample.js'
 import { sized } from '../../../support/sized.js'
+import { threadTime } from '../../../support/thread-time.js'
 import { createEdge } from '../edge.js'
 
 // Bodies that are cheap to send and look for what is dear to read. While one is read, everybody else waits.
@@ -36,9 +36,6 @@ const shops = (count: number, name: string) => ({
 const named = (inQuotes: string) => `{"records": [{"shop_id": 1, "name": "${inQuotes}"}]}`
 const manyOf = (unit: string, bytes = full) => unit.repeat(Math.floor((bytes - 100) / Buffer.byteLength(unit)))
 
-/** The processor time of this thread so far, in milliseconds. */
-const worked = (): number => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6
-
 /**
  * The most that the event loop had to do in one round while this body was answered, in milliseconds of processor time: as
  * long as it would stand still if it had a processor to itself, however busy this machine is.
@@ -52,9 +49,9 @@ const stillFor = async (body: Buffer, contentType = 'application/json'): Promise
     isOver = true
   })
   let ms = 0
-  for (let before = worked(); !isOver; ) {
+  for (let before = threadTime(); !isOver; ) {
     await nextRound()
-    const now = worked()
+    const now = threadTime()
     ms = Math.max(ms, now - before)
     before = now
   }
@@ -65,9 +62,9 @@ const bytes = Buffer.alloc(largest, 'x')
 let seen = 0
 /** What one look at each byte of the largest body takes at this moment: machines differ, and so does one machine from minute to minute. */
 const oneLook = (): number => {
-  const before = worked()
+  const before = threadTime()
   for (let at = 0; at < largest; at++) seen = (seen * 31 + (bytes[at] as number)) | 0
-  return worked() - before
+  return threadTime() - before
 }
 // Until it is compiled, it takes longer.
 for (let n = 0; n < 5; n++) oneLook()

@@ -15,6 +15,7 @@ import { eventually } from '../../../support/eventually.js'
 import { csvOf, ndjsonOf } from '../../../support/lined.js'
 import { sampleOf } from '../../../support/sample.js'
 import { createEdge } from '../edge.js'
+import { createFakeLag } from '../fakes/lag.fake.js'
 import { verdictOn } from '../fakes/submit.fake.js'
 
 const ndjson = { 'content-type': 'application/x-ndjson' }
@@ -201,7 +202,7 @@ describe('an import', () => {
   })
 
   it('takes nothing in while its type lags behind', async () => {
-    const { send } = await createServed({ isLagging: () => true })
+    const { send } = await createServed({ lag: createFakeLag({ isLagging: () => true }) })
     expect((await send('POST', '/v1/imports/shops', '{}', ndjson)).status).toBe(503)
   })
 })

@@ -8,8 +8,10 @@ import { placeOfInteraction } from '#schemas/uuid.js'
 import { createToEntry } from '../../../../services/edge/batches/entries.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { createGather, type Gather } from '../../../../services/edge/interactions/gather.js'
+import type { Lag } from '../../../../services/edge/limits/lag.js'
 import { sampleOf } from '../../../support/sample.js'
 import { silent } from '../edge.js'
+import { createFakeLag } from '../fakes/lag.fake.js'
 import { createFakeSubmit } from '../fakes/submit.fake.js'
 
 const bodySha256 = Buffer.alloc(32)
@@ -24,7 +26,15 @@ const one = (user_id: string, city = '') => ({
 const refusal = { id: null, problems: [], record: '{}', truncated: false }
 const bad = { ...unkeyed, entry: { refusal, size: 10 } }
 
-const create = (records = 3) => {
+const keyed = (interaction_id: string) => ({
+  entry: { ...toEntry(sampleOf(interaction), accepted, { interaction_id, recorded_at: 0 }), keyedSha256: bodySha256 },
+  bodySha256,
+  keyedRequestId: interaction_id,
+  keyedId: interaction_id,
+  keyId: null,
+})
+
+const create = (records = 3, lag: Partial<Lag> = {}) => {
   const submit = createFakeSubmit()
   const timers: (() => void)[] = []
   const alone: boolean[] = []
@@ -32,6 +42,7 @@ const create = (records = 3) => {
     type: 'interactions',
     submit,
     layout: () => usualLayout,
+    lag: createFakeLag(lag),
     batchLimits: { records, bytes: 1000 },
     sendLater: (send, isAlone) => {
       timers.push(send)
@@ -152,13 +163,6 @@ it('says so where nothing can be sent, and troubles nobody with what was refused
 it('gathers interactions with keys by the partition of their ids, and the others by their organisation', async () => {
   const { submit, timers, gather } = create(10)
   const ids = Array.from({ length: 8 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`)
-  const keyed = (interaction_id: string) => ({
-    entry: { ...toEntry(sampleOf(interaction), accepted, { interaction_id, recorded_at: 0 }), keyedSha256: bodySha256 },
-    bodySha256,
-    keyedRequestId: interaction_id,
-    keyedId: interaction_id,
-    keyId: null,
-  })
   const answers = [...ids.map((id) => gather('acme', keyed(id))), gather('acme', one('a')), gather('acme', bad)]
   for (const send of timers) send()
   await Promise.all(answers)
@@ -187,4 +191,21 @@ it('puts no two API keys into one event, and names the key', async () => {
     ['k2', ['b']],
     [null, ['d']],
   ])
+})
+
+it('leads interactions around a partition that does not move; those with a key have to wait', async () => {
+  const id = '00000000-0000-4000-8000-000000000000'
+  const stuck = partitionOf(id, 4)
+  const { submit, timers, gather } = create(10, {
+    wayAround: () => 2,
+    isBehind: (_type, { lane }) => lane === stuck,
+  })
+  const answers = [gather('acme', one('a')), gather('acme', keyed(id)), gather('acme', bad)]
+  for (const send of timers) send()
+  expect(await Promise.allSettled(answers)).toMatchObject([
+    { status: 'fulfilled', value: 'accepted' },
+    { status: 'rejected', reason: { message: expect.stringContaining('still to be decided') } },
+    { status: 'fulfilled' },
+  ])
+  expect(submit.submitted.map(({ lane }) => lane)).toEqual([2])
 })

@@ -107,7 +107,7 @@ it('says that Postgres is away when it hangs, and goes on when it is back', asyn
     await expect(store.ofRequest('acme', request.requestId)).rejects.toThrow('cannot be read at the moment')
     await expect(store.saveRequests([request])).rejects.toThrow('nothing of it was taken')
     link.thaw()
-    expect((await store.ofRequest('acme', request.requestId)).noted).toEqual(request)
+    await eventually(async () => expect((await store.ofRequest('acme', request.requestId)).noted).toEqual(request))
   } finally {
     link.thaw()
     await hanging.end()

@@ -111,6 +111,7 @@ const openSubmit = async (): Promise<Submit> => {
   closing.push(() => clearInterval(ticking))
   const send = createSubmit({
     count: () => () => {},
+    placeOf: stream.placeOf,
     publish: stream.publish,
     publishWithin: 18_000,
     verdicts,

@@ -16,6 +16,8 @@ const count = () => {
   return () => void inFlight.batches--
 }
 
+const placeOf = () => 'shops/0'
+
 const submitted = Array.from({ length: 5 }, (_, i) => batchOf(shop, [], { batch: i + 1, batches: 5 }))
 const batches = submitted.map((batch) => outgoing(shop, batch))
 
@@ -31,6 +33,7 @@ it('waits for the verdicts of what was written, and leaves nobody waiting', asyn
     verdicts,
     figures: createFigures(metrics),
     publishWithin: 900,
+    placeOf,
     count,
     now: () => 0,
   })
@@ -56,7 +59,7 @@ it('answers only when publishing has ended, and gives it less time than the verd
     given.push(within)
     return new Promise<number>((resolve) => (end = resolve))
   }
-  const stuck = createSubmit({ publish, publishWithin: 900, count, verdicts, figures, now: () => clock.ms })
+  const stuck = createSubmit({ publish, publishWithin: 900, placeOf, count, verdicts, figures, now: () => clock.ms })
   let answered = false
   const outcomes = stuck('shops', batches.slice(0, 1)).finally(() => (answered = true))
   clock.ms = 1000
@@ -67,7 +70,15 @@ it('answers only when publishing has ended, and gives it less time than the verd
   expect(await outcomes).toEqual([{ unknown: 'not published' }])
 
   const publishBroken = () => Promise.reject(new Error('broken'))
-  const broken = createSubmit({ publish: publishBroken, publishWithin: 900, count, verdicts, figures, now: () => 0 })
+  const broken = createSubmit({
+    publish: publishBroken,
+    publishWithin: 900,
+    placeOf,
+    count,
+    verdicts,
+    figures,
+    now: () => 0,
+  })
   await expect(broken('shops', batches)).rejects.toThrow('broken')
   expect([verdicts.waiting(), inFlight.batches]).toEqual([0, 0])
 })
@@ -77,7 +88,7 @@ it('waits no longer than it is asked to once all is written, and leaves nobody w
   const figures = createFigures(createMetrics('edge'))
   let acknowledge = (_count: number): void => {}
   const publish = () => new Promise<number>((resolve) => (acknowledge = resolve))
-  const submit = createSubmit({ publish, publishWithin: 900, count, verdicts, figures, now: () => 0 })
+  const submit = createSubmit({ publish, publishWithin: 900, placeOf, count, verdicts, figures, now: () => 0 })
   const told: number[] = []
   const onWritten = (count: number) => void told.push(count)
   const outcomes = submit('shops', batches, { patience: 0, onWritten })

@@ -131,3 +131,19 @@ it('expects a batch to wait as long as those in front of it will take, once they
   for (let n = 0; n < 19; n++) verdicts.settle(verdictOf(`b ${n}`))
   expect(expected()).toBe(1_000)
 })
+
+it('does not count a batch as in flight that is behind something that hardly moves', async () => {
+  const { verdicts, clock } = create()
+  const uncounted: string[] = []
+  verdicts.expect(batch('a'), 'shops/0', () => uncounted.push('a'))
+  clock.ms = 2_000
+  verdicts.expect(batch('b'), 'shops/0', () => uncounted.push('b'))
+  await verdicts.tick()
+  expect(uncounted).toEqual([])
+  clock.ms = 3_000
+  await verdicts.tick()
+  expect(uncounted).toEqual(['a'])
+  verdicts.settle(verdictOf('b'))
+  expect(uncounted).toEqual(['a', 'b'])
+  expect([verdicts.lagAt('shops/0'), verdicts.lagAt('shops/1')]).toEqual([3_000, 0])
+})

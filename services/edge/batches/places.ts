@@ -1,0 +1,32 @@
+import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
+import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import type { Layout } from '#schemas/derive/topics.js'
+
+type Placed = Pick<OutgoingBatch, 'org_id' | 'batch_id' | 'lane'>
+
+/** The partitions of the submitted topics. Each is decided by itself: one may stand still while all others go on. */
+export type Places = {
+  /** The partition that a batch goes to. */
+  partitionFor: (type: string, batch: Placed) => number
+  /** The partitions that batches of an organisation may go to. */
+  partitionsFor: (type: string, orgId: string) => readonly number[]
+  /** A name for a partition of a type. */
+  placeOf: (type: string, partition: number) => string
+}
+
+/**
+ * Interactions need no order among each other, so their batches are spread over all partitions. Only those with a key of their
+ * own come again, and meet where they were before: they are gathered by the partition that their id says, and have it as their
+ * lane. So have those that are led around a partition that does not move.
+ */
+export const createPlaces = ({ interaction }: Catalogue, { lanes, submittedPartitions: all }: Layout): Places => {
+  const every = Array.from({ length: all }, (_, partition) => partition)
+  return {
+    partitionFor: (type, { org_id, batch_id, lane }) =>
+      type === interaction.type ? (lane ?? partitionOf(batch_id, all)) : partitionOfLane(org_id, lane ?? 0, all),
+    partitionsFor: (type, orgId) =>
+      type === interaction.type ? every : every.slice(0, lanes).map((lane) => partitionOfLane(orgId, lane, all)),
+    placeOf: (type, partition) => `${type}/${partition}`,
+  }
+}
