@@ -13,6 +13,7 @@ import type { EdgeFigures } from './figures.js'
 import { addDocs } from './http/docs.js'
 import { addHealth, type HealthDeps } from './http/health.js'
 import { addRequestLog } from './http/request-log.js'
+import type { ImportBounds } from './imports/bounds.js'
 import { addImports } from './imports/route.js'
 import { createGather } from './interactions/gather.js'
 import { createRecordInteraction, type RecordInteractionDeps } from './interactions/record-interaction.js'
@@ -40,6 +41,7 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     load: Load
     /** The longest that an answer may take to begin. */
     answerWithin: number
+    importBounds: ImportBounds
     network: Omit<Network, 'host' | 'certificate'>
     /** Whether operators have a port of their own. */
     hasOperationsPort?: boolean

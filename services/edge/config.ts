@@ -4,6 +4,7 @@ import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/pro
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { logVariables, partVariables } from '#platform/process/part-variables.js'
 import { type Catalogue, createCatalogue, uploads } from '#schemas/catalogue.js'
+import { importVariables } from './imports/bounds.js'
 import { lagVariables } from './limits/lag.js'
 import { loadVariables } from './limits/load.js'
 import { rateVariables } from './limits/rates.js'
@@ -29,6 +30,7 @@ export const configSchema = {
     ...rateVariables,
     ...loadVariables,
     ...lagVariables,
+    ...importVariables,
     ...waitVariables,
     EDGE_PORT: integer({ minimum: 0, maximum: 65535, default: 8080 }, 'port that the edge listens on'),
     OPERATIONS_PORT: integer(

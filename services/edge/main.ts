@@ -23,6 +23,7 @@ import { createApp } from './app.js'
 import { configSchema, openOrgOf, operationsPortOf, withLimits } from './config.js'
 import { createFigures } from './figures.js'
 import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
+import { importBoundsOf } from './imports/bounds.js'
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
 import { createKeyMemory } from './keys/key-memory.js'
 import { createLastUse } from './keys/last-use.js'
@@ -195,6 +196,7 @@ await runService(log, async (onStop, crash) => {
     bodyLimit: config.BODY_LIMIT,
     answerWithin: config.VERDICT_TIMEOUT_MS,
     openOrg,
+    importBounds: importBoundsOf(config),
     network,
     certificate,
     hasOperationsPort: operationsPort !== undefined,

@@ -15,8 +15,12 @@ export type ImportChunk = LinedEntries & {
   share: Share
 }
 
-/** What a chunk may take of the memory. */
-export type Share = { growTo: (bytes: number) => Promise<void>; release: () => void }
+/** What a chunk may take of the memory: `chunkBytes` of it while it is read, and then what it took. */
+export type Share = {
+  growTo: (bytes: number) => Promise<void>
+  shrinkTo: (bytes: number) => void
+  release: () => void
+}
 
 /** A body whose first bytes were read. */
 export type Begun = { opened: OpenedLines; piece: Piece }
@@ -35,7 +39,7 @@ export const begin = async (
 }
 
 // About a quarter of what a request may be; with the records in it, it takes three times as much memory.
-const chunkBytes = 4 * 1024 * 1024
+export const chunkBytes = 4 * 1024 * 1024
 
 /**
  * Cuts a body into chunks of at most `limit` records. Where they are cut depends on nothing but the body: when it is sent
@@ -66,11 +70,14 @@ export const createChunks = (
       hash.update(rest.subarray(start, at))
       const isFull = isEnough(at)
       bytes += at - start
-      await share.growTo(bytes - into.passedOver + rest.length - at)
+      const held = bytes - into.passedOver + rest.length - at
+      await share.growTo(held)
       const isOver = isLast && at >= rest.length
       const isEmpty = into.entries.length === 0
-      if (!isEmpty && (isFull || isOver))
+      if (!isEmpty && (isFull || isOver)) {
+        share.shrinkTo(held)
         return { entries: into.entries, lines: into.lines, sha256: hash.digest(), share }
+      }
       if (isOver) return undefined
       if (isFull) {
         // Nothing but empty lines.

@@ -21,8 +21,10 @@ export const createPieces = (
   body: Readable,
   options: {
     isGzipped: boolean
-    /** Milliseconds within which each piece has to arrive. */
+    /** Milliseconds over which the body has to come at the least rate, or faster. */
     within: number
+    /** The least rate, in bytes a second. */
+    leastRate: number
     signal: AbortSignal
   },
 ): (() => Promise<Piece>) => {
@@ -42,10 +44,16 @@ export const createPieces = (
     return { bytes: Buffer.concat(parts, size), isLast: false }
   }
 
+  // How long the body may be waited for. What comes adds as much to it as it may take; what the reader does meanwhile costs nothing.
+  let left = options.within
   return async () => {
-    const { promise, stop } = interrupted(options.signal, options.within)
+    const since = performance.now()
+    const { promise, stop } = interrupted(options, left)
     try {
-      return await Promise.race([gather().catch(explain), promise])
+      const piece = await Promise.race([gather().catch(explain), promise])
+      const earned = (piece.bytes.length / options.leastRate) * 1000
+      left = Math.min(options.within, left - (performance.now() - since) + earned)
+      return piece
     } finally {
       stop()
     }
@@ -68,15 +76,23 @@ const explain = (error: NodeJS.ErrnoException): never => {
   )
 }
 
-/** Rejects after `within` milliseconds, or once the signal is aborted. */
-const interrupted = (signal: AbortSignal, within: number): { promise: Promise<never>; stop: () => void } => {
+/** Rejects after `ms` milliseconds, or once the signal is aborted. */
+const interrupted = (
+  { signal, within, leastRate }: { signal: AbortSignal; within: number; leastRate: number },
+  ms: number,
+): { promise: Promise<never>; stop: () => void } => {
   let stop = () => {}
   const promise = new Promise<never>((_, reject) => {
     const leave = () => reject(signal.reason)
     const timer = setTimeout(
       () =>
-        reject(new ImportEnded(`the body stopped coming: less than ${enough} bytes came in ${within / 1000} s`, 408)),
-      within,
+        reject(
+          new ImportEnded(
+            `the body stopped coming, or came too slowly: less than ${leastRate} bytes a second over ${within / 1000} s`,
+            408,
+          ),
+        ),
+      ms,
     )
     stop = () => {
       clearTimeout(timer)

@@ -16,7 +16,8 @@ import { createOpenLined } from '../uploads/lined.js'
 import type { UploadDeps } from '../uploads/route.js'
 import { createToUpload, createUploader } from '../uploads/upload.js'
 import { asGiven, readWait } from '../uploads/wait-query.js'
-import { begin, createChunks, type Share } from './chunks.js'
+import { createImportSlots, type ImportBounds } from './bounds.js'
+import { begin, chunkBytes, createChunks, type Share } from './chunks.js'
 import { runImport } from './import.js'
 import { createPieces, ImportEnded, type Piece } from './pieces.js'
 
@@ -24,7 +25,8 @@ export type ImportRouteDeps = UploadDeps & {
   load: Load
   /** Sockets on which a request may take as long as it likes to arrive. */
   unhurried: WeakSet<object>
-  /** Milliseconds within which each piece of a body has to arrive, and a client has to read what it is answered. */
+  importBounds: ImportBounds
+  /** Milliseconds over which a body has to come at the least rate, and within which a client has to read what it is answered. */
   pieceWithin: number
 }
 
@@ -33,6 +35,7 @@ type ImportBody = { format: LinedFormat; stream: Readable }
 /** POST /v1/imports/{type}: lines of any number, each chunk of them decided like an upload; the answer goes out meanwhile. */
 export const addImports = (app: FastifyInstance, deps: ImportRouteDeps): void => {
   const open = new Set<AbortController>()
+  const takeSlot = createImportSlots(deps.importBounds.atOnce)
   app.addHook('preClose', async () => {
     for (const ending of open) ending.abort(new ImportEnded('the server is about to stop', 503))
   })
@@ -43,14 +46,14 @@ export const addImports = (app: FastifyInstance, deps: ImportRouteDeps): void =>
         contentType,
         async (_request: FastifyRequest, stream: Readable): Promise<ImportBody> => ({ format, stream }),
       )
-    for (const type of deps.catalogue.uploads.values()) addImport(imports, type, { ...deps, open })
+    for (const type of deps.catalogue.uploads.values()) addImport(imports, type, { ...deps, open, takeSlot })
   })
 }
 
 const addImport = (
   app: FastifyInstance,
   type: RecordType,
-  deps: ImportRouteDeps & { open: Set<AbortController> },
+  deps: ImportRouteDeps & { open: Set<AbortController>; takeSlot: ReturnType<typeof createImportSlots> },
 ): void => {
   const openLines = createOpenLined(type, createToEntry(type))
   const toUpload = createToUpload(type, deps)
@@ -83,9 +86,13 @@ const addImport = (
     const isDry = query.dry_run
     const body = request.body as ImportBody | undefined
     if (!body) return { error: requestError(400, 'the body is empty') }
-    const signal = endingOf(request, reply)
     const { orgId, keyId } = callerOf(request)
-    const options = { isGzipped: isGzipped(request), within: deps.pieceWithin, signal }
+    const slot = deps.takeSlot(orgId)
+    if ('error' in slot) return slot
+    reply.raw.once('close', slot.leave)
+    const signal = endingOf(request, reply)
+    const leastRate = deps.importBounds.bytesPerSecond
+    const options = { isGzipped: isGzipped(request), within: deps.pieceWithin, leastRate, signal }
     const readPiece = createPieces(body.stream, options)
     const nextPiece = async (): Promise<Piece> => {
       const piece = await readPiece()
@@ -107,7 +114,7 @@ const addImport = (
       nextChunk: createChunks(begun, {
         limit: type.limit,
         nextPiece,
-        takeShare: () => takeShare(orgId, type.type, signal, deps),
+        takeShare: () => takeShare(orgId, type.type, mostHeld(request), signal, deps),
       }),
       mayTake: ({ entries }) => untilTaken(() => deps.rateLimits.takeLater('records', request, entries.length), signal),
       toUpload,
@@ -181,26 +188,33 @@ const letGo = ({ raw }: FastifyRequest, within: number): void => {
 const roomWithin = 60_000
 const lookEvery = 200
 
+/** What a chunk may hold while it is read: reserved at once, since many that were read in part could all wait for room for the rest. */
+const mostHeld = (request: FastifyRequest): number => {
+  const declared = Number(request.headers['content-length'] ?? chunkBytes)
+  return isGzipped(request) ? chunkBytes : Math.min(declared, chunkBytes)
+}
+
 /** Waits for an organisation's turn, as every large body does, and for room in memory. */
 const takeShare = async (
   orgId: string,
   type: string,
+  bytes: number,
   signal: AbortSignal,
   deps: Pick<ImportRouteDeps, 'load' | 'lag'>,
 ): Promise<Share> => {
   const inTime = within(roomWithin)
   for (;;) {
     signal.throwIfAborted()
-    const isFree = deps.load.hasRoom(orgId, 0) && !deps.lag.isPartlyLagging(type, orgId)
-    const hold = isFree ? deps.load.hold(orgId, 0) : undefined
-    if (hold && (await hold.inTurn(async () => true))) return shareOf(hold, signal)
+    const isFree = deps.load.hasRoom(orgId, bytes, 'import') && !deps.lag.isPartlyLagging(type, orgId)
+    const hold = isFree ? deps.load.hold(orgId, bytes, 'import') : undefined
+    if (hold?.growTo(bytes) && (await hold.inTurn(async () => true))) return shareOf(hold, signal)
     hold?.release()
     inTime()
     await wait(lookEvery, signal)
   }
 }
 
-const shareOf = ({ growTo, release }: Hold, signal: AbortSignal): Share => ({
+const shareOf = ({ growTo, shrinkTo, release }: Hold, signal: AbortSignal): Share => ({
   growTo: async (bytes) => {
     const inTime = within(roomWithin)
     while (!growTo(bytes)) {
@@ -208,6 +222,7 @@ const shareOf = ({ growTo, release }: Hold, signal: AbortSignal): Share => ({
       await wait(lookEvery, signal)
     }
   },
+  shrinkTo,
   release,
 })
 

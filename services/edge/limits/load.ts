@@ -3,6 +3,7 @@ import { createTally } from '#platform/process/tally.js'
 import { createTurns } from '#platform/process/turns.js'
 import { type BatchParts, recordsIn } from '#schemas/events.js'
 import type { EdgeFigures } from '../figures.js'
+import { chunkBytes } from '../imports/chunks.js'
 
 /** How much may be in flight at once. */
 export const loadVariables = {
@@ -26,12 +27,18 @@ export type Bounds = {
   /** Most bytes of bodies, in all and of one organisation. */
   bytes: number
   bytesOfOne: number
+  /** Most bytes of imports, likewise: a slow one holds its share for minutes. */
+  importBytes: number
+  importBytesOfOne: number
   /** Most batches without a verdict. */
   batches: number
   /** Records without a verdict from which on large bodies wait, in all and of one organisation. */
   records: number
   recordsOfOne: number
 }
+
+// One is read while another is decided.
+const twoChunks = 2 * chunkBytes
 
 /** Bounds that always leave room for a body as large as BODY_LIMIT. */
 export const boundsOf = (config: ValuesOf<typeof loadVariables> & { BODY_LIMIT: number }): Bounds => {
@@ -42,6 +49,9 @@ export const boundsOf = (config: ValuesOf<typeof loadVariables> & { BODY_LIMIT: 
     bytes,
     // Half of it for one organisation, so that its many or slow uploads leave room for others.
     bytesOfOne: Math.max(full, Math.floor(bytes / 2)),
+    // However many imports there are, and however slow, there is room for the uploads of others.
+    importBytes: Math.min(bytes, Math.max(twoChunks, Math.floor(bytes / 2))),
+    importBytesOfOne: Math.min(bytes, Math.max(twoChunks, Math.floor(bytes / 8))),
     batches,
     records,
     // About a second of integrity's work. Records of one organisation that wait are in front of everybody else's; more of them
@@ -57,6 +67,7 @@ const turnWithin = 5_000
 export type Hold = {
   /** Makes the share this large, if there is room for it; whether there is. */
   growTo: (bytes: number) => boolean
+  shrinkTo: (bytes: number) => void
   /** Reads a large body when its organisation's turn comes; undefined where it did not come in time. */
   inTurn: <T>(read: () => Promise<T>) => Promise<T | undefined>
   release: () => void
@@ -64,15 +75,20 @@ export type Hold = {
 
 export type Load = ReturnType<typeof createLoad>
 
+/** A body is held as a whole, an import part by part. */
+type BodyKind = 'body' | 'import'
+
 type Reason = 'batches' | 'org_batches' | 'records' | 'org_records' | 'bytes' | 'org_bytes'
 
 export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | 'bytesInFlight'>) => {
   const bytes = createTally()
+  const importBytes = createTally()
   const batches = createTally()
   const records = createTally()
 
-  const addBytes = (orgId: string, more: number): void => {
+  const addBytes = (orgId: string, more: number, kind: BodyKind): void => {
     bytes.add(orgId, more)
+    if (kind === 'import') importBytes.add(orgId, more)
     figures.bytesInFlight.set(bytes.all())
   }
 
@@ -81,9 +97,12 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
     records.add(orgId, moreRecords)
   }
 
-  const bytesAgainst = (orgId: string, more: number): Reason | undefined => {
+  const bytesAgainst = (orgId: string, more: number, kind: BodyKind): Reason | undefined => {
     if (bytes.all() + more > bounds.bytes) return 'bytes'
-    return bytes.of(orgId) + more > bounds.bytesOfOne ? 'org_bytes' : undefined
+    if (bytes.of(orgId) + more > bounds.bytesOfOne) return 'org_bytes'
+    if (kind === 'body') return undefined
+    if (importBytes.all() + more > bounds.importBytes) return 'bytes'
+    return importBytes.of(orgId) + more > bounds.importBytesOfOne ? 'org_bytes' : undefined
   }
 
   // An organisation may have three times as many batches in flight as are still free. So one alone gets three quarters of
@@ -109,20 +128,25 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
 
   return {
     /** Whether a share would be given now; for those who wait until there is one. */
-    hasRoom: (orgId: string, expected: number): boolean =>
-      (batchesAgainst(orgId) ?? bytesAgainst(orgId, expected)) === undefined,
+    hasRoom: (orgId: string, expected: number, kind: BodyKind): boolean =>
+      (batchesAgainst(orgId) ?? bytesAgainst(orgId, expected, kind)) === undefined,
     /** A share for a body of about `expected` bytes, empty at first; undefined where too much is in flight already. */
-    hold: (orgId: string, expected: number): Hold | undefined => {
-      if (isShed(batchesAgainst(orgId) ?? bytesAgainst(orgId, expected))) return undefined
+    hold: (orgId: string, expected: number, kind: BodyKind = 'body'): Hold | undefined => {
+      if (isShed(batchesAgainst(orgId) ?? bytesAgainst(orgId, expected, kind))) return undefined
       let held = 0
       let isReleased = false
       return {
         growTo: (wanted) => {
           if (isReleased || wanted <= held) return true
-          if (isShed(bytesAgainst(orgId, wanted - held))) return false
-          addBytes(orgId, wanted - held)
+          if (isShed(bytesAgainst(orgId, wanted - held, kind))) return false
+          addBytes(orgId, wanted - held, kind)
           held = wanted
           return true
+        },
+        shrinkTo: (wanted) => {
+          if (isReleased || wanted >= held) return
+          addBytes(orgId, wanted - held, kind)
+          held = wanted
         },
         inTurn: async (read) => {
           const done = await turns.take(orgId, read)
@@ -132,7 +156,7 @@ export const createLoad = (bounds: Bounds, figures: Pick<EdgeFigures, 'shed' | '
         release: () => {
           if (isReleased) return
           isReleased = true
-          addBytes(orgId, -held)
+          addBytes(orgId, -held, kind)
         },
       }
     },

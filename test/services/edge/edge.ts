@@ -14,6 +14,7 @@ import { usualLayout } from '#schemas/derive/topics.js'
 import { type AppDeps, createApp } from '../../../services/edge/app.js'
 import { configSchema } from '../../../services/edge/config.js'
 import { createFigures } from '../../../services/edge/figures.js'
+import { importBoundsOf } from '../../../services/edge/imports/bounds.js'
 import { boundsOf, createLoad } from '../../../services/edge/limits/load.js'
 import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.js'
 import { readNetwork } from '../../../services/edge/network/network.js'
@@ -96,6 +97,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     lag: createFakeLag(),
     rateLimits: createRateLimits({ defaults: ratesOf(config), figures, now }),
     answerWithin: 30_000,
+    importBounds: importBoundsOf(config),
     openOrg: undefined,
     network: readNetwork(config),
     readiness: {

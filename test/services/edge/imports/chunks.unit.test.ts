@@ -26,7 +26,7 @@ describe('where an import is cut', () => {
       }
       const begun = await begin(open[format], nextPiece)
       if ('error' in begun) throw new Error(begun.error.message)
-      const share = { growTo: async () => {}, release: () => {} }
+      const share = { growTo: async () => {}, shrinkTo: () => {}, release: () => {} }
       const next = createChunks(begun, { limit: 3, nextPiece, takeShare: async () => share })
       const found: [number, number, number[], string][] = []
       for (let chunk = await next(); chunk; chunk = await next())

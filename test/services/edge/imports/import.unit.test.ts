@@ -270,6 +270,17 @@ describe('on a connection', () => {
     })
   })
 
+  it('is turned away where its organisation has enough under way, until one of those ends', async () => {
+    const { begin, send } = await listen({ importBounds: { atOnce: 4, bytesPerSecond: 1 } })
+    const { request } = begin()
+    request.write(ndjsonOf(shops(1)))
+    const tryOne = () => send('POST', '/v1/imports/shops', ndjsonOf(shops(1)), ndjson)
+    await eventually(async () => expect((await tryOne()).status).toBe(429))
+    expect((await tryOne()).headers['retry-after']).toBe('5')
+    request.destroy()
+    await eventually(async () => expect((await tryOne()).status).toBe(200))
+  })
+
   it('reads no more of a body whose answer is not read', async () => {
     const { port, submit } = await createServed()
     const socket = connect(port, '127.0.0.1')

@@ -15,7 +15,10 @@ import { acme, createEdge } from '../edge.js'
 import { createFakeSubmit } from '../fakes/submit.fake.js'
 
 const kib = 1024
-const bounds = { bytes: 100 * kib, bytesOfOne: 60 * kib, batches: 4, records: 100, recordsOfOne: 10 }
+const bounds = {
+  ...{ bytes: 100 * kib, bytesOfOne: 60 * kib, importBytes: 50 * kib, importBytesOfOne: 50 * kib },
+  ...{ batches: 4, records: 100, recordsOfOne: 10 },
+}
 
 const start = async (over: Partial<AppDeps> = {}) => {
   const metrics = createMetrics('edge')

@@ -5,6 +5,8 @@ import { createMetrics } from '#platform/health/metrics.js'
 import { createFigures } from '../../../../services/edge/figures.js'
 import { type Bounds, boundsOf, createLoad, type Hold, type Load } from '../../../../services/edge/limits/load.js'
 
+const forImports = { importBytes: 50, importBytesOfOne: 20 }
+
 const create = (bounds: Bounds) => {
   const metrics = createMetrics('edge')
   return { ...createLoad(bounds, createFigures(metrics)), text: metrics.text }
@@ -19,7 +21,7 @@ it('never holds more than its bounds, and nothing once all is released', () => {
   })
   fc.assert(
     fc.property(fc.array(call), (calls) => {
-      const load = create({ bytes: 100, bytesOfOne: 50, batches: 1, records: 5, recordsOfOne: 1 })
+      const load = create({ ...forImports, bytes: 100, bytesOfOne: 50, batches: 1, records: 5, recordsOfOne: 1 })
       const held: { hold: Hold; org: string; bytes: number }[] = []
       for (const { org, expected, comes, leaves } of calls) {
         const hold = load.hold(org, expected)
@@ -40,7 +42,7 @@ it('never holds more than its bounds, and nothing once all is released', () => {
 })
 
 it('says why there is no room', async () => {
-  const load = create({ bytes: 100, bytesOfOne: 60, batches: 1, records: 5, recordsOfOne: 1 })
+  const load = create({ ...forImports, bytes: 100, bytesOfOne: 60, batches: 1, records: 5, recordsOfOne: 1 })
   load.hold('a', 60)?.growTo(60)
   expect([load.hold('a', 1), load.hold('b', 41)]).toEqual([undefined, undefined])
   expect(await load.text()).toMatch(/shed_total{reason="org_bytes"} 1\n.*shed_total{reason="bytes"} 1/)
@@ -57,7 +59,7 @@ const submitTo = (load: Pick<Load, 'count'>, org: string, batches: number, recor
   }
 }
 
-const roomy = { bytes: 100, bytesOfOne: 100, batches: 100, records: 1_500, recordsOfOne: 1_000 }
+const roomy = { ...forImports, bytes: 100, bytesOfOne: 100, batches: 100, records: 1_500, recordsOfOne: 1_000 }
 
 it('takes no more in while too many batches wait, and then again', async () => {
   const load = create(roomy)
@@ -115,13 +117,42 @@ it('lets the large bodies of an organisation wait while enough of its records ar
 
 it('has room for a full body of one organisation, or does not start', () => {
   const config = { MAX_BYTES_IN_FLIGHT: 128, MAX_RECORDS_IN_FLIGHT: 100, MAX_BATCHES_IN_FLIGHT: 5, BODY_LIMIT: 16 }
-  expect(boundsOf(config)).toEqual({ bytes: 128, bytesOfOne: 64, batches: 5, records: 100, recordsOfOne: 20 })
+  const ofImports = { importBytes: 128, importBytesOfOne: 128 }
+  expect(boundsOf(config)).toEqual({
+    ...ofImports,
+    ...{ bytes: 128, bytesOfOne: 64, batches: 5, records: 100, recordsOfOne: 20 },
+  })
   expect(boundsOf({ ...config, BODY_LIMIT: 100 })).toEqual({
-    bytes: 128,
-    bytesOfOne: 100,
-    batches: 5,
-    records: 100,
-    recordsOfOne: 20,
+    ...ofImports,
+    ...{ bytes: 128, bytesOfOne: 100, batches: 5, records: 100, recordsOfOne: 20 },
+  })
+  const mib = 1024 * 1024
+  expect(boundsOf({ ...config, MAX_BYTES_IN_FLIGHT: 128 * mib })).toMatchObject({
+    ...{ importBytes: 64 * mib, importBytesOfOne: 16 * mib },
   })
   expect(() => boundsOf({ ...config, BODY_LIMIT: 129 })).toThrow('MAX_BYTES_IN_FLIGHT must be at least BODY_LIMIT')
+})
+
+it('leaves half of its bytes to uploads, however many imports there are, and a part of the other half to one organisation', () => {
+  const load = create({ ...roomy, bytesOfOne: 50 })
+  const holdAll = (org: string): number => {
+    let held = 0
+    while (load.hold(org, 5, 'import')?.growTo(5)) held += 5
+    return held
+  }
+  expect(['a', 'b', 'c', 'd'].map(holdAll)).toEqual([20, 20, 10, 0])
+  expect(load.hasRoom('d', 5, 'import')).toBe(false)
+  expect(load.hold('d', 50)?.growTo(50)).toBe(true)
+})
+
+it('gives back what an import reserved and did not take', () => {
+  const load = create(roomy)
+  const hold = load.hold('a', 20, 'import')
+  hold?.growTo(20)
+  expect(load.hasRoom('a', 1, 'import')).toBe(false)
+  hold?.shrinkTo(5)
+  expect([load.hasRoom('a', 15, 'import'), load.hasRoom('a', 16, 'import')]).toEqual([true, false])
+  hold?.release()
+  hold?.shrinkTo(0)
+  expect([load.hasRoom('a', 20, 'import'), load.hasRoom('a', 21, 'import')]).toEqual([true, false])
 })
