@@ -45,6 +45,8 @@ const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres',
 const { network, certificate } = orExit(() => openNetwork(config))
 const log = createLog('edge', config.LOG_LEVEL)
 const now = Date.now
+// For how long something has lasted: the time of day may be set, forwards and back, while the edge runs.
+const elapsed = () => performance.now()
 // How long the edge waits for Kafka before it listens without it.
 const listenAfter = 5_000
 // A stop may take 9 s in all; requests that wait for verdicts have this much of it.
@@ -65,10 +67,10 @@ await runService(log, async (onStop, crash) => {
   const pool = createPool(access.postgres, log, 10, { queryTimeout: 5_000 })
   onStop('postgres', () => endPool(pool))
   const store = createVerdictStore(pool)
-  const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now, log })
+  const lastUse = createLastUse({ write: (keyIds) => touchKeys(pool, keyIds), now: elapsed, log })
   onStop('last use of keys', lastUse.flush)
   every(10_000, lastUse.flush)
-  const memory = createKeyMemory(now)
+  const memory = createKeyMemory(elapsed)
   const keyChanges = listen({ url: access.postgres, channel: 'weir_keys', ...memory.changes, log })
   onStop('key changes', keyChanges.close)
 
@@ -84,7 +86,7 @@ await runService(log, async (onStop, crash) => {
     onProduceSent: config.WEIR_FAILPOINT && (() => failAt('after-submit-sent')),
   })
   const submittedTopics = [...catalogue.all.keys()].map(submittedTopic)
-  const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now, log })
+  const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now: elapsed, log })
   const patience = createPatience(log)
   const stream = openStream({
     catalogue,
@@ -100,7 +102,7 @@ await runService(log, async (onStop, crash) => {
   onStop('stream', stream.close)
   stream.onVerdict(verdicts.settle)
   every(200, verdicts.tick)
-  const notes = createRequestNotes({ saveRequests: store.saveRequests, now, log })
+  const notes = createRequestNotes({ saveRequests: store.saveRequests, now: elapsed, log })
   onStop('notes of requests', notes.tick)
   every(200, notes.tick)
   onStop('pruning', startPruning({ config, pool, log }).stop)
@@ -115,7 +117,7 @@ await runService(log, async (onStop, crash) => {
     placeOf: stream.placeOf,
     count: load.count,
     figures,
-    now,
+    now: elapsed,
   })
 
   const parts = {
@@ -161,10 +163,10 @@ await runService(log, async (onStop, crash) => {
     memory,
     demoKey: config.WEIR_DEMO_KEY,
     noteUse: lastUse.note,
-    now,
+    now: elapsed,
     log,
   })
-  const rateLimits = createRateLimits({ defaults: ratesOf(config), figures, now })
+  const rateLimits = createRateLimits({ defaults: ratesOf(config), figures, now: elapsed })
   const query = openQuery(
     {
       catalogue,
@@ -211,7 +213,7 @@ await runService(log, async (onStop, crash) => {
   onStop('http', () => app.close())
   onStop('requests that wait', () => {
     setTimeout(stream.giveUp, stopWaitingAfter).unref()
-    verdicts.giveUpAt(now() + stopWaitingAfter)
+    verdicts.giveUpAt(elapsed() + stopWaitingAfter)
     abandonAfter(stopWaitingAfter, pool)
     retries.abandonAfter(stopWaitingAfter)
     query.abandonAfter(stopWaitingAfter)

@@ -115,7 +115,8 @@ export type StoredKey = {
   orgId: string
   hash: Buffer
   scopes: string[] | null
-  expiresAt: number | null
+  /** Milliseconds, by Postgres's clock: those of its readers may differ. */
+  expiresIn: number | null
   isOperator?: boolean
   /** Its organisation's own limits; null where the edge's defaults hold. */
   rates?: { requests: number | null; records: number | null }
@@ -130,7 +131,7 @@ export const findKey = (pool: Pool, hash: Buffer): Promise<StoredKey | undefined
     name: 'find-key',
     text: `
       select key_id as "keyId", org_id as "orgId", key_hash as hash, scopes, is_operator as "isOperator",
-        floor(extract(epoch from expires_at) * 1000)::bigint as "expiresAt",
+        floor(extract(epoch from expires_at - now()) * 1000)::bigint as "expiresIn",
         json_build_object('requests', requests_per_second, 'records', records_per_second) as rates
       from auth.api_keys
       join auth.organisations using (org_id)

@@ -100,7 +100,7 @@ export const openQuery = (
       ...deps,
       clickhouse: boundedReader(withShare(clickhouse)),
       pool,
-      findOffsets: createFindOffsets(deps),
+      findOffsets: createFindOffsets({ ...deps, now: () => performance.now() }),
     }),
     operators: createOperatorActions(pool),
     readInteractions: createReadInteractions(withShare(clickhouse), catalogue.interaction),

@@ -6,7 +6,7 @@ import type { StoredKey } from '#ledger/keys.js'
 import type { Check } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
 import { within } from '#platform/process/within.js'
-import { type KeyMemory, usableFor } from './key-memory.js'
+import { type KeyMemory, type KnownKey, usableFor } from './key-memory.js'
 
 // While Postgres hangs, a request whose key was seen lately waits this long, and is then let in by what was seen.
 const patience = 1_000
@@ -19,6 +19,7 @@ export type FindCallerDeps = {
   /** The one key that need not have the form of keys that are issued. */
   demoKey: string | undefined
   noteUse: (keyId: string) => void
+  /** The clock of the memory: it never steps, whatever happens to the time of day. */
   now: () => number
   log: Log
 }
@@ -27,19 +28,21 @@ export type FindCallerDeps = {
 export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
   const { findKey, memory, noteUse, now, log } = deps
   const demoHash = deps.demoKey === undefined ? noHash : hashKey(deps.demoKey)
-  const asked = new Map<string, { changes: number; answer: Promise<StoredKey | undefined> }>()
+  const asked = new Map<string, { changes: number; answer: Promise<KnownKey | undefined> }>()
   let restUntil = Number.NEGATIVE_INFINITY
 
   // Requests that show the same key at once share one query, unless some key has changed since that query began.
-  const ask = (name: string, hash: Buffer): Promise<StoredKey | undefined> => {
+  const ask = (name: string, hash: Buffer): Promise<KnownKey | undefined> => {
     const moment = memory.begin()
     const underWay = asked.get(name)
     if (underWay?.changes === moment.changes) return underWay.answer
     const answer = findKey(hash)
       .then((key) => {
         const verified = verify(key, hash)
-        memory.keep(name, verified, moment)
-        return verified
+        const lasts = verified?.expiresIn ?? Number.POSITIVE_INFINITY
+        const known = verified && { ...verified, endsAt: moment.since + lasts }
+        memory.keep(name, known, moment)
+        return known
       })
       .finally(() => {
         if (asked.get(name)?.answer === answer) asked.delete(name)
@@ -48,7 +51,7 @@ export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
     return answer
   }
 
-  const find = async (hash: Buffer): Promise<StoredKey | undefined> => {
+  const find = async (hash: Buffer): Promise<KnownKey | undefined> => {
     const name = hash.toString('base64')
     const certain = memory.recall(name)
     if (certain !== undefined) return certain ?? undefined
@@ -70,7 +73,7 @@ export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
     // A text that does not have the form of a key costs no query.
     if (keyIdOf(text) === undefined && !timingSafeEqual(hash, demoHash)) return undefined
     const key = await find(hash)
-    if (!key || (key.expiresAt !== null && key.expiresAt <= now())) return undefined
+    if (!key || key.endsAt <= now()) return undefined
     noteUse(key.keyId)
     return {
       orgId: key.orgId,

@@ -14,19 +14,22 @@ const absentFor = 2_000
 /** What the listener to changes of keys calls: for each change, and when it begins or ceases to hear of them. */
 export type KeyChanges = { onMessage: (keyId: string) => void; onUp: () => void; onDown: () => void }
 
+/** A key, with the moment of its end by the clock of this memory. */
+export type KnownKey = StoredKey & { endsAt: number }
+
 /** `era` counts the times that listening began: what was seen in an earlier era may have changed unnoticed. */
-type Seen = { key: StoredKey; since: number; era: number }
+type Seen = { key: KnownKey; since: number; era: number }
 /** When a query to Postgres began, and how many changes there had been, so that an outdated answer is not kept. */
 export type Moment = { changes: number; since: number }
 
 export type KeyMemory = {
   /** What is known without asking: a key, that there is none (null), or nothing certain. */
-  recall: (name: string) => StoredKey | null | undefined
+  recall: (name: string) => KnownKey | null | undefined
   /** A key seen in the last minutes, for while Postgres cannot be asked. */
-  lastSeen: (name: string) => StoredKey | undefined
+  lastSeen: (name: string) => KnownKey | undefined
   /** To be called before Postgres is asked; its result goes into `keep`. */
   begin: () => Moment
-  keep: (name: string, key: StoredKey | undefined, asked: Moment) => void
+  keep: (name: string, key: KnownKey | undefined, asked: Moment) => void
   changes: KeyChanges
 }
 

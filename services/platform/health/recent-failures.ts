@@ -5,7 +5,10 @@ import { reasonOf } from './health.js'
 const isOverAfter = 30_000
 
 /** A readiness check for work on partitions: Postgres and Kafka may answer a ping and yet refuse every write. */
-export const createRecentFailures = (describe: (place: string, reason: string) => string, now = Date.now) => {
+export const createRecentFailures = (
+  describe: (place: string, reason: string) => string,
+  now = () => performance.now(),
+) => {
   const failures = new Map<string, { at: number; error: unknown }>()
   return {
     /** Does work for a partition, and remembers whether it failed. */

@@ -6,7 +6,7 @@ import { createKeyMemory } from '../../../../services/edge/keys/key-memory.js'
 import { silent } from '../edge.js'
 
 const { keyId, key } = createKeyText()
-const stored: StoredKey = { keyId, orgId: 'acme', hash: hashKey(key), scopes: null, expiresAt: null }
+const stored: StoredKey = { keyId, orgId: 'acme', hash: hashKey(key), scopes: null, expiresIn: null }
 const caller = { orgId: 'acme', keyId, scopes: null }
 
 const create = (keys: [string, StoredKey][] = [[key, stored]], demoKey?: string) => {
@@ -67,7 +67,7 @@ describe('a key', () => {
   })
 
   it('is refused from the moment that it expires', async () => {
-    const { find, clock } = create([[key, { ...stored, expiresAt: 10_000 }]])
+    const { find, clock } = create([[key, { ...stored, expiresIn: 10_000 }]])
     expect(await find(key)).toEqual(caller)
     clock.ms = 10_000
     expect(await find(key)).toBeUndefined()

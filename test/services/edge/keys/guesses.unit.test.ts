@@ -14,7 +14,7 @@ const stored: StoredKey = {
   orgId: 'acme',
   hash: hashKey(mine.key),
   scopes: null,
-  expiresAt: null,
+  expiresIn: null,
 }
 
 /** The edge with a table that holds one key, and what is done to that table. */
