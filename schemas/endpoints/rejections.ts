@@ -21,7 +21,7 @@ export const rejection = v.named('Rejection', {
   problems: v.problems,
   state: v.oneOf(['open', 'retried', 'accepted_since', 'overtaken'], {
     description:
-      'what has happened since. `retried`: submitted again by a retry, see `retry`. `accepted_since`: a later record of the same id was accepted. `overtaken`: a later record of the same id was refused too, and none accepted. `open`: nothing.',
+      'what has happened since. `retried`: submitted again by a retry, see `retry`. `accepted_since`: a later record of the same id was accepted. `overtaken`: a later record of the same id was refused too, or waits, and none was accepted. `open`: nothing.',
   }),
   retry: v.optional(
     v.object({

@@ -1,4 +1,7 @@
 import { findRetries, type Retry, rejectionName } from '#ledger/retries/claims.js'
+import { findIdsThatWait } from '#ledger/waiting/look-up.js'
+import { groupBy } from '#platform/group-by.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import { stateTableOf } from '#schemas/derive/clickhouse.js'
 import { database, rejectionsLog } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
@@ -10,7 +13,7 @@ import type { Sources } from './plan-retry.js'
  * What has happened since a record was refused.
  * - `retried`: it was submitted again by a retry; the retry says what that brought.
  * - `accepted_since`: a later record of the same id was accepted. To submit this one again would turn the clock back.
- * - `overtaken`: no later record of its id was accepted, but one was refused: that newer rejection is the one to look at.
+ * - `overtaken`: no later record of its id was accepted, but one was refused, or waits: that newer one is the one to look at.
  * - `open`: none of these.
  */
 export type RejectionState = 'open' | 'retried' | 'accepted_since' | 'overtaken'
@@ -25,11 +28,16 @@ export const findStates = async (
   const rest = rejections.filter((one) => !retries.has(rejectionName(one)))
   const refused = await newestRefused(clickhouse, org, rest)
   const accepted = await newestAccepted(clickhouse, [...catalogue.all.values()], org, rest)
+  const waiting = await waitingNow(pool, org, rest)
   return rejections.map((one) => {
     const retry = retries.get(rejectionName(one))
     const isLater = (newest: Map<string, number>) => (newest.get(nameOf(one)) ?? 0) > one.version
     if (retry) return { state: 'retried', retry }
-    const state = isLater(accepted) ? 'accepted_since' : isLater(refused) ? 'overtaken' : 'open'
+    const state = isLater(accepted)
+      ? 'accepted_since'
+      : isLater(refused) || waiting.has(nameOf(one))
+        ? 'overtaken'
+        : 'open'
     return { state, retry: undefined }
   })
 }
@@ -79,6 +87,17 @@ const newestRefused = async (
     { org, since: Math.min(...rejections.map(({ rejectedAt }) => rejectedAt.getTime())), ids },
   )
   return new Map(rows.map((row) => [nameOf(row), Number(row.version)]))
+}
+
+/** Which of these ids belong to a record that waits: it came later, since a refusal that comes later ends the waiting. */
+const waitingNow = async (pool: Pool, org: string, rejections: readonly Rejection[]): Promise<Set<string>> => {
+  const names = new Set<string>()
+  for (const [type, own] of groupBy(rejections, (one) => one.type)) {
+    const wanted = idsOf(own).map((id) => ({ orgId: org, id }))
+    for (const name of await findIdsThatWait(pool, type, wanted))
+      names.add(nameOf({ type, id: name.slice(org.length + 1) }))
+  }
+  return names
 }
 
 // What is no UUID is no id: nothing can be accepted under it.

@@ -165,8 +165,11 @@ it('shows an organisation its refused records, and submits them again once their
     expect(arrivals.map((step) => step.key_id)).toEqual([key_id, key_id])
   })
 
-  // Mended and sent by its uploader: what was refused is accepted since. A newer one that is refused too overtakes it.
+  // Mended and sent by its uploader: what was refused is accepted since. A newer one that waits, or is refused too, overtakes it.
   const again = offerOf(late.shop_id, { offer_id: offers[2]?.offer_id, value: -2 })
+  const waits = { ...again, shop_id: randomUUID(), value: 2 }
+  await org.uploader.upload('offers?missing_references=wait&wait_for=1h', [waits])
+  expect((await listed(org, 1, 'code=out_of_range')).map(({ state }) => state)).toEqual(['overtaken'])
   await org.uploader.upload('offers', [again])
   expect((await listed(org, 2, 'code=out_of_range')).map(({ state }) => state)).toEqual(['open', 'overtaken'])
   expect((await org.uploader.upload('offers', [{ ...again, value: 2 }])).status).toBe(200)

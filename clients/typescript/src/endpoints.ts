@@ -125,7 +125,7 @@ export interface Rejection {
   /** whether the record was too large to be kept whole; it cannot be retried */
   truncated: boolean
   problems: Problem[]
-  /** what has happened since. `retried`: submitted again by a retry, see `retry`. `accepted_since`: a later record of the same id was accepted. `overtaken`: a later record of the same id was refused too, and none accepted. `open`: nothing. */
+  /** what has happened since. `retried`: submitted again by a retry, see `retry`. `accepted_since`: a later record of the same id was accepted. `overtaken`: a later record of the same id was refused too, or waits, and none was accepted. `open`: nothing. */
   state: 'open' | 'retried' | 'accepted_since' | 'overtaken'
   retry?: {
     outcome: 'waiting' | 'accepted' | 'refused'

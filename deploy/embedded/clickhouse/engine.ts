@@ -5,6 +5,7 @@ import { toClickHouseError } from './errors.js'
 import { watchRefusedWrites } from './refused-writes.js'
 import type { QueryRequest } from './request.js'
 import { literal } from './statement-split.js'
+import { removeBrokenParts } from './upkeep.js'
 
 export type Engine = ReturnType<typeof openEngine>
 
@@ -49,6 +50,8 @@ export const openEngine = (path: string, threads: number, onRefusedWrite: () => 
       root.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(comment)} ASYNC`),
     /** Ends every running statement. Does not queue behind them in the turnstile, which they may fill. */
     cancelAll: () => root.queryAsync('KILL QUERY WHERE query_id != queryID() ASYNC'),
+    /** Removes what was left out at earlier starts; how many parts. */
+    removeBrokenParts: () => removeBrokenParts(root),
     close: async () => {
       await writes.close()
       root.close()

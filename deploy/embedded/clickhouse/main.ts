@@ -6,9 +6,10 @@ import { pino } from 'pino'
 import { patientOutput } from '#platform/health/log.js'
 import { openSpool } from './body.js'
 import { readConfig } from './config.js'
-import { openEngine } from './engine.js'
+import { type Engine, openEngine } from './engine.js'
 import { createRunner } from './runner.js'
 import { createClickHouseServer, listen, stopServing } from './server.js'
+import { untilRoom } from './upkeep.js'
 
 const log = pino({ base: { part: 'clickhouse' } }, patientOutput())
 
@@ -16,7 +17,14 @@ const start = async () => {
   const config = readConfig(process.env)
   log.level = config.logLevel
   await mkdir(config.path, { recursive: true })
+  await untilRoom(config.path, (free) =>
+    log.error(
+      { free },
+      'the disk is full: clickhouse starts once it has 16 MiB; free some, or give DATA_DIR another disk',
+    ),
+  )
   const engine = openEngine(join(config.path, 'engine'), config.threads, beginAnew)
+  tidyUp(engine)
   // Only after the engine has locked the folder: the spool deletes what it finds, and another process may have put it there.
   const spool = await openSpool(join(config.path, 'spool'))
   const run = createRunner({ engine, spool })
@@ -34,6 +42,16 @@ const start = async () => {
     process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop)
+}
+
+/** Nothing that a start could fail for. */
+const tidyUp = (engine: Engine) => {
+  try {
+    const parts = engine.removeBrokenParts()
+    if (parts > 0) log.info({ parts }, 'broken parts of a week ago removed')
+  } catch (error) {
+    log.warn({ reason: (error as Error).message }, 'broken parts of a week ago could not be removed')
+  }
 }
 
 /** At once, so that no statement is answered any more. The supervisor starts this process again. */

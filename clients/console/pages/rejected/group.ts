@@ -72,7 +72,7 @@ const stateWords: Record<string, string> = {
   open: 'open',
   retried: 'tried again',
   accepted_since: 'accepted since',
-  overtaken: 'a later one came, refused too',
+  overtaken: 'a later one came, and was refused too or waits',
 }
 
 /** Submits a whole group again: first tells how many that would be, then follows what becomes of them. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -72,4 +72,22 @@ it('takes the same on a disk that has room', async () => {
   await insert(200)
   await clickhouse.command('optimize table things final')
   expect(await rows()).toEqual({ rows: 240, bytes: 240_000 })
+})
+
+it('removes parts that were left out because they were broken, a week later, and nothing else', async () => {
+  const [table] = await clickhouse.query<{ data_paths: string[] }>(
+    "select data_paths from system.tables where name = 'things'",
+  )
+  const detached = join(table?.data_paths[0] ?? '', 'detached')
+  const parts = ['broken-on-start_all_901_901_0', 'broken-on-start_all_902_902_0', 'all_903_903_0']
+  for (const part of parts) await mkdir(join(detached, part), { recursive: true })
+  const days = (count: number) => new Date(Date.now() - count * 86_400_000)
+  await utimes(join(detached, parts[0] ?? ''), days(8), days(8))
+  await utimes(join(detached, parts[1] ?? ''), days(6), days(6))
+  await utimes(join(detached, parts[2] ?? ''), days(8), days(8))
+  await clickhouse.close()
+  await engine.kill('SIGTERM')
+  await start()
+  const left = await readdir(detached)
+  expect(parts.map((part) => left.includes(part))).toEqual([false, true, true])
 })
