@@ -1,5 +1,7 @@
+import { statfs } from 'node:fs/promises'
 import { afterAll, expect, it } from 'vitest'
 import { untilRoom } from '../../../../deploy/embedded/clickhouse/upkeep.js'
+import { eventually } from '../../../support/eventually.js'
 import { diskOrSkip, openSmallDisk } from '../../../support/small-disk.js'
 
 const disk = await openSmallDisk(64)
@@ -10,7 +12,8 @@ it('does not begin on a full disk, says so once, and begins when there is room',
   const told: number[] = []
   await untilRoom(own.dataDir, (free) => told.push(free))
   expect(told).toEqual([])
-  await own.fill()
+  own.fill()
+  await eventually(async () => expect((await statfs(own.dataDir)).bavail).toBe(0))
   let isThere = false
   const waiting = untilRoom(own.dataDir, (free) => told.push(free)).then(() => {
     isThere = true
