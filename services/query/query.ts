@@ -21,6 +21,7 @@ import { createReads, type ReadBounds, usual } from './reads.js'
 import { createOwnRejections } from './rejections/rejections.js'
 import { createQuery, type Query, type QueryDeps } from './routes.js'
 import { createFollowers } from './topics/followers.js'
+import { createFindOlder } from './topics/older-events.js'
 import { createOwnWaiting } from './waiting/waiting.js'
 
 // To count the waiting records of one organisation can take 20 s, so that it is answered one question at a time.
@@ -29,7 +30,7 @@ const ofWaiting: ReadBounds = { atOnce: 3, ofOne: 1 }
 // rejections, those of the console, those about waiting records. The last three are for what is short and has no bounds: orders of
 // retries, keys, organisations.
 const mostConnections = usual.atOnce + usual.atOnce + ofWaiting.atOnce + 3
-// To ClickHouse, for each of rejections, journeys and interactions: a journey asks several things at once.
+// To ClickHouse, for each of rejections, journeys, interactions and topics: a journey asks several things at once.
 const share = 10
 // What is counted one by one when somebody begins to watch: ten seconds of an organisation's batches.
 const mostRecent = 20_000
@@ -63,7 +64,7 @@ export const openQuery = (
   const { access, catalogue } = deps
   const pool = createPool(access.postgres, deps.log, mostConnections, { queryTimeout: 5_000 })
   onStop('postgres of the read side', () => endPool(pool))
-  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 3 * share }
+  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 4 * share }
   const clickhouse = createClickHouse(access.clickhouse.url, options)
   onStop('clickhouse of the read side', clickhouse.close)
   const followers = createFollowers(deps)
@@ -105,6 +106,7 @@ export const openQuery = (
     operators: createOperatorActions(pool),
     readInteractions: createReadInteractions(withShare(clickhouse), catalogue.interaction),
     followers,
+    findOlder: createFindOlder({ ...deps, clickhouse: boundedReader(withShare(clickhouse)) }),
     pages: readConsole(join(packageRoot, 'dist/clients')),
   })
   return { ...query, abandonAfter: (ms) => abandonAfter(ms, pool) }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { interaction } from '#schemas/records/interaction.js'
+import { keyword } from '#schemas/records/keyword.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { eventually } from '../support/eventually.js'
@@ -327,4 +328,26 @@ it("shows the last events of one's own on a topic, and new ones as they are publ
   expect((await stranger.uploader.get<Events>(path)).body.events).toEqual([])
   mine.close()
   theirs.close()
+})
+
+it("shows the last events of one's own also where the end of the topic is all of others", async () => {
+  const quiet = await newOrganisation('quiet')
+  const loud = await newOrganisation('loud')
+  const own = [sampleOf(keyword), sampleOf(keyword), sampleOf(keyword)]
+  expect((await quiet.uploader.upload('keywords', own)).status).toBe(200)
+  for (let n = 0; n < 3; n++) {
+    const many = Array.from({ length: 4000 }, () => sampleOf(keyword))
+    expect((await loud.uploader.upload('keywords', many)).status).toBe(200)
+  }
+  const ids = own.map((each) => String(each.keyword_id)).sort()
+  const path = '/v1/topics/weir.accepted.keywords/events'
+  await eventually(async () => {
+    const { body } = await quiet.uploader.get<{ events: { value: { keyword_id: string } }[] }>(path)
+    expect(body.events.map(({ value }) => value.keyword_id).sort()).toEqual(ids)
+  })
+  const live = await listen(quiet, `${path}/live`)
+  await eventually(async () =>
+    expect(live.events.map(({ data }) => (data.value as { keyword_id: string }).keyword_id).sort()).toEqual(ids),
+  )
+  live.close()
 })

@@ -2,10 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { Session } from 'chdb'
 import { createTurnstile } from '#platform/process/turnstile.js'
 import { toClickHouseError } from './errors.js'
-import { watchRefusedWrites } from './refused-writes.js'
+import { removeBrokenParts, watchRefusedWrites } from './full-disk.js'
 import type { QueryRequest } from './request.js'
 import { literal } from './statement-split.js'
-import { removeBrokenParts } from './upkeep.js'
 
 export type Engine = ReturnType<typeof openEngine>
 

@@ -7,9 +7,9 @@ import { patientOutput } from '#platform/health/log.js'
 import { openSpool } from './body.js'
 import { readConfig } from './config.js'
 import { type Engine, openEngine } from './engine.js'
+import { untilRoom } from './full-disk.js'
 import { createRunner } from './runner.js'
 import { createClickHouseServer, listen, stopServing } from './server.js'
-import { untilRoom } from './upkeep.js'
 
 const log = pino({ base: { part: 'clickhouse' } }, patientOutput())
 

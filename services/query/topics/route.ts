@@ -10,11 +10,13 @@ import { publicTopicsOf } from '#schemas/derive/topic-reference/topic-reference.
 import { listTopicEvents, watchTopic } from '#schemas/endpoints/topics.js'
 import type { EventStream, Streams } from '../live/streams.js'
 import type { Followers } from './followers.js'
-import type { Tail, TailMessage } from './tail.js'
+import type { FindOlder } from './older-events.js'
+import { lastOf, type Tail, type TailMessage } from './tail.js'
 
 export type TopicEventDeps = {
   catalogue: Catalogue
   followers: Pick<Followers, 'follow'>
+  findOlder: FindOlder
   decoders: Pick<Registry, 'decoder'>
 }
 
@@ -41,7 +43,9 @@ export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { st
     const { orgId } = callerOf(request)
     const { tail, leave } = await deps.followers.follow(topic.name)
     try {
-      return { events: await eventsOf(orgId, tail.lastOf(orgId, limit), topic.decode), next: null }
+      const last = tail.lastOf(orgId, limit)
+      const older = last.length < limit ? await deps.findOlder(topic.name, orgId, limit) : []
+      return { events: await eventsOf(orgId, lastOf([...older, ...last], limit), topic.decode), next: null }
     } finally {
       leave()
     }
@@ -53,9 +57,11 @@ export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { st
     const { orgId } = callerOf(request)
     const gone = new AbortController()
     const { tail, leave } = await deps.followers.follow(topic.name, () => gone.abort())
+    const isEnough = tail.lastOf(orgId, shown).length === shown
+    const older = isEnough ? [] : await deps.findOlder(topic.name, orgId, shown)
     return deps.streams.open(request, reply, leave, (stream) => {
       const end = () => stream.end('the topic cannot be read at the moment')
-      show(orgId, tail, topic.decode, stream)
+      show(orgId, tail, older, topic.decode, stream)
       if (gone.signal.aborted) end()
       else gone.signal.addEventListener('abort', end)
     })
@@ -67,8 +73,14 @@ export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { st
 type Decode = (message: Buffer) => Promise<{ org_id: string }>
 
 /** First the last events, then new ones. Of very many at once only the last are shown, and how many were passed over. */
-const show = (orgId: string, tail: Tail, decode: Decode, { send, onEnd }: EventStream): void => {
-  let waiting = tail.lastOf(orgId, shown)
+const show = (
+  orgId: string,
+  tail: Tail,
+  older: readonly TailMessage[],
+  decode: Decode,
+  { send, onEnd }: EventStream,
+): void => {
+  let waiting = lastOf([...older, ...tail.lastOf(orgId, shown)], shown)
   let skipped = 0
   let isBusy = false
   const flush = async (): Promise<void> => {

@@ -49,11 +49,7 @@ export const createTail = (bounds = usual) => {
       }
     },
     /** The last messages of an organisation that are still kept, oldest first. */
-    lastOf: (orgId: string, most: number): TailMessage[] =>
-      [...(kept.get(orgId)?.messages ?? [])]
-        // Partitions are read side by side; together they are shown in the order in which they were written.
-        .sort((a, b) => a.timestamp - b.timestamp || a.offset - b.offset)
-        .slice(-most),
+    lastOf: (orgId: string, most: number): TailMessage[] => lastOf(kept.get(orgId)?.messages ?? [], most),
     /** Calls back with each message of an organisation that comes from now on; what is returned ends that. */
     listen: (orgId: string, onMessage: (message: TailMessage) => void): (() => void) => {
       const own = listeners.get(orgId) ?? new Set()
@@ -65,6 +61,12 @@ export const createTail = (bounds = usual) => {
     },
   }
 }
+
+/** Partitions are read side by side; together they are shown in the order in which they were written, each once. */
+export const lastOf = (messages: readonly TailMessage[], most: number): TailMessage[] =>
+  [...new Map(messages.map((one) => [`${one.partition}/${one.offset}`, one])).values()]
+    .sort((a, b) => a.timestamp - b.timestamp || a.offset - b.offset)
+    .slice(-most)
 
 /** Keys are `<org_id>/<id>`, or the organisation alone. */
 const orgOf = (key: string | null): string => key?.split('/', 1)[0] ?? ''

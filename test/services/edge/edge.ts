@@ -113,6 +113,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     findJourney: async () => undefined,
     operators: createFakeOperators(),
     followers: { follow: async () => ({ tail: createTail(), leave: () => {} }) },
+    findOlder: async () => [],
     decoders: { decoder: () => async (value) => JSON.parse(value.toString()) },
     consoleReads: createReads(undefined, 'this'),
     figures,

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { afterAll, expect, it } from 'vitest'
-import { untilRoom } from '../../../../deploy/embedded/clickhouse/upkeep.js'
+import { untilRoom } from '../../../../deploy/embedded/clickhouse/full-disk.js'
 import { eventually } from '../../../support/eventually.js'
 import { diskOrSkip, openSmallDisk } from '../../../support/small-disk.js'
 
