@@ -125,7 +125,7 @@ await runService(log, async (onStop, crash) => {
       return Number(offsets.find((each) => each.partition === partition)?.low ?? 0)
     },
     index: createEntityIndex(config.KNOWN_IDS),
-    room: createRoomToWait(config.MAX_WAITING),
+    room: createRoomToWait({ records: config.MAX_WAITING, bytes: config.MAX_WAITING_BYTES }),
     onArrived: relay.wake,
     setAside,
     figures,
