@@ -12,9 +12,14 @@ export type World = {
   bodyOf: (requestId: string) => Buffer | undefined
   /** The record of this id that waits; undefined where none does. */
   waiting: (id: string) => StillWaiting | undefined
-  /** How many more records of the organisation may begin to wait. */
-  roomToWait: number
+  /** How much more of the organisation may begin to wait. */
+  roomToWait: Room
+  /** How many bytes the record at this index of the batch takes while it waits. */
+  sizeOf: (index: number) => number
 }
+
+/** A number of records, and of the bytes that they take while they wait. */
+export type Room = { records: number; bytes: number }
 
 /** A record that waits, as far as decisions depend on it: `batchId` and `place` say where it was first submitted. */
 export type StillWaiting = {
@@ -24,6 +29,7 @@ export type StillWaiting = {
   keyedSha256: Buffer | null
   missing: Reference[]
   until: number
+  size: number
 }
 
 /**
@@ -54,7 +60,7 @@ export const createDecide = (type: RecordType): Decide => {
     const takenNow = new Map<string, Buffer>()
     const waitingNow = new Map<string, BegunWait>()
     const endedNow = new Set<string>()
-    let room = world.roomToWait
+    const room = { ...world.roomToWait }
 
     const resumedAt = resumedOf(batch)
     const isAnotherBody = !(world.bodyOf(batch.request_id)?.equals(batch.body_sha256) ?? true)
@@ -70,7 +76,13 @@ export const createDecide = (type: RecordType): Decide => {
       }
       const { keyed_sha256: keyed } = record
       const before = keyed && ruleOnKeyed(keyed, takenNow.get(id) ?? world.takenBefore(id), waitOf(id))
-      return before || ruleOnReferences(missing, waitUntil, () => room > 0 || waitOf(id) !== undefined)
+      return before || ruleOnReferences(missing, waitUntil, () => boundMet(record.index, waitOf(id)))
+    }
+    // One that takes the place of another that waits needs no more room, except for what it is larger.
+    const boundMet = (index: number, older: BegunWait | undefined): Problem | undefined => {
+      if (room.records <= 0 && !older) return tooManyWaiting
+      const more = world.sizeOf(index) - (older?.size ?? 0)
+      return more > 0 && more > room.bytes ? tooManyBytesWaiting : undefined
     }
 
     for (const record of batch.records) {
@@ -90,9 +102,11 @@ export const createDecide = (type: RecordType): Decide => {
         const { missing, until } = ruling
         waiting.push({ index, id, for: missing, until })
         if (!isFirst) continue
-        // One that takes the place of another that waits needs no more room.
-        if (!waitOf(id)) room--
-        waitingNow.set(id, { keyedSha256: keyed, missing, until })
+        const older = waitOf(id)
+        const size = world.sizeOf(index)
+        if (!older) room.records--
+        room.bytes -= size - (older?.size ?? 0)
+        waitingNow.set(id, { keyedSha256: keyed, missing, until, size })
       }
     }
     return {
@@ -114,7 +128,7 @@ export const createDecide = (type: RecordType): Decide => {
   }
 }
 
-type BegunWait = Pick<StillWaiting, 'keyedSha256' | 'missing' | 'until'>
+type BegunWait = Pick<StillWaiting, 'keyedSha256' | 'missing' | 'until' | 'size'>
 
 /** What is decided on one record. It is `isRepeated` where that was decided before, under the same Idempotency-Key. */
 type Ruling = { isRepeated?: true } & (
@@ -145,11 +159,16 @@ const ruleOnKeyed = (keyed: Buffer, taken: Buffer | undefined, wait: BegunWait |
 }
 
 /** A record as it comes for the first time; `waitUntil` where it may wait for what is missing. */
-const ruleOnReferences = (missing: Reference[], waitUntil: number | undefined, hasRoom: () => boolean): Ruling => {
+const ruleOnReferences = (
+  missing: Reference[],
+  waitUntil: number | undefined,
+  boundMet: () => Problem | undefined,
+): Ruling => {
   if (missing.length === 0) return isAccepted
   const problems = missing.map(unknownReference)
   if (waitUntil === undefined) return { is: 'refused', problems }
-  if (!hasRoom()) return { is: 'refused', problems: [tooManyWaiting, ...problems] }
+  const met = boundMet()
+  if (met) return { is: 'refused', problems: [met, ...problems] }
   return { is: 'waiting', missing, until: waitUntil }
 }
 
@@ -184,11 +203,13 @@ const durationUnits: [number, string][] = [
   [60, 'minute'],
 ]
 
-const tooManyWaiting: Problem = {
+const tooMuchWaits = (bound: string): Problem => ({
   field: null,
   code: 'too_many_waiting',
-  message: 'no more records of your organisation may wait; GET /v1/waiting tells what they wait for: upload that first',
-}
+  message: `no more records of your organisation may wait (${bound}); GET /v1/waiting tells what they wait for: upload that first`,
+})
+const tooManyWaiting = tooMuchWaits('their number has reached MAX_WAITING')
+const tooManyBytesWaiting = tooMuchWaits('with this one they would take more than MAX_WAITING_BYTES')
 
 // Two bodies under one key at the same moment: of the one that comes second nothing is taken, however it was cut into batches.
 const anotherBody: Problem = {

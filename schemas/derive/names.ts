@@ -14,6 +14,9 @@ export const integrityGroupOf = (type?: string): string => groupOf('weir-integri
 export const sinkGroupOf = (type?: string): string => groupOf('weir-sink', type)
 const groupOf = (group: string, type?: string): string => (streamOf(type) ? `${group}-${type}` : group)
 
+/** What the groups of edges begin with: each edge has its own, and is a member for as long as it runs. */
+export const edgeGroups = 'weir-edge-'
+
 export const subjectOf = (topic: string): string => `${topic}-value`
 
 export const database = 'weir'

@@ -266,14 +266,17 @@ create table integrity.waiting (
   change bigint not null default nextval('integrity.waiting_changes'::regclass),
   -- Whether that event is published.
   is_told boolean not null default false,
+  -- How many bytes its message has, for the bound on an organisation's waiting bytes; null where a version without that
+  -- bound wrote the row.
+  size integer,
   constraint waiting_pkey primary key (batch_id, place),
   constraint waiting_state check (state = any (array['waiting'::text, 'accepted'::text, 'refused'::text, 'superseded'::text, 'cancelled'::text]))
 );
-create index waiting_due on integrity.waiting (due_at) where state = 'waiting'::text and due_at is not null;
+create index waiting_due_turns on integrity.waiting (date_trunc('minute'::text, (due_at at time zone 'UTC'::text)), org_id, due_at) where state = 'waiting'::text and due_at is not null;
 create index waiting_ended on integrity.waiting (changed_at) where state <> 'waiting'::text;
-create unique index waiting_record on integrity.waiting (org_id, type, id) where state = 'waiting'::text;
+create unique index waiting_record on integrity.waiting (org_id, type, id) include (size) where state = 'waiting'::text;
 create index waiting_unchecked on integrity.waiting (since) where state = 'waiting'::text and not is_checked and due_at is null;
-create index waiting_until on integrity.waiting (until) where state = 'waiting'::text and due_at is null;
+create index waiting_until_turns on integrity.waiting (date_trunc('minute'::text, (until at time zone 'UTC'::text)), org_id, until) where state = 'waiting'::text and due_at is null;
 create index waiting_untold on integrity.waiting (change) where not is_told;
 
 -- The records that waiting records wait for: what is looked at when a record is indexed.
@@ -298,7 +301,7 @@ create table integrity.waiting_arrived (
   done_place integer,
   constraint waiting_arrived_pkey primary key (org_id, type, id)
 );
-create index waiting_arrived_at on integrity.waiting_arrived (arrived_at);
+create index waiting_arrived_turns on integrity.waiting_arrived (org_id, arrived_at);
 
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of
 -- last_used_at is not announced: the edges themselves write it all the time.

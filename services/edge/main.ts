@@ -126,9 +126,9 @@ await runService(log, async (onStop, crash) => {
     // Uploads need the registry only until its schemas are fetched, so it is not asked again here.
     registry: () => patience.check('registry'),
   }
-  // Without integrity's part `decisions`, which is down when a single partition stands still: that is for the operator
-  // to see, and a load balancer that took the edge away for it would stop all other partitions too.
-  const { integrity } = peerChecks(peers, ['decisions'])
+  // Without integrity's parts `decisions`, which is down when a single partition stands still, and `partitions`, which is down when one
+  // was added: that is for the operator to see, and a load balancer that took the edge away for it would stop all other partitions too.
+  const { integrity } = peerChecks(peers, ['decisions', 'partitions'])
   const forUploads = { ...parts, ...(integrity && { integrity }) }
   const kafkaWithWrites = () => {
     stream.check()

@@ -24,6 +24,10 @@ export const configSchema = {
       { minimum: 0, default: 1_000_000 },
       'how many records of one organisation may wait for what they refer to. Beyond that they are refused with `too_many_waiting`; not exact, since each process counts once a second',
     ),
+    MAX_WAITING_BYTES: integer(
+      { minimum: 0, default: 1_073_741_824 },
+      'how many bytes the waiting records of one organisation may take. Beyond that they are refused with `too_many_waiting`; not exact, as above',
+    ),
     KNOWN_IDS: integer(
       { minimum: 1, default: 1_000_000 },
       'how many ids known to exist are kept in memory, about 45 bytes each. Others are looked up in Postgres',

@@ -3,7 +3,7 @@ import type { Span, Submitted } from '#ledger/fence.js'
 import type { DecidedRequest, Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { HeldWait, WaitChanges, WhoWaits } from '#ledger/waiting/waits.js'
-import { createDecide, type Decision } from '#schemas/decide.js'
+import { createDecide, type Decision, type Room } from '#schemas/decide.js'
 import { newlyAccepted } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
@@ -23,7 +23,9 @@ export type Known = {
   takenBefore: ReadonlyMap<string, Buffer>
   bodies: ReadonlyMap<string, Buffer>
   waiting: readonly HeldWait[]
-  roomToWait: (orgId: string) => number
+  roomToWait: (orgId: string) => Room
+  /** How many bytes a record takes while it waits. */
+  sizeOf: (batchId: string, place: number) => number
 }
 
 /** What the decisions on a fetch add to Postgres. */
@@ -40,7 +42,7 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
   const decide = createDecide(at.type)
   const takenBefore = new Map(world.takenBefore)
   const bodies = new Map(world.bodies)
-  const waits = createWaitsOfFetch(at, world.waiting)
+  const waits = createWaitsOfFetch(at, world.waiting, world.sizeOf)
   const taken: Taken = { verdicts: [], entities: [], keyed: [], requests: [], waits: waits.changes }
   for (const one of fresh) {
     const { batch, offset } = one
@@ -51,7 +53,8 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
         takenBefore: (id) => takenBefore.get(entityKey(batch.org_id, id)),
         bodyOf: (requestId) => bodies.get(requestId),
         waiting: (id) => waits.of(batch.org_id, id),
-        roomToWait: batch.wait_until ? world.roomToWait(batch.org_id) - waits.begunBy(batch.org_id) : 0,
+        roomToWait: batch.wait_until ? roomAfter(world.roomToWait(batch.org_id), waits.begunBy(batch.org_id)) : noRoom,
+        sizeOf: (index) => world.sizeOf(batch.batch_id, index),
       },
       now,
     )
@@ -77,6 +80,12 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
   }
   return taken
 }
+
+const noRoom: Room = { records: 0, bytes: 0 }
+const roomAfter = (room: Room, begun: Room): Room => ({
+  records: room.records - begun.records,
+  bytes: room.bytes - begun.bytes,
+})
 
 /** Where the verdicts on keyed interactions are, without repeats: the verdict that took an interaction says what became of it. */
 export const decidedRequestsOf = (

@@ -86,7 +86,7 @@ export const createFetchHandler = (deps: {
     })
     deps.failAt('after-postgres-commit')
     deps.index.remember(entities)
-    for (const { orgId } of waits.begun) deps.room.taken(orgId, 1)
+    for (const begun of waits.begun) deps.room.taken(begun)
     deps.figures.waited(waits)
     if (arrived > 0 || waits.begun.length > 0) {
       deps.failAt('after-waiting-marked')

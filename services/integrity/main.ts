@@ -1,5 +1,10 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
-import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
+import {
+  refuseAddedPartition,
+  untilPartitioned,
+  untilProvisioned,
+  watchPartitions,
+} from '#ledger/layout/check-layout.js'
 import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
@@ -50,6 +55,7 @@ await runService(log, async (onStop, crash) => {
 
   const patience = createPatience(log)
   const consumers: Consumer[] = []
+  let partitions: ReturnType<typeof watchPartitions> | undefined
   const fetches = createRecentFailures((place, reason) => `batches of ${place} are not decided or published: ${reason}`)
   const readiness = createReadiness(
     {
@@ -64,6 +70,7 @@ await runService(log, async (onStop, crash) => {
         return ping(pool)
       },
       decisions: fetches.check,
+      partitions: () => partitions?.check(),
       // Needed for the start only: from then on the schemas are known.
       registry: () => patience.check('registry'),
     },
@@ -79,7 +86,10 @@ await runService(log, async (onStop, crash) => {
 
   const layout = await untilProvisioned(pool, patience, config)
   const topics = topicsOf(catalogue).map(({ name }) => name)
-  await untilPartitioned(kafka, patience, layout, topics)
+  // What was acknowledged is decided and published also where partitions were added by hand: only then can that be undone.
+  await untilPartitioned(kafka, patience, layout, topics, { orMore: true })
+  partitions = watchPartitions({ kafka, layout, topics, log })
+  onStop('watch of partitions', partitions.stop)
   const toolsFor = async (type: RecordType): Promise<TypeTools & ResumeBytes> => {
     const read = await createReadBatch(type, registry)
     const publish = await createPublisher({ catalogue, type, producer, registry, layout, failAt })
@@ -125,7 +135,7 @@ await runService(log, async (onStop, crash) => {
       return Number(offsets.find((each) => each.partition === partition)?.low ?? 0)
     },
     index: createEntityIndex(config.KNOWN_IDS),
-    room: createRoomToWait(config.MAX_WAITING),
+    room: createRoomToWait({ records: config.MAX_WAITING, bytes: config.MAX_WAITING_BYTES }),
     onArrived: relay.wake,
     setAside,
     figures,
@@ -138,7 +148,11 @@ await runService(log, async (onStop, crash) => {
       fromBeginning: true,
       looksBack: true,
       partitionsAtOnce: 4,
-      onFetch: (fetch) => fetches.watch(fetch, () => handleFetch(fetch)),
+      onFetch: (fetch) =>
+        fetches.watch(fetch, async () => {
+          refuseAddedPartition(layout, fetch)
+          await handleFetch(fetch)
+        }),
       onAssigned: (assigned) => figures.assigned(group.topics, assigned),
       crash,
     })

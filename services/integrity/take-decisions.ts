@@ -12,6 +12,7 @@ import {
 } from '#ledger/verdicts.js'
 import * as waits from '#ledger/waiting/waits.js'
 import type { Connection } from '#platform/postgres/postgres.js'
+import type { Room } from '#schemas/decide.js'
 import { recordsIn } from '#schemas/events.js'
 import { mayBeKeyed } from '#schemas/uuid.js'
 import { decideFetch, idsOf, keyedOf, wantedOf } from './decide-fetch.js'
@@ -35,9 +36,10 @@ export type WaitTools<One extends fence.Submitted> = {
   keep: (one: One) => (place: number) => Buffer
 }
 
+const noRoom: Room = { records: 0, bytes: 0 }
 // Where nothing is said about waiting, nothing waits.
 const nothingWaits: WaitTools<fence.Submitted> = {
-  room: { of: async () => 0 },
+  room: { of: async () => noRoom },
   keep: () => {
     throw new Error('it was not said how a record is kept')
   },
@@ -71,7 +73,15 @@ export const takeDecisions = async <One extends fence.Submitted>(
   const whoWaits = await findWho(connection, at, fresh)
   const waiting = await waits.holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits))
   const rooms = await findRooms(connection, fresh, waitTools.room)
-  const world = { isKnown, takenBefore, bodies, waiting, roomToWait: (orgId: string) => rooms.get(orgId) ?? 0 }
+  const messageOf = createMessageOf(fresh, waitTools.keep)
+  const world = {
+    isKnown,
+    takenBefore,
+    bodies,
+    waiting,
+    roomToWait: (orgId: string) => rooms.get(orgId) ?? noRoom,
+    sizeOf: (batchId: string, place: number) => messageOf({ batchId, place }).length,
+  }
   const taken = decideFetch(at, fresh, world, now)
   for (const verdict of taken.verdicts) verdicts.set(verdict.batch_id, verdict)
 
@@ -79,15 +89,6 @@ export const takeDecisions = async <One extends fence.Submitted>(
   await insertKeyedInteractions(connection, taken.keyed)
   await insertVerdicts(connection, taken.verdicts)
   await insertKeyedRequests(connection, taken.requests)
-  const oneOf = new Map(fresh.map((one) => [one.batch.batch_id, one]))
-  const keptOf = new Map<string, (place: number) => Buffer>()
-  const messageOf = ({ batchId, place }: waits.BegunWait): Buffer => {
-    const one = oneOf.get(batchId)
-    if (!one) throw new Error(`the batch ${batchId} is not in this fetch`)
-    const kept = keptOf.get(batchId) ?? waitTools.keep(one)
-    keptOf.set(batchId, kept)
-    return kept(place)
-  }
   await waits.storeWaits(connection, taken.waits, messageOf, now)
   const arrived = whoWaits.forThese ? await waits.noteArrived(connection, taken.entities, now) : 0
   if (at.next > (cursor ?? 0)) await moveCursor(connection, at, at.next)
@@ -107,6 +108,25 @@ export const takeDecisions = async <One extends fence.Submitted>(
   return { outcomes, entities: taken.entities, forgotten, waits: taken.waits, arrived }
 }
 
+/** The records of a fetch as they are kept while they wait. Each is made once: its size is asked for before it is stored. */
+const createMessageOf = <One extends fence.Submitted>(fresh: readonly One[], keep: WaitTools<One>['keep']) => {
+  const oneOf = new Map(fresh.map((one) => [one.batch.batch_id, one]))
+  const keptOf = new Map<string, (place: number) => Buffer>()
+  const messages = new Map<string, Buffer>()
+  return ({ batchId, place }: waits.WaitPlace): Buffer => {
+    const name = `${batchId}/${place}`
+    const made = messages.get(name)
+    if (made) return made
+    const one = oneOf.get(batchId)
+    if (!one) throw new Error(`the batch ${batchId} is not in this fetch`)
+    const kept = keptOf.get(batchId) ?? keep(one)
+    keptOf.set(batchId, kept)
+    const message = kept(place)
+    messages.set(name, message)
+    return message
+  }
+}
+
 // The one question that every fetch asks about waiting. After the cursor is locked, so that what the decision before this one
 // let wait is seen, and this transaction has its number: see checkWaits.
 const findWho = async (
@@ -120,14 +140,14 @@ const findWho = async (
   return waits.findWhoWaits(connection, type.type, [...orgIds], most)
 }
 
-/** How many more records may wait, of each organisation that wants some to. */
+/** How much more may wait, of each organisation that wants some to. */
 const findRooms = async (
   connection: Connection,
   fresh: readonly fence.Submitted[],
   room: Pick<RoomToWait, 'of'>,
-): Promise<Map<string, number>> => {
+): Promise<Map<string, Room>> => {
   const orgIds = new Set(fresh.filter(({ batch }) => batch.wait_until).map(({ batch }) => batch.org_id))
-  const rooms = new Map<string, number>()
+  const rooms = new Map<string, Room>()
   for (const orgId of orgIds) rooms.set(orgId, await room.of(connection, orgId))
   return rooms
 }

@@ -129,7 +129,8 @@ export const createPostgres = (rules: Rules, lanes: number) => {
         ),
         bodies: claimsBodies ? claim(at, fresh) : firstBodies([...verdicts.values()]),
         waiting: waitingOf(at.type.type),
-        roomToWait: () => 1000,
+        roomToWait: () => ({ records: 1000, bytes: 1_000_000 }),
+        sizeOf: () => 0,
       }
       const taken = decideFetch(at, fresh, world, now)
       for (const verdict of taken.verdicts) found.set(verdict.batch_id, verdict)

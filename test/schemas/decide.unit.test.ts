@@ -18,7 +18,8 @@ const decide = (type: RecordType, batch: SubmittedBatch, world: Partial<World> =
       takenBefore: () => undefined,
       bodyOf: () => undefined,
       waiting: () => undefined,
-      roomToWait: 100,
+      roomToWait: { records: 100, bytes: 1000 },
+      sizeOf: () => 1,
       ...world,
     },
     decidedAt,
@@ -148,16 +149,33 @@ describe('a batch whose records may wait', () => {
   it('has no more wait than there is room for; one that takes the place of another needs none', () => {
     const records = [sampleOf(offer), sampleOf(offer), sampleOf(offer)]
     const batch = batchOf(offer, [...records, { ...records[0] }], { wait_until: waitUntil })
-    const there = { batchId: 'b', place: 0, version: 1, keyedSha256: null, missing: [], until: 0 }
+    const there = { batchId: 'b', place: 0, version: 1, keyedSha256: null, missing: [], until: 0, size: 1 }
     const decision = decide(offer, batch, {
       ...nothing,
-      roomToWait: 1,
+      roomToWait: { records: 1, bytes: 1000 },
       waiting: (id) => (id === records[2]?.offer_id ? there : undefined),
     })
     expect(decision.waiting?.map(({ index }) => index)).toEqual([0, 2, 3])
     expect(decision.refused).toMatchObject([
       { index: 1, problems: [{ code: 'too_many_waiting' }, { code: 'unknown_reference' }] },
     ])
+  })
+
+  it('has no more bytes wait than there is room for; one that takes the place of another needs what it is larger', () => {
+    const records = [sampleOf(offer), sampleOf(offer), sampleOf(offer), sampleOf(offer)]
+    const sizes = [10, 6, 12, 13]
+    const decision = decide(offer, batchOf(offer, records, { wait_until: waitUntil }), {
+      ...nothing,
+      roomToWait: { records: 10, bytes: 12 },
+      sizeOf: (index) => sizes[index] ?? 0,
+      waiting: (id) =>
+        records.slice(2).some(({ offer_id }) => offer_id === id)
+          ? { batchId: 'b', place: 0, version: 1, keyedSha256: null, missing: [], until: 0, size: 10 }
+          : undefined,
+    })
+    expect(decision.waiting?.map(({ index }) => index)).toEqual([0, 2])
+    expect(decision.refused.map(({ index }) => index)).toEqual([1, 3])
+    for (const { problems } of decision.refused) expect(problems[0]?.message).toContain('MAX_WAITING_BYTES')
   })
 
   it('says of a keyed interaction that waits already that it waits, and refuses another body', () => {
@@ -170,7 +188,7 @@ describe('a batch whose records may wait', () => {
       return batch
     }
     const missing = [{ field: 'item_id', type: 'shops', id: 'x' }]
-    const there = { batchId: 'b', place: 0, version: 1, keyedSha256: sha, missing, until: waitUntil - 5 }
+    const there = { batchId: 'b', place: 0, version: 1, keyedSha256: sha, missing, until: waitUntil - 5, size: 1 }
     // Even where what it waits for is there by now: its own lane comes to it soon.
     expect(decide(interaction, keyed([7]), { waiting: () => there })).toMatchObject({
       accepted: 0,
@@ -203,7 +221,7 @@ describe('a record that waited', () => {
     }))
     return batchOf(offer, Array(count).fill(given), { resumed })
   }
-  const there = { batchId: 'b', place: 4, version: 77, keyedSha256: null, missing: [], until: 0 }
+  const there = { batchId: 'b', place: 4, version: 77, keyedSha256: null, missing: [], until: 0, size: 1 }
   const later = decidedAt + 1000
 
   it('is accepted once everything is there, also where its time is over', () => {
@@ -213,7 +231,11 @@ describe('a record that waited', () => {
 
   it('goes on waiting until its own time, and is then refused with the words for it', () => {
     const isKnown = () => false
-    const goesOn = decide(offer, resumedBatch(later), { waiting: () => there, isKnown, roomToWait: 0 })
+    const goesOn = decide(offer, resumedBatch(later), {
+      waiting: () => there,
+      isKnown,
+      roomToWait: { records: 0, bytes: 0 },
+    })
     expect(goesOn).toMatchObject({ accepted: 0, refused: [], waiting: [{ index: 0, until: later }] })
     const over = decide(offer, resumedBatch(decidedAt), { waiting: () => there, isKnown })
     expect(over.waiting).toBeUndefined()

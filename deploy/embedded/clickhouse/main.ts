@@ -28,7 +28,7 @@ const start = async () => {
   // Only after the engine has locked the folder: the spool deletes what it finds, and another process may have put it there.
   const spool = await openSpool(join(config.path, 'spool'))
   const run = createRunner({ engine, spool })
-  const server = createClickHouseServer({ run, version: engine.version, passwords: config, log })
+  const server = createClickHouseServer({ run, version: engine.version, passwords: config, host: config.host, log })
   const port = await listen(server, config.port, config.host)
   log.info({ host: config.host, port, version: engine.version }, 'clickhouse started')
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIP } from 'node:net'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { sendAnswer, sendError } from './answer.js'
@@ -9,10 +9,19 @@ import { toClickHouseError } from './errors.js'
 import { identify, type Passwords, readForm, readRequest } from './request.js'
 import type { createRunner } from './runner.js'
 
-type Dependencies = { run: ReturnType<typeof createRunner>; version: string; passwords: Passwords; log: Logger }
+type Dependencies = {
+  run: ReturnType<typeof createRunner>
+  version: string
+  passwords: Passwords
+  /** The name or address that it was told to listen on. */
+  host: string
+  log: Logger
+}
 
 /** ClickHouse's HTTP interface; it has no port until `listen`. */
-export const createClickHouseServer = ({ run, version, passwords, log }: Dependencies): Server => {
+export const createClickHouseServer = ({ run, version, passwords, host, log }: Dependencies): Server => {
+  const ownNames = new Set(['localhost', hostname().toLowerCase(), host.toLowerCase()])
+
   const query = async (asked: IncomingMessage, response: ServerResponse, parameters: URLSearchParams) => {
     try {
       const user = identify(asked.headers, parameters, passwords)
@@ -31,6 +40,7 @@ export const createClickHouseServer = ({ run, version, passwords, log }: Depende
   }
 
   const route = (asked: IncomingMessage, response: ServerResponse) => {
+    if (!isOwnHost(asked.headers.host, ownNames)) return sayForeignHost(asked, response)
     response.setHeader('X-ClickHouse-Server-Display-Name', hostname())
     const { pathname, searchParams } = new URL(asked.url ?? '/', 'http://clickhouse')
     const isReading = asked.method === 'GET' || asked.method === 'HEAD'
@@ -75,6 +85,25 @@ const goneSignal = (response: ServerResponse): AbortSignal => {
   response.once('close', () => response.writableFinished || gone.abort())
   return gone.signal
 }
+
+/**
+ * A page of a stranger can have its own name resolve to 127.0.0.1 (DNS rebinding), and would then read what this server answers. Its
+ * browser still sends that name. An address is no name, and a request without a host comes from no browser.
+ */
+const isOwnHost = (host: string | undefined, ownNames: ReadonlySet<string>): boolean => {
+  if (host === undefined) return true
+  if (!URL.canParse(`http://${host}`)) return false
+  const name = new URL(`http://${host}`).hostname.replace(/^\[(.*)\]$/, '$1')
+  return isIP(name) > 0 || ownNames.has(name)
+}
+
+const sayForeignHost = (asked: IncomingMessage, response: ServerResponse) =>
+  response
+    .writeHead(403, { 'Content-Type': 'text/plain; charset=UTF-8', Connection: 'close' })
+    .end(
+      `This ClickHouse does not answer to the host ${asked.headers.host}, so that no web page can read it under a name of its own.\n` +
+        `Ask for it by its address (http://127.0.0.1:${asked.socket.localPort}), as localhost, or as ${hostname()}.\n`,
+    )
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
 

@@ -5,7 +5,7 @@ import type { Consumer, Kafka } from '#platform/kafka/kafka.js'
 import type { Crash } from '#platform/process/lifecycle.js'
 import type { Registry } from '#platform/registry.js'
 import { verdictSchema } from '#schemas/derive/avro.js'
-import { subjectOf, verdictsTopic } from '#schemas/derive/names.js'
+import { edgeGroups, subjectOf, verdictsTopic } from '#schemas/derive/names.js'
 import { type BatchParts, recordsIn, type SubmittedBatch, type VerdictEvent } from '#schemas/events.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { createQueuePace, type QueuePace } from './queue-pace.js'
@@ -209,7 +209,7 @@ export const followVerdicts = async (deps: {
   await deps.registry.prepare(subjectOf(verdictsTopic), verdictSchema())
   const decode = deps.registry.decoder<VerdictEvent>(verdictSchema())
   return deps.kafka.consume({
-    groupId: `weir-edge-${randomUUID()}`,
+    groupId: `${edgeGroups}${randomUUID()}`,
     topics: [verdictsTopic],
     fromBeginning: false,
     commits: false,

@@ -39,7 +39,8 @@ export const createDryRun = (
       takenBefore: () => undefined,
       bodyOf: () => undefined,
       waiting: () => undefined,
-      roomToWait: Number.POSITIVE_INFINITY,
+      roomToWait: { records: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY },
+      sizeOf: () => 0,
     }
     return {
       results: batches.map((batch) => ({

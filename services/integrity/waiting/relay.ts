@@ -1,4 +1,5 @@
 import * as ledger from '#ledger/waiting/relay.js'
+import { type Arrived, type DueWait, moveArrived } from '#ledger/waiting/turns.js'
 import type { WaitPlace } from '#ledger/waiting/waits.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
@@ -8,6 +9,7 @@ import type { Pool } from '#platform/postgres/postgres.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { entityKey, waitingTopic } from '#schemas/derive/names.js'
 import type { WaitingEvent } from '#schemas/events.js'
+import { createLooks, inFairOrder, upTo } from './fair-share.js'
 import type { ResumeBytes } from './resume.js'
 
 export type RelayDeps = {
@@ -36,11 +38,8 @@ type Done = 'nothing' | 'all' | 'some'
 // As the edge cuts uploads: a lane decides on records that waited as it does on others, and on no more of them at a time.
 const mostInBatch = 500
 const mostBytesInBatch = 512 * 1024
-// Of one turn. One record that a million wait for does not hold up others: of each that has arrived some are sent in a turn. A lane
-// is given no more than it can decide until the next turn, beside what is uploaded.
-const mostArrived = 2_000
-const mostBehind = 10_000
-const mostDue = 2_000
+// Of one turn, in which each organisation that has something gets its share. One record that a million wait for does not hold up others:
+// of each that has arrived some are sent in a turn. A lane is given no more than it can decide until the next turn, beside uploads.
 const mostOfLane = 4_000
 const mostBytes = 16 * 1024 * 1024
 const mostChecked = 2_000
@@ -61,14 +60,14 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   const sendToLanes = createSendToLanes(deps, now)
   const sentLately = createSentLately(now)
   let moment: ledger.LookMoment | undefined
+  const look = createLooks(pool, now)
 
   const resume = async (): Promise<Done> => {
-    const arrived = await ledger.findArrived(pool, mostArrived, mostBehind)
-    const due = await ledger.findDue(pool, now(), mostDue)
-    const chosen = new Map<string, ledger.DueWait>()
+    const { arrived, due, isAll } = await look()
+    const chosen = new Map<string, DueWait>()
     const ofLane = new Map<string, number>()
     let bytes = 0
-    const take = (wait: ledger.DueWait): boolean => {
+    const take = (wait: DueWait): boolean => {
       const lane = placeOf(wait)
       const before = ofLane.get(lane) ?? 0
       // One that is larger than all that fits is sent alone.
@@ -79,12 +78,20 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
       return true
     }
     // One that is due only because its lane has not come to it in two seconds need not be sent again so soon.
-    const isOnItsWay = (wait: ledger.DueWait): boolean => !wait.isNoted && sentLately.has(wait)
+    const isOnItsWay = (wait: DueWait): boolean => !wait.isNoted && sentLately.has(wait)
     const onTheirWay = due.filter(isOnItsWay)
     await ledger.markSent(pool, onTheirWay, now())
-    for (const wait of due) if (!isOnItsWay(wait)) take(wait)
-    const reached = arrived.flatMap((each) => takeArrived(each, take) ?? [])
-    if (chosen.size === 0 && reached.length === 0) return onTheirWay.length > 0 ? 'all' : 'nothing'
+    // How many of those that wait for a record were taken, where not all were: the next turn goes on there.
+    const takenOf = new Map<Arrived, number>()
+    for (const { wait, behind } of inFairOrder(
+      due.filter((wait) => !isOnItsWay(wait)),
+      arrived,
+    )) {
+      if (behind && takenOf.has(behind)) continue
+      if (!take(wait) && behind) takenOf.set(behind, behind.waits.indexOf(wait))
+    }
+    const reached = arrived.flatMap((each) => upTo(each, takenOf.get(each)) ?? [])
+    if (chosen.size === 0 && reached.length === 0) return onTheirWay.length > 0 || !isAll ? 'all' : 'nothing'
     const unsent = await sendToLanes(await ledger.findWaitsToSend(pool, [...chosen.values()]))
     if (chosen.size > 0) failAt('after-resume-sent')
     const sent = [...chosen.values()].filter((wait) => !unsent.has(nameOf(wait)))
@@ -92,7 +99,7 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     const unwatched = sent.filter(({ isWatched }) => !isWatched)
     await ledger.markSent(pool, unwatched, now())
     const done = reached.filter(({ waits }) => waits.every((wait) => !unsent.has(nameOf(wait))))
-    await ledger.moveArrived(pool, done)
+    await moveArrived(pool, done)
     // Never at once more: a lane also decides what is uploaded, for others too.
     return 'all'
   }
@@ -143,26 +150,17 @@ const createSentLately = (now: () => number) => {
     turnsAt = now() + sentFor
   }
   // Decided anew it is another one: what it waits for now may come at once.
-  const keyOf = (wait: ledger.DueWait): string => `${nameOf(wait)}/${wait.change}`
+  const keyOf = (wait: DueWait): string => `${nameOf(wait)}/${wait.change}`
   return {
-    add: (wait: ledger.DueWait): void => {
+    add: (wait: DueWait): void => {
       turn()
       newer.add(keyOf(wait))
     },
-    has: (wait: ledger.DueWait): boolean => {
+    has: (wait: DueWait): boolean => {
       turn()
       return newer.has(keyOf(wait)) || older.has(keyOf(wait))
     },
   }
-}
-
-/** As many of those that wait for it as there is room for; undefined where there is none for any: the next turn begins with it. */
-const takeArrived = (arrived: ledger.Arrived, take: (wait: ledger.DueWait) => boolean): ledger.Arrived | undefined => {
-  const left = arrived.waits.findIndex((wait) => !take(wait))
-  if (left < 0) return arrived
-  const waits = arrived.waits.slice(0, left)
-  const last = waits.at(-1)
-  return last && { ...arrived, waits, last }
 }
 
 const createSendToLanes = ({ bytesOf, producer, failAt, log }: RelayDeps, now: () => number) => {

@@ -1,33 +1,37 @@
-import { countWaiting } from '#ledger/waiting/look-up.js'
+import { countTaken } from '#ledger/waiting/waits.js'
 import type { Connection } from '#platform/postgres/postgres.js'
+import type { Room } from '#schemas/decide.js'
 
-/** How many more records of an organisation may wait. */
+/** How many more records of an organisation may wait, and how many more bytes they may take. */
 export type RoomToWait = ReturnType<typeof createRoomToWait>
 
-type Counted = { waiting: number; at: number; took: number }
+type Counted = { taken: Room; at: number; took: number }
 
 const countEvery = 1_000
 // Counting a million takes a tenth of a second: at the most a fiftieth of the time goes into it.
 const restFor = 50
 const mostOrgs = 10_000
 
-/** Counts each organisation's waiting records anew once a second: the limit keeps a mistake small, and is not exact. */
-export const createRoomToWait = (most: number, now = () => performance.now()) => {
+/** Counts each organisation's waiting records anew once a second: the limits keep a mistake small, and are not exact. */
+export const createRoomToWait = (most: Room, now = () => performance.now()) => {
   const counts = new Map<string, Counted>()
+  const left = ({ records, bytes }: Room): Room => ({ records: most.records - records, bytes: most.bytes - bytes })
   return {
-    of: async (connection: Connection, orgId: string): Promise<number> => {
+    of: async (connection: Connection, orgId: string): Promise<Room> => {
       const known = counts.get(orgId)
-      if (known && now() - known.at < Math.max(countEvery, restFor * known.took)) return most - known.waiting
+      if (known && now() - known.at < Math.max(countEvery, restFor * known.took)) return left(known.taken)
       const begin = now()
-      const { waiting } = await countWaiting(connection, orgId)
+      const taken = await countTaken(connection, orgId)
       if (counts.size >= mostOrgs) counts.clear()
-      counts.set(orgId, { waiting, at: now(), took: now() - begin })
-      return most - waiting
+      counts.set(orgId, { taken, at: now(), took: now() - begin })
+      return left(taken)
     },
-    /** Notes how many have begun to wait, once that is committed. */
-    taken: (orgId: string, begun: number): void => {
+    /** Notes that a record has begun to wait, once that is committed. */
+    taken: ({ orgId, size }: { orgId: string; size: number }): void => {
       const known = counts.get(orgId)
-      if (known) known.waiting += begun
+      if (!known) return
+      known.taken.records++
+      known.taken.bytes += size
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Span, Submitted } from '#ledger/fence.js'
 import type { BegunWait, HeldWait, WaitChanges } from '#ledger/waiting/waits.js'
-import { type Decision, resumedOf, type StillWaiting } from '#schemas/decide.js'
+import { type Decision, type Room, resumedOf, type StillWaiting } from '#schemas/decide.js'
 import { originsOf } from '#schemas/derive/decided-events.js'
 import type { Refusal, SubmittedBatch } from '#schemas/events.js'
 import { hasVersions } from '#schemas/record.js'
@@ -10,7 +10,11 @@ import { versionOf } from '#schemas/version.js'
  * The records that wait while a fetch is decided, batch after batch, and what the decisions change among them. `waiting` are those in the
  * fetch's lane, as far as the fetch is about their ids.
  */
-export const createWaitsOfFetch = (at: Span, waiting: readonly HeldWait[]) => {
+export const createWaitsOfFetch = (
+  at: Span,
+  waiting: readonly HeldWait[],
+  sizeOf: (batchId: string, place: number) => number,
+) => {
   /** By organisation, and there by id. */
   const current = new Map<string, Map<string, StillWaiting>>()
   const begunNow = new Map<StillWaiting, BegunWait>()
@@ -22,8 +26,9 @@ export const createWaitsOfFetch = (at: Span, waiting: readonly HeldWait[]) => {
     return none
   }
   for (const one of waiting) currentOf(one.orgId).set(one.id, one)
-  const counts = new Map<string, number>()
+  const counts = new Map<string, Room>()
   const changes: WaitChanges = { begun: [], ended: [], prolonged: [] }
+  const begunBy = (orgId: string): Room => counts.get(orgId) ?? { records: 0, bytes: 0 }
   const { type } = at
 
   const supersede = (older: StillWaiting): void => {
@@ -92,12 +97,14 @@ export const createWaitsOfFetch = (at: Span, waiting: readonly HeldWait[]) => {
         missing: now.for,
         since: batch.submitted_at,
         until: now.until,
+        size: sizeOf(batch.batch_id, index),
         state: 'waiting',
       }
       changes.begun.push(begun)
       begunNow.set(begun, begun)
       waitNow.set(id, begun)
-      counts.set(begun.orgId, (counts.get(begun.orgId) ?? 0) + 1)
+      const { records, bytes } = begunBy(begun.orgId)
+      counts.set(begun.orgId, { records: records + 1, bytes: bytes + begun.size })
     }
   }
 
@@ -105,8 +112,8 @@ export const createWaitsOfFetch = (at: Span, waiting: readonly HeldWait[]) => {
     /** The record of this id that waits now. */
     of: (orgId: string, id: string): StillWaiting | undefined => current.get(orgId)?.get(id),
     note,
-    /** How many records of an organisation have begun to wait in this fetch. */
-    begunBy: (orgId: string): number => counts.get(orgId) ?? 0,
+    /** How many records of an organisation have begun to wait in this fetch, and how many bytes they take. */
+    begunBy,
     changes,
   }
 }

@@ -1,4 +1,7 @@
+import { reasonOf } from '#platform/health/health.js'
+import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
+import type { TopicPartition } from '#platform/kafka/partitions.js'
 import { countPartitions } from '#platform/kafka/read-topics.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { type ConfigSchema, integer, type ValuesOf } from '#platform/process/config.js'
@@ -31,14 +34,63 @@ export const untilProvisioned = async (pool: Pool, patience: Patience, given: La
   return layout
 }
 
-/** For the start of a service: waits until these topics have the partitions that the system was provisioned with. */
+/**
+ * For the start of a service: waits until these topics have the partitions that the system was provisioned with. `orMore` for one
+ * that has to work off what is there also where partitions were added by hand; see watchPartitions.
+ */
 export const untilPartitioned = (
   kafka: Kafka,
   patience: Patience,
   layout: Layout,
   topics: readonly string[],
+  { orMore = false } = {},
 ): Promise<void> =>
-  patience.until('partitions', async () => refuseOtherPartitions(layout, await countPartitions(kafka, topics)))
+  patience.until('partitions', async () => {
+    const found = await countPartitions(kafka, topics)
+    const isAdded = (topic: string, count: number) => orMore && count > partitionsOf(layout, topic)
+    refuseOtherPartitions(layout, new Map([...found].filter(([topic, count]) => !isAdded(topic, count))))
+  })
+
+const lookEvery = 30_000
+
+/** While a service runs: looks now and then whether these topics still have the partitions that they were made with. */
+export const watchPartitions = (
+  { kafka, layout, topics, log }: { kafka: Kafka; layout: Layout; topics: readonly string[]; log: Log },
+  every = lookEvery,
+) => {
+  let wrong: string | undefined
+  const look = async (): Promise<void> => {
+    const found = await countPartitions(kafka, topics)
+    try {
+      refuseOtherPartitions(layout, found)
+      wrong = undefined
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (reason !== wrong) log.error({ reason }, 'a topic has other partitions than it was made with')
+      wrong = reason
+    }
+  }
+  // While Kafka is away, which other checks say, what was seen last stays.
+  const lookPatiently = () =>
+    void look().catch((error: unknown) => log.debug({ err: error }, 'partitions not looked at'))
+  lookPatiently()
+  const timer = setInterval(lookPatiently, every)
+  return {
+    /** Throws, saying why, where the last look found other counts. */
+    check: (): void => {
+      if (wrong) throw new Error(wrong)
+    },
+    stop: (): void => clearInterval(timer),
+  }
+}
+
+/** Throws for a partition that was added by hand: whatever lies there did not come from an edge, and has no place in any lane. */
+export const refuseAddedPartition = (layout: Layout, { topic, partition }: TopicPartition): void => {
+  if (partition >= partitionsOf(layout, topic))
+    throw new Error(`this partition was added by hand, and no edge writes to it. ${wayOut}`)
+}
+
+const wayOut = 'The way out: "A partition was added by hand" in docs/runbook.md'
 
 /** The stored layout; throws, saying what to do, where there is none. */
 export const readLayout = async (pool: Pool): Promise<Layout> => {
@@ -75,8 +127,12 @@ export const refuseOtherPartitions = (layout: Layout, found: ReadonlyMap<string,
   const wrong = [...found].filter(([topic, count]) => count !== partitionsOf(layout, topic))
   if (wrong.length === 0) return
   const list = wrong.map(([topic, count]) => `${topic} has ${count} instead of ${partitionsOf(layout, topic)}`)
+  const areAllAdded = wrong.every(([topic, count]) => count > partitionsOf(layout, topic))
   throw new Error(
     `the partition count of a topic cannot change, because versions are positions in it: ${list.join(', ')}. ` +
-      'Is KAFKA_BROKERS the right Kafka? To begin anew, empty Kafka, Postgres and ClickHouse together',
+      'Is KAFKA_BROKERS the right Kafka? ' +
+      (areAllAdded
+        ? `If so, partitions were added by hand. ${wayOut}`
+        : 'To begin anew, empty Kafka, Postgres and ClickHouse together'),
   )
 }

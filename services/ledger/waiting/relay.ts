@@ -2,132 +2,13 @@ import { numberList } from '#platform/postgres/lists.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { firstRow, rowsOf } from '#platform/postgres/rows.js'
 import type { WaitingEvent } from '#schemas/events.js'
-import { entityLists } from '../entities.js'
+import type { DueWait } from './turns.js'
 import { keysOf, millisecondsOf, type WaitPlace } from './waits.js'
 
 // What integrity's relay reads of integrity.waiting and notes in it. One relay works at a time. It changes nothing of what was
 // decided: a record that is sent to its lane once too often is passed over there.
 //
 // Rows are looked up by `lateral (… limit 1)`: it keeps Postgres from reading all that wait where it expects few of them.
-
-/**
- * A waiting record that is to be decided anew, in which lane, and how large it is. `change` is that of its row: another one once the
- * record was decided anew. `isNoted`: it is noted when it was sent to its lane. `isWatched`: it need not be, because checkWaits
- * has yet to look at it, and finds it should its lane not have come to it.
- */
-export type DueWait = WaitPlace & {
-  topic: string
-  partition: number
-  size: number
-  change: number
-  isNoted: boolean
-  isWatched: boolean
-}
-
-/** A record that was waited for and is there: the next of those that wait for it, and how far that goes. */
-export type Arrived = {
-  orgId: string
-  type: string
-  id: string
-  waits: DueWait[]
-  /** Where to go on after these; undefined where no others are left. */
-  last: WaitPlace | undefined
-}
-
-/** At most `most` records that have arrived, each with some of those that wait for it: `mostWaits` shared among them. */
-export const findArrived = async (pool: Pool, most: number, mostWaits: number): Promise<Arrived[]> => {
-  type Row = { orgId: string; type: string; id: string } & (DueWait | { [name in keyof DueWait]: null })
-  const { rows } = await pool.query<Row>({
-    name: 'find-arrived',
-    text: `
-      with a as materialized (select * from integrity.waiting_arrived order by arrived_at limit $1)
-      select a.org_id as "orgId", a.type, a.id, f.batch_id as "batchId", f.place, w.topic, w.partition, w.size, w.change,
-        false as "isNoted", not w.is_checked as "isWatched"
-      from a
-      left join lateral (
-        select f.batch_id, f.place
-        from integrity.waiting_for f
-        where f.org_id = a.org_id and f.type = a.type and f.id = a.id
-          and (f.batch_id, f.place) >
-            (coalesce(a.done_batch_id, '00000000-0000-0000-0000-000000000000'), coalesce(a.done_place, -1))
-        order by f.batch_id, f.place
-        limit (select greatest(${fewOfEach}, $2::integer / greatest(1, count(*))) from a)
-      ) f on true
-      left join lateral (
-        select topic, partition, state, due_at, octet_length(message) as size, change, is_checked
-        from integrity.waiting
-        where batch_id = f.batch_id and place = f.place
-        limit 1
-      ) w on w.state = 'waiting' and w.due_at is null
-      order by a.arrived_at, a.org_id, a.type, a.id, f.batch_id, f.place`,
-    values: [most, mostWaits],
-  })
-  const found = new Map<string, Arrived & { looked: number }>()
-  const names = new Set(rows.map(({ orgId, type, id }) => `${orgId}/${type}/${id}`))
-  const ofEach = Math.max(fewOfEach, Math.floor(mostWaits / names.size))
-  for (const { orgId, type, id, ...wait } of rows) {
-    const name = `${orgId}/${type}/${id}`
-    const arrived = found.get(name) ?? { orgId, type, id, waits: [], last: undefined, looked: 0 }
-    found.set(name, arrived)
-    if (wait.batchId === null) continue
-    if (++arrived.looked === ofEach) arrived.last = { batchId: wait.batchId, place: wait.place }
-    // Those that were sent a moment ago for another reason are decided with what is there now.
-    if (wait.size !== null) arrived.waits.push(wait)
-  }
-  return [...found.values()]
-}
-
-const fewOfEach = 10
-
-/** Notes how far the records that wait for these were sent; where none is left, that they need not be looked at again. */
-export const moveArrived = async (pool: Pool, arrived: readonly Arrived[]): Promise<void> => {
-  const done = arrived.filter(({ last }) => !last)
-  const under = arrived.filter(({ last }) => last)
-  if (done.length > 0) {
-    await pool.query({
-      name: 'forget-arrived',
-      text: `
-        delete from integrity.waiting_arrived
-        where (org_id, type, id) in (select * from unnest($1::text[], $2::text[], $3::uuid[]))`,
-      values: entityLists(done),
-    })
-  }
-  if (under.length > 0) {
-    await pool.query({
-      name: 'move-arrived',
-      text: `
-        update integrity.waiting_arrived a
-        set done_batch_id = m.batch_id, done_place = m.place
-        from unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[], $5::integer[]) as m (org_id, type, id, batch_id, place)
-        where a.org_id = m.org_id and a.type = m.type and a.id = m.id`,
-      values: [...entityLists(under), under.map(({ last }) => last?.batchId), under.map(({ last }) => last?.place)],
-    })
-  }
-}
-
-/** Records whose time is over, and those that are due; each at most `most`. */
-export const findDue = (pool: Pool, now: number, most: number): Promise<DueWait[]> =>
-  rowsOf(pool, {
-    name: 'find-due',
-    text: `
-      (
-        select batch_id as "batchId", place, topic, partition, octet_length(message) as size, change,
-          sent_at is not null as "isNoted", false as "isWatched"
-        from integrity.waiting
-        where state = 'waiting' and due_at is null and until <= $1
-        order by until
-        limit $2
-      )
-      union all
-      (
-        select batch_id, place, topic, partition, octet_length(message), change, sent_at is not null, false
-        from integrity.waiting
-        where state = 'waiting' and due_at <= $1
-        order by due_at
-        limit $2
-      )`,
-    values: [new Date(now), most],
-  })
 
 /** A waiting record as its lane gets it. */
 export type SentWait = WaitPlace & {
@@ -245,7 +126,7 @@ export const checkWaits = async (
       ),
       checked as (
         update integrity.waiting w
-        set is_checked = true, due_at = case when looked.is_there then $3::timestamptz end
+        set is_checked = true, size = octet_length(w.message), due_at = case when looked.is_there then $3::timestamptz end
         from looked
         where w.batch_id = looked.batch_id and w.place = looked.place
         returning 1

@@ -1,7 +1,7 @@
 import { numberList, textList, uuidList } from '#platform/postgres/lists.js'
 import type { Connection } from '#platform/postgres/postgres.js'
-import { changedBy, rowsOf } from '#platform/postgres/rows.js'
-import type { StillWaiting } from '#schemas/decide.js'
+import { changedBy, firstRow, rowsOf } from '#platform/postgres/rows.js'
+import type { Room, StillWaiting } from '#schemas/decide.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'
 import { type Entity, entityLists } from '../entities.js'
@@ -29,6 +29,8 @@ export type BegunWait = WaitPlace & {
   missing: Reference[]
   since: number
   until: number
+  /** How many bytes it takes while it waits. */
+  size: number
   state: 'waiting' | 'superseded'
 }
 
@@ -74,6 +76,17 @@ export const findWhoWaits = async (
   return { these: new Set(ids), isAll: ids.length < most, forThese: row?.forThese ?? false }
 }
 
+/** How many records of an organisation wait, and how many bytes they take: added up by one index, which reads no row. */
+export const countTaken = async (connection: Connection, orgId: string): Promise<Room> =>
+  (await firstRow<Room>(connection, {
+    name: 'count-taken',
+    text: `
+      select count(*) as records, coalesce(sum(size), 0)::bigint as bytes
+      from integrity.waiting
+      where state = 'waiting' and org_id = $1`,
+    values: [orgId],
+  })) ?? { records: 0, bytes: 0 }
+
 /** A record that waits, held until the transaction ends. */
 export type HeldWait = StillWaiting & { orgId: string; id: string }
 
@@ -99,7 +112,7 @@ export const holdWaits = async (
         ) w
       )
       select w.org_id as "orgId", w.id, w.batch_id as "batchId", w.place, w.version, w.keyed_sha256 as "keyedSha256",
-        w.missing, ${millisecondsOf('w.until')} as until
+        w.missing, ${millisecondsOf('w.until')} as until, octet_length(w.message) as size
       from (select * from found order by batch_id, place) found
       cross join lateral (
         select * from integrity.waiting where batch_id = found.batch_id and place = found.place limit 1 for update
@@ -214,7 +227,7 @@ const insertWaits = async (
       with begun as materialized (
         select * from json_to_recordset($1) as w ("batchId" uuid, place integer, "orgId" text, type text, id uuid,
           "requestId" uuid, "requestIndex" integer, version bigint, topic text, partition integer, message text,
-          "keyedSha256" text, missing json, since bigint, until bigint, state text)
+          "keyedSha256" text, missing json, since bigint, until bigint, size integer, state text)
       ),
       waited_for as (
         insert into integrity.waiting_for (org_id, type, id, batch_id, place)
@@ -224,16 +237,17 @@ const insertWaits = async (
         where begun.state = 'waiting'
       )
       insert into integrity.waiting as older (batch_id, place, org_id, type, id, request_id, request_index, version, topic,
-        partition, message, keyed_sha256, missing, since, until, state, check_after, changed_at)
+        partition, message, keyed_sha256, missing, since, until, size, state, check_after, changed_at)
       select "batchId", place, "orgId", type, id, "requestId", "requestIndex", version, topic, partition,
         decode(message, 'base64'), decode("keyedSha256", 'base64'), missing,
-        to_timestamp(since / 1000.0), to_timestamp(until / 1000.0), state, pg_current_xact_id(), $2
+        to_timestamp(since / 1000.0), to_timestamp(until / 1000.0), size, state, pg_current_xact_id(), $2
       from begun
       on conflict (batch_id, place) do update set
         org_id = excluded.org_id, type = excluded.type, id = excluded.id, request_id = excluded.request_id,
         request_index = excluded.request_index, version = excluded.version, topic = excluded.topic,
         partition = excluded.partition, message = excluded.message, keyed_sha256 = excluded.keyed_sha256,
-        missing = excluded.missing, since = excluded.since, until = excluded.until, state = excluded.state,
+        missing = excluded.missing, since = excluded.since, until = excluded.until, size = excluded.size,
+        state = excluded.state,
         changed_at = excluded.changed_at, problems = null, accepted_version = null, due_at = null, sent_at = null,
         is_checked = false, check_after = excluded.check_after, change = excluded.change, is_told = false
       where older.state <> 'waiting'`,

@@ -5,7 +5,7 @@ import { placeOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
-import { subjectOf } from '#schemas/derive/names.js'
+import { edgeGroups, subjectOf } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { derivedId } from '#schemas/uuid.js'
 import { alone } from '../command/alone.js'
@@ -30,16 +30,21 @@ const about = `
 For partitions at which integrity stands still because the submitted log and
 Postgres no longer fit together. Restore what was lost from a copy if you can:
 this command is for when there is none. "When a part forgets" in
-docs/operations.md says what is lost, and what comes before --yes.`
+docs/runbook.md says what is lost, and what comes before --yes: every edge is
+stopped, since what it appended meanwhile would be lost too.`
 
 const run = async ({ yes = false, json = false }: Options, session: Session): Promise<void> => {
   const { catalogue } = session
   // Loaded only here, with the Avro library: every other command starts sooner.
-  const { findLosses } = await import('./find-losses.js')
+  const { findLateOnes, findLosses } = await import('./find-losses.js')
   const losses = await session.withParts(['pool', 'kafka', 'registry'], (parts) =>
     alone(parts.pool, 'accept-loss', async () => {
       const found = await findLosses({ ...parts, catalogue })
+      if (yes && found.some(({ by }) => by === 'Kafka')) await refuseRunningEdges(parts.kafka)
       if (yes) for (const loss of found) await accept({ ...parts, catalogue }, loss)
+      // What came all the same, as from an edge that started this moment, is named as well.
+      for (const loss of yes ? found.filter(({ by }) => by === 'Kafka') : [])
+        loss.undecided.push(...(await findLateOnes({ ...parts, catalogue }, loss)))
       return found
     }),
   )
@@ -50,6 +55,22 @@ const run = async ({ yes = false, json = false }: Options, session: Session): Pr
       yes ? 'Accepted: integrity goes on.' : 'Nothing was changed. To go on without it: "weir accept-loss --yes"',
     )
 }
+
+/**
+ * What an edge appends while the lost offsets are filled lands on them, and is never decided, though it may have been answered 202.
+ * Appended once more it could come behind a newer record of the same id: so nothing may be appended meanwhile. Integrity may run:
+ * what its relay appends for waiting records it appends again.
+ */
+const refuseRunningEdges = (kafka: Parts['kafka']): Promise<void> =>
+  kafka.withAdmin(async (admin) => {
+    const ids = (await admin.listGroups()).groups.map(({ groupId }) => groupId)
+    const { groups } = await admin.describeGroups(ids.filter((groupId) => groupId.startsWith(edgeGroups)))
+    const running = groups.reduce((sum, { members }) => sum + members.length, 0)
+    if (running > 0)
+      throw new OperatorError(
+        `an edge runs: what is uploaded now would be lost with the rest. Stop every edge, then "weir accept-loss --yes" again (one that was killed counts as running for 10 s)`,
+      )
+  })
 
 const mostNamed = 20
 

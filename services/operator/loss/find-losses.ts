@@ -83,23 +83,49 @@ const describeCut = async (deps: LossDeps, one: Partition): Promise<Loss> => {
   }
 }
 
-/** The batches in these stretches, all below their cursors, that are not the ones that were decided there. */
-const misfitsOf = async (deps: LossDeps, stretches: readonly Stretch[]): Promise<Map<string, DecidedBatchAt[]>> => {
-  const { pool, kafka, registry, catalogue } = deps
+/** Hands over the batches in these stretches, as far as they can be read. */
+const readBatches = async (
+  { kafka, registry, catalogue }: LossDeps,
+  stretches: readonly Stretch[],
+  onBatches: (at: Pick<Stretch, 'topic' | 'partition'>, submitted: Submitted[]) => Promise<void>,
+): Promise<void> => {
   const decoders = new Map(
     [...catalogue.all.values()].map((type) => [
       submittedTopic(type.type),
       createDecoder<SubmittedBatch>(registry, submittedSchema(type)),
     ]),
   )
-  const found = new Map<string, DecidedBatchAt[]>()
   await readTopics(kafka, stretches, async ({ topic, partition, messages }) => {
     const submitted: Submitted[] = []
     for (const { offset, timestamp, value } of messages) {
       const batch = await decoders.get(topic)?.(value)
       if (batch) submitted.push({ offset, timestamp, batch })
     }
-    const [first, last] = [messages[0]?.offset ?? 0, messages.at(-1)?.offset ?? 0]
+    await onBatches({ topic, partition }, submitted)
+  })
+}
+
+const describeBatch = ({ offset, batch }: Submitted): DecidedBatchAt => {
+  const { batch_id, request_id, org_id } = batch
+  return { offset, batch_id, request_id, org_id, records: recordsIn(batch) }
+}
+
+/** The batches of uploaders that have come to a lost stretch since it was looked at. */
+export const findLateOnes = async (deps: LossDeps, loss: Loss): Promise<DecidedBatchAt[]> => {
+  const found: DecidedBatchAt[] = []
+  const from = (loss.undecided.at(-1)?.offset ?? loss.from - 1) + 1
+  await readBatches(deps, [{ ...loss, from }], async (_, submitted) => {
+    found.push(...submitted.filter(({ batch }) => recordsIn(batch) > 0).map(describeBatch))
+  })
+  return found
+}
+
+/** The batches in these stretches, all below their cursors, that are not the ones that were decided there. */
+const misfitsOf = async (deps: LossDeps, stretches: readonly Stretch[]): Promise<Map<string, DecidedBatchAt[]>> => {
+  const { pool } = deps
+  const found = new Map<string, DecidedBatchAt[]>()
+  await readBatches(deps, stretches, async ({ topic, partition }, submitted) => {
+    const [first, last] = [submitted[0]?.offset ?? 0, submitted.at(-1)?.offset ?? 0]
     const there = await findDecidedBetween(pool, { topic, partition, from: first, until: last + 1 })
     const decidedAt = new Map(there.map(({ offset, batch_id }) => [offset, batch_id]))
     const batchIds = submitted.map(({ batch }) => batch.batch_id)
@@ -110,11 +136,7 @@ const misfitsOf = async (deps: LossDeps, stretches: readonly Stretch[]): Promise
       (one) => !isAcceptedLoss(one, losses) && !isTheDecided(one, decidedAt.get(one.offset), verdicts, prunedBefore),
     )
     const place = placeOf({ topic, partition })
-    const described = misfits.map(({ offset, batch }) => {
-      const { batch_id, request_id, org_id } = batch
-      return { offset, batch_id, request_id, org_id, records: recordsIn(batch) }
-    })
-    found.set(place, [...(found.get(place) ?? []), ...described])
+    found.set(place, [...(found.get(place) ?? []), ...misfits.map(describeBatch)])
   })
   return found
 }

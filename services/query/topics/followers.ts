@@ -3,6 +3,7 @@ import { Unavailable } from '#http/request-error.js'
 import type { Log } from '#platform/health/log.js'
 import type { Consumer, Kafka } from '#platform/kafka/kafka.js'
 import { within } from '#platform/process/within.js'
+import { edgeGroups } from '#schemas/derive/names.js'
 import { createTail, type Tail } from './tail.js'
 
 export type Followers = ReturnType<typeof createFollowers>
@@ -73,7 +74,7 @@ export const createFollowers = ({ kafka, log }: { kafka: Kafka; log: Log }) => {
     }
     if (left.size === 0) done()
     const consumer: Consumer = await kafka.consume({
-      groupId: `weir-edge-${randomUUID()}`,
+      groupId: `${edgeGroups}${randomUUID()}`,
       topics: [topic],
       fromBeginning: false,
       startAt: offsets.map(({ partition, low, high }) => ({

@@ -43,7 +43,7 @@ const openHandler = (partition: number, logStart = 0) => {
     logStart: async () => logStart,
     index: createEntityIndex(100),
     setAside: async ({ offset }) => void setAside.push(offset),
-    room: createRoomToWait(10),
+    room: createRoomToWait({ records: 10, bytes: 1_000_000 }),
     onArrived: () => {},
     figures: { fetched: () => {}, published: () => {}, forgotten: () => {}, waited: () => {} },
     failAt: () => {},

@@ -59,7 +59,8 @@ const decided = (batch: SubmittedBatch, offset: number, at = offset): Decided<Sc
       takenBefore: () => undefined,
       bodyOf: () => undefined,
       waiting: () => undefined,
-      roomToWait: 0,
+      roomToWait: { records: 0, bytes: 0 },
+      sizeOf: () => 0,
     },
     77,
   )

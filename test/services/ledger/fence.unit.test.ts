@@ -14,7 +14,8 @@ const verdictOf = ({ batch, offset }: Submitted) => {
     takenBefore: () => undefined,
     bodyOf: () => undefined,
     waiting: () => undefined,
-    roomToWait: 0,
+    roomToWait: { records: 0, bytes: 0 },
+    sizeOf: () => 0,
   }
   const decision = createDecide(shop)(batch, world, submittedAt + 5)
   return { ...decision, topic: at.topic, partition: at.partition, submitted_offset: offset }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { request } from 'node:http'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -40,6 +41,32 @@ describe('reading', () => {
     for (const path of ['/ping', '/', '/replicas_status'])
       expect(await (await fetch(engine.url + path)).text()).toBe('Ok.\n')
     expect((await fetch(`${engine.url}/nowhere`)).status).toBe(404)
+  })
+
+  it('answers to addresses, localhost and its own name, and to no other host', async () => {
+    const { port } = new URL(engine.url)
+    const ask = (host: string | undefined, path = '/?query=SELECT+1') =>
+      new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+        const headers = { ...weir, ...(host !== undefined && { host }) }
+        const asked = request({ port, host: '127.0.0.1', path, setHost: false, headers }, (answer) => {
+          let text = ''
+          answer.on('data', (bytes) => {
+            text += bytes
+          })
+          answer.on('end', () => resolve({ status: answer.statusCode, text }))
+        })
+        asked.on('error', reject).end()
+      })
+    const own = ['127.0.0.1', '10.1.2.3', '[::1]', 'localhost', 'LocalHost', hostname()]
+    for (const host of own.flatMap((name) => [name, `${name}:${port}`]))
+      expect(await ask(host), host).toEqual({ status: 200, text: '1\n' })
+    const foreign = ['rebind.example', 'localhost.rebind.example', '127.0.0.1.rebind.example', 'a b', '']
+    for (const host of foreign.flatMap((name) => [name, `${name}:${port}`])) {
+      const { status, text } = await ask(host)
+      expect(status, host).toBe(403)
+      expect(text).toContain(`Ask for it by its address (http://127.0.0.1:${port}), as localhost, or as ${hostname()}.`)
+    }
+    expect((await ask('rebind.example', '/play')).status).toBe(403)
   })
 
   it('has a page for queries, which runs its own script and needs nobody else', async () => {

@@ -63,7 +63,8 @@ it('foretells the verdicts that integrity gives on the same batches in the same 
       const isReferenced = catalogue.referenced.has(type.type)
       const at = { topic: 't', partition: 0, type, isReferenced, first: 0, next: fresh.length }
       const isKnown = (entity: Entity) => known.has(entityName(entity))
-      const nothing = { takenBefore: new Map(), bodies: new Map(), waiting: [], roomToWait: () => 1_000_000 }
+      const room = { roomToWait: () => ({ records: 1_000_000, bytes: 1_000_000 }), sizeOf: () => 0 }
+      const nothing = { takenBefore: new Map(), bodies: new Map(), waiting: [], ...room }
       const { verdicts } = decideFetch(at, fresh, { isKnown, ...nothing }, now)
 
       expect(foretold).toEqual({

@@ -16,7 +16,8 @@ const world: World = {
   takenBefore: () => undefined,
   bodyOf: () => undefined,
   waiting: () => undefined,
-  roomToWait: Number.POSITIVE_INFINITY,
+  roomToWait: { records: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY },
+  sizeOf: () => 0,
 }
 
 describe('a dry run', () => {

@@ -22,7 +22,8 @@ const decide = (batches: SubmittedBatch[], known: Partial<Known> = {}, type = br
       takenBefore: new Map(),
       bodies: new Map(),
       waiting: [],
-      roomToWait: () => 10,
+      roomToWait: () => ({ records: 10, bytes: 1000 }),
+      sizeOf: () => 1,
       ...known,
     },
     now,
@@ -30,7 +31,18 @@ const decide = (batches: SubmittedBatch[], known: Partial<Known> = {}, type = br
 }
 const waitingOf = (id: string, over = {}) => ({
   waiting: [
-    { orgId: 'acme', id, batchId: 'older', place: 7, version: 5, keyedSha256: null, missing: [], until, ...over },
+    {
+      orgId: 'acme',
+      id,
+      batchId: 'older',
+      place: 7,
+      version: 5,
+      keyedSha256: null,
+      missing: [],
+      until,
+      size: 1,
+      ...over,
+    },
   ],
 })
 const superseded = { batchId: 'older', place: 7, state: 'superseded', problems: null, acceptedVersion: null }
@@ -54,6 +66,7 @@ it('notes where a record that begins to wait came from', () => {
     missing: [{ field: 'shop_id', type: 'shops', id: given.shop_id }],
     since: batch.submitted_at,
     until,
+    size: 1,
     state: 'waiting',
   })
   expect(verdicts[0]).toMatchObject({ accepted: 0, refused: [], waiting: [{ index: 0 }, { index: 1 }] })
@@ -63,7 +76,7 @@ it.each([
   ['accepted', { isKnown: () => true }, {}],
   ['waiting', {}, { wait_until: until }],
   ['refused', {}, {}],
-  ['refused for want of room', { roomToWait: () => 0 }, { wait_until: until }],
+  ['refused for want of room', { roomToWait: () => ({ records: 0, bytes: 1000 }) }, { wait_until: until }],
 ])('lets a newer record that is %s end the one that waits', (_, known, over) => {
   const given = sampleOf(branch)
   const { waits } = decide([batchOf(branch, [given], over)], { ...waitingOf(String(given.branch_id)), ...known })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { cancelWaits, findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import { checkWaits, findMoment } from '#ledger/waiting/relay.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
@@ -51,7 +51,7 @@ for (const type of types) {
 
 let systems = 0
 /** A system of its own: an organisation, lanes, and a clock. */
-const newSystem = ({ room = 100, lookAfter = 0 } = {}) => {
+const newSystem = ({ room = 100, bytes: mostBytes = 1_000_000, lookAfter = 0 } = {}) => {
   const org = `org-${systems}`
   const partition = systems++
   const start = Date.UTC(2026, 5, 1)
@@ -59,7 +59,7 @@ const newSystem = ({ room = 100, lookAfter = 0 } = {}) => {
   const lanes = new Map<string, Buffer[]>()
   const cursors = new Map<string, number>()
   const told: WaitingEvent[] = []
-  const roomToWait = createRoomToWait(room)
+  const roomToWait = createRoomToWait({ records: room, bytes: mostBytes })
   const dies: { at: string | undefined } = { at: undefined }
   const index = createEntityIndex(1000)
   const laneOf = (topic: string) => lanes.get(topic) ?? (lanes.set(topic, []).get(topic) as Buffer[])
@@ -113,7 +113,7 @@ const newSystem = ({ room = 100, lookAfter = 0 } = {}) => {
     const { outcomes, entities, next, waits } = await inTransaction(pool, (c) => takeIn(c, type))
     index.remember(entities)
     cursors.set(submittedTopic(type.type), next)
-    for (const { orgId } of waits.begun) roomToWait.taken(orgId, 1)
+    for (const begun of waits.begun) roomToWait.taken(begun)
     return outcomes
   }
   return {
@@ -269,6 +269,52 @@ it('lets no more wait than may', async () => {
   const more = await upload(branch, [sampleOf(branch), records[0] ?? {}], { wait_until: until })
   expect(more.verdict).toMatchObject({ refused: [{ index: 0 }], waiting: [{ index: 1 }] })
 })
+
+it('lets no more bytes wait than may: those of what was replaced, cancelled or decided are free again', async () => {
+  const large = (name: string) => sampleOf(branch, { name: name.repeat(1000) })
+  const first = large('a')
+  const probe = newSystem()
+  await probe.upload(branch, [first], { wait_until: probe.until })
+  const size = await bytesOf(probe.org)
+  expect(size).toBeGreaterThan(1000)
+  const { upload, relay, decide, until, org, clock } = newSystem({ bytes: 2 * size + 100 })
+  const { verdict } = await upload(branch, [first, large('b'), large('c')], { wait_until: until })
+  expect(verdict).toMatchObject({
+    waiting: [{ index: 0 }, { index: 1 }],
+    refused: [{ index: 2, problems: [{ code: 'too_many_waiting' }, { code: 'unknown_reference' }] }],
+  })
+  expect(verdict?.refused[0]?.problems[0]?.message).toContain('MAX_WAITING_BYTES')
+  // The same again takes the place of the first; a larger one of its id does not fit, and one that is left out leaves room for no other.
+  expect((await upload(branch, [first], { wait_until: until })).verdict).toMatchObject({ waiting: [{ index: 0 }] })
+  const larger = { ...first, name: 'a'.repeat(2000) }
+  expect((await upload(branch, [larger], { wait_until: until })).verdict).toMatchObject({ refused: [{ index: 0 }] })
+  await recounted()
+  expect((await upload(branch, [first, large('d')], { wait_until: until })).verdict).toMatchObject({
+    waiting: [{ index: 0 }],
+    refused: [{ index: 1 }],
+  })
+
+  expect(await cancelWaits(pool, { orgId: org }, 1)).toBe(1)
+  await recounted()
+  expect((await upload(branch, [large('e')], { wait_until: until })).verdict).toMatchObject({ waiting: [{ index: 0 }] })
+  clock.now = until
+  await relay()
+  await decide(branch)
+  expect(await bytesOf(org)).toBe(0)
+  await recounted()
+  const more = await upload(branch, [large('f'), large('g')], { wait_until: until + 60_000 })
+  expect(more.verdict).toMatchObject({ waiting: [{ index: 0 }, { index: 1 }], refused: [] })
+})
+
+/** As it counts once a second. */
+const recounted = () => new Promise((resolve) => setTimeout(resolve, 1_100))
+const bytesOf = async (org: string) =>
+  (
+    await pool.query<{ bytes: number }>(
+      "select coalesce(sum(size), 0)::integer as bytes from integrity.waiting where org_id = $1 and state = 'waiting'",
+      [org],
+    )
+  ).rows[0]?.bytes ?? 0
 
 it('passes over what was cancelled, and decides what it is deciding', async () => {
   const { upload, relay, decide, stateOf, until, org } = newSystem()
@@ -450,3 +496,55 @@ it('finds what came at the same moment: neither decision saw the other', async (
       expect(await checkWaits(pool, moment, { now: Date.now(), before: Date.now(), most: 100 })).toBeUndefined()
   }
 })
+
+/** Very many large records of an organisation that are over, or whose missing records have all come; gone when the test is. */
+const flood = async (clock: { now: number }, of: 'expired' | 'arrived') => {
+  const org = `flood-${randomUUID()}`
+  onTestFinished(async () => {
+    for (const table of ['waiting', 'waiting_for', 'waiting_arrived'])
+      await pool.query(`delete from integrity.${table} where org_id = $1`, [org])
+  })
+  const until = new Date(clock.now + (of === 'expired' ? -1_000 : 3_600_000))
+  await pool.query(
+    `insert into integrity.waiting (batch_id, place, org_id, type, id, request_id, request_index, version, topic, partition,
+      message, missing, since, until, changed_at, is_told, is_checked)
+    select gen_random_uuid(), n, $1, 'branches', gen_random_uuid(), gen_random_uuid(), n, n, 'weir.submitted.branches', 100000,
+      decode(repeat('00', 100000), 'hex'), '[]', $2, $2, $2, true, true
+    from generate_series(1, 5000) n`,
+    [org, until],
+  )
+  if (of === 'expired') return
+  await pool.query(
+    `insert into integrity.waiting_for (org_id, type, id, batch_id, place)
+    select org_id, 'shops', gen_random_uuid(), batch_id, place from integrity.waiting where org_id = $1`,
+    [org],
+  )
+  await pool.query(
+    `insert into integrity.waiting_arrived (org_id, type, id, arrived_at)
+    select org_id, type, id, $2 from integrity.waiting_for where org_id = $1`,
+    [org, new Date(clock.now - 1_000)],
+  )
+}
+
+it.each(['expired', 'arrived'] as const)(
+  'is released in the next turn also while very many large ones of another organisation have %s',
+  async (of) => {
+    const { upload, turn, relay, clock, pending, decide, until } = newSystem()
+    const given = sampleOf(branch)
+    await upload(branch, [given], { wait_until: until })
+    // It has been looked at: from now on only the arrival of its shop leads to it.
+    await relay()
+    await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+    await flood(clock, of)
+    await turn()
+    expect(pending(branch)).toBe(1)
+    expect((await decide(branch))[0]?.verdict.accepted).toBe(1)
+
+    // And so is one whose time is over after those of the other.
+    await upload(branch, [sampleOf(branch)], { wait_until: clock.now + 1_000 })
+    clock.now += 1_000
+    await turn()
+    await turn()
+    expect(pending(branch)).toBe(1)
+  },
+)

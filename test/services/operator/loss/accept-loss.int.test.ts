@@ -10,12 +10,13 @@ import { inTransaction } from '#platform/postgres/postgres.js'
 import { createRegistry } from '#platform/registry.js'
 import { createCatalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
-import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
+import { edgeGroups, subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import { groupsOf } from '#schemas/derive/topics.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { moment, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
 import { versionOf } from '#schemas/version.js'
+import { followVerdicts } from '../../../../services/edge/stream/verdicts.js'
 import { createEntityIndex } from '../../../../services/integrity/entity-index.js'
 import { takeDecisions } from '../../../../services/integrity/take-decisions.js'
 import type { Session } from '../../../../services/operator/command/session.js'
@@ -85,10 +86,27 @@ const newType = async () => {
     })
     await submit(...kept)
   }
+  const edges = new Set<string>()
+  const hooks: { beforeFill?: () => Promise<void> } = {}
+  // Other tests may run edges on this Kafka.
+  const ownKafka: typeof kafka = {
+    ...kafka,
+    withAdmin: (work) =>
+      kafka.withAdmin((admin) => {
+        const listGroups = async () => ({
+          groups: (await admin.listGroups()).groups.filter(({ groupId }) => edges.has(groupId)),
+        })
+        return work({ ...admin, listGroups })
+      }),
+    createProducer: async () => {
+      await hooks.beforeFill?.()
+      return kafka.createProducer()
+    },
+  }
   const printed: string[] = []
   const session = {
     catalogue,
-    withParts: (_: unknown, work: (open: unknown) => Promise<unknown>) => work({ pool, kafka, registry }),
+    withParts: (_: unknown, work: (open: unknown) => Promise<unknown>) => work({ pool, kafka: ownKafka, registry }),
     print: (line: string) => void printed.push(line),
     note: (line: string) => void printed.push(line),
   } as unknown as Session
@@ -99,7 +117,7 @@ const newType = async () => {
     await program.parseAsync(['accept-loss', ...words], { from: 'user' })
     return printed.join('\n')
   }
-  return { catalogue, topic, partition, newBatch, submit, decide, cutTo, endOfLog, acceptLoss }
+  return { catalogue, topic, partition, newBatch, submit, decide, cutTo, endOfLog, acceptLoss, edges, hooks }
 }
 
 it('names what Kafka lost, changes nothing without --yes, and then lets the partition go on with higher versions', async () => {
@@ -144,6 +162,65 @@ it('names what Kafka lost, changes nothing without --yes, and then lets the part
   const [outcome] = (await decide(4, later)).outcomes
   expect(outcome?.verdict).toMatchObject({ accepted: 1, submitted_offset: 4 })
   expect(versionOf(4, 0)).toBeGreaterThan(versionOf(3, 8191))
+  expect(await acceptLoss()).toBe('Nothing is lost: log and Postgres fit together.')
+})
+
+it('changes nothing while an edge runs, whose batches would land on the lost offsets', async () => {
+  const { newBatch, submit, decide, cutTo, endOfLog, acceptLoss, edges } = await newType()
+  const [a, b, c] = Array.from({ length: 3 }, newBatch) as [SubmittedBatch, SubmittedBatch, SubmittedBatch]
+  await submit(a, b)
+  await decide(0, a, b)
+  await cutTo(a)
+  await submit(c)
+  const edge = await followVerdicts({ kafka, registry, onVerdict: () => {}, crash: () => {}, log })
+  try {
+    await eventually(() => edge.check())
+    const { groups } = await kafka.withAdmin((admin) => admin.listGroups())
+    for (const { groupId } of groups) if (groupId.startsWith(edgeGroups)) edges.add(groupId)
+    await expect(acceptLoss('--yes')).rejects.toThrow('an edge runs')
+    expect(await acceptLoss()).toContain(c.batch_id)
+    await expect(decide(1, c)).rejects.toThrow('lies below the cursor, but has no verdict')
+  } finally {
+    await edge.close()
+  }
+  edges.clear()
+  await acceptLoss('--yes')
+  expect(await endOfLog()).toBe(2)
+})
+
+it('names a batch that comes to a lost offset at the last moment', async () => {
+  const { newBatch, submit, decide, cutTo, endOfLog, acceptLoss, hooks } = await newType()
+  const [a, b, c, late] = Array.from({ length: 4 }, newBatch) as [
+    SubmittedBatch,
+    SubmittedBatch,
+    SubmittedBatch,
+    SubmittedBatch,
+  ]
+  await submit(a, b, c)
+  await decide(0, a, b, c)
+  await cutTo(a)
+  hooks.beforeFill = () => submit(late)
+  const { losses } = JSON.parse(await acceptLoss('--yes', '--json')) as { losses: Loss[] }
+  expect(losses).toMatchObject([{ from: 1, until: 3, undecided: [{ batch_id: late.batch_id, offset: 1 }] }])
+  expect(await endOfLog()).toBe(3)
+})
+
+it('loses nothing where a partition was added by hand: all is decided, the topic made anew, its offsets filled', async () => {
+  const { catalogue, topic, partition, newBatch, submit, decide, cutTo, endOfLog, acceptLoss } = await newType()
+  const [a, b] = [newBatch(), newBatch()]
+  await submit(a, b)
+  await kafka.withAdmin((admin) => admin.createPartitions({ topicPartitions: [{ topic, count: 5 }] }))
+  await eventually(async () =>
+    expect(provisionTopics(kafka, catalogue, 1)).rejects.toThrow(`${topic} has 5 instead of 4`),
+  )
+  // As the runbook says: integrity decides and publishes what is there, and only then the topic goes.
+  expect((await decide(0, a, b)).outcomes).toHaveLength(2)
+  await cutTo()
+  expect(await acceptLoss('--yes')).toContain(`${topic}/${partition}: offsets 0 to 1 were decided`)
+  expect(await endOfLog()).toBe(2)
+  const later = newBatch()
+  await submit(later)
+  expect((await decide(2, later)).outcomes[0]?.verdict).toMatchObject({ accepted: 1, submitted_offset: 2 })
   expect(await acceptLoss()).toBe('Nothing is lost: log and Postgres fit together.')
 })
 
