@@ -66,6 +66,13 @@ create table integrity.cursors (
   next_offset bigint not null,
   -- Verdicts of this partition that were last used before this moment may be gone; null where none was ever pruned.
   pruned_before timestamptz(3),
+  -- Verdicts below this offset may be gone, above it none is: where the log is read again, no event from below it is
+  -- published again, because a newer one may be among those that cannot be made any more.
+  pruned_until bigint not null default 0,
+  -- Where the last fetch began that read again what was decided before; null where the last fetch was new. Nothing from
+  -- there on is pruned, whatever the group had committed before: a record's newer event is published again after its
+  -- older one, or neither is.
+  replayed_from bigint,
   constraint cursors_pkey primary key (topic, partition)
 );
 
@@ -323,3 +330,16 @@ $function$;
 create trigger organisations_limits_changed
 after update of requests_per_second, records_per_second on auth.organisations
 for each row execute function auth.tell_limits_change();
+
+-- Notes in integrity.cursors up to where verdicts are gone.
+create function integrity.note_pruned() returns trigger language plpgsql as $function$
+begin
+  update integrity.cursors c
+  set pruned_until = greatest(c.pruned_until, last.pruned + 1)
+  from (select topic, partition, max(submitted_offset) as pruned from gone group by topic, partition) last
+  where c.topic = last.topic and c.partition = last.partition;
+  return null;
+end
+$function$;
+create trigger verdicts_pruned
+after delete on integrity.verdicts referencing old table as gone for each statement execute function integrity.note_pruned();
