@@ -24,6 +24,8 @@ export type StillWaiting = {
   keyedSha256: Buffer | null
   missing: Reference[]
   until: number
+  /** Whether a version that knew nothing of waiting has decided in its lane since: a newer record of its id may be accepted. */
+  isOvertaken?: boolean
 }
 
 /**
@@ -130,6 +132,7 @@ const ruleOnResumed = (resumed: Resumed, wait: StillWaiting | undefined, missing
   const isStillWaiting =
     wait?.batchId === resumed.batch_id && wait.place === resumed.place && wait.version === resumed.version
   if (!isStillWaiting) return { is: 'gone' }
+  if (wait.isOvertaken) return { is: 'refused', problems: [overtaken] }
   if (missing.length === 0) return isAccepted
   if (resumed.until > now) return { is: 'waiting', missing, until: resumed.until }
   return { is: 'refused', problems: missing.map((each) => waitedInVain(each, resumed)) }
@@ -188,6 +191,14 @@ const tooManyWaiting: Problem = {
   field: null,
   code: 'too_many_waiting',
   message: 'no more records of your organisation may wait; GET /v1/waiting tells what they wait for: upload that first',
+}
+
+const overtaken: Problem = {
+  field: null,
+  code: 'overtaken',
+  message:
+    'while this record waited, an older version of Weir decided, which does not know whether a newer record of the same id came ' +
+    'meanwhile; send it again, or retry it, if it is still to count',
 }
 
 // Two bodies under one key at the same moment: of the one that comes second nothing is taken, however it was cut into batches.

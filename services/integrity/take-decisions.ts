@@ -14,6 +14,7 @@ import * as waits from '#ledger/waiting/waits.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { recordsIn } from '#schemas/events.js'
 import { mayBeKeyed } from '#schemas/uuid.js'
+import { versionOf } from '#schemas/version.js'
 import { decideFetch, idsOf, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
 import type { RoomToWait } from './waiting/room.js'
@@ -70,7 +71,9 @@ export const takeDecisions = async <One extends fence.Submitted>(
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
   const bodies = await findBodies(connection, at, fresh)
   const whoWaits = await findWho(connection, at, fresh)
-  const waiting = await waits.holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits))
+  const held = await waits.holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits))
+  const overtaken = versionOf(cursor?.overtakenUntil ?? 0, 0)
+  const waiting = held.map((wait) => (wait.version < overtaken ? { ...wait, isOvertaken: true } : wait))
   const rooms = await findRooms(connection, fresh, waitTools.room)
   const world = { isKnown, takenBefore, bodies, waiting, roomToWait: (orgId: string) => rooms.get(orgId) ?? 0 }
   const taken = decideFetch(at, fresh, world, now)

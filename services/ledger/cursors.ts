@@ -11,7 +11,8 @@ export const lockCursor = async (connection: Connection, at: TopicPartition): Pr
   const found = await firstRow<Omit<Cursor, 'prunedBefore'> & { prunedBefore: Date | null }>(connection, {
     name: 'lock-cursor',
     text: `
-      select next_offset as next, pruned_before as "prunedBefore", pruned_until as "prunedUntil"
+      select next_offset as next, pruned_before as "prunedBefore", pruned_until as "prunedUntil",
+        overtaken_until as "overtakenUntil"
       from integrity.cursors
       where topic = $1 and partition = $2
       for update`,

@@ -24,9 +24,9 @@ export type Span = {
 
 /**
  * What is known of a partition: it is decided up to `next`; verdicts that were last used before `prunedBefore` may be gone, and none at or
- * beyond the offset `prunedUntil` is.
+ * beyond the offset `prunedUntil` is; up to `overtakenUntil` an integrity decided that knew nothing of waiting.
  */
-export type Cursor = { next: number; prunedBefore: number | undefined; prunedUntil: number }
+export type Cursor = { next: number; prunedBefore: number | undefined; prunedUntil: number; overtakenUntil: number }
 
 /** A message of the submitted log with the verdict on its batch. */
 export type Decided<One extends Submitted = Submitted> = One & {

@@ -176,7 +176,10 @@ export const createPostgres = (rules: Rules, lanes: number) => {
       }
       const taken = decideFetch(at, fresh, world, now)
       for (const verdict of taken.verdicts) found.set(verdict.batch_id, verdict)
-      const locked = cursor === undefined ? undefined : { next: cursor, ...(pruned.get(placeOf(at)) ?? neverPruned) }
+      const locked =
+        cursor === undefined
+          ? undefined
+          : { next: cursor, overtakenUntil: 0, ...(pruned.get(placeOf(at)) ?? neverPruned) }
       const outcomes = submitted
         .filter((one) => !rules.isPassedOver(at, one, found, locked, []))
         .map((one) => toDecided(at, one, found))

@@ -15,7 +15,7 @@ it('is undefined where nothing was ever decided, and then where it was moved to'
     return cursor
   })
   expect(first).toBeUndefined()
-  expect(await lock(0)).toEqual({ next: 7, prunedBefore: undefined, prunedUntil: 0 })
+  expect(await lock(0)).toEqual({ next: 7, prunedBefore: undefined, prunedUntil: 0, overtakenUntil: 0 })
   expect((await findCursors(pool)).get(`${topic}/0`)).toBe(7)
 })
 
