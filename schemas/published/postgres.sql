@@ -66,6 +66,9 @@ create table integrity.cursors (
   next_offset bigint not null,
   -- Verdicts of this partition that were last used before this moment may be gone; null where none was ever pruned.
   pruned_before timestamptz(3),
+  -- Up to here an integrity decided that knew nothing of waiting: a record that waits since before may have been
+  -- overtaken by a newer one of its id, and is refused when it is decided anew.
+  overtaken_until bigint not null default 0,
   -- Verdicts below this offset may be gone, above it none is: where the log is read again, no event from below it is
   -- published again, because a newer one may be among those that cannot be made any more.
   pruned_until bigint not null default 0,
@@ -73,9 +76,6 @@ create table integrity.cursors (
   -- there on is pruned, whatever the group had committed before: a record's newer event is published again after its
   -- older one, or neither is.
   replayed_from bigint,
-  -- Up to here an integrity decided that knew nothing of waiting: a record that waits since before may have been
-  -- overtaken by a newer one of its id, and is refused when it is decided anew.
-  overtaken_until bigint not null default 0,
   constraint cursors_pkey primary key (topic, partition)
 );
 

@@ -26,7 +26,12 @@ export type Span = {
  * What is known of a partition: it is decided up to `next`; verdicts that were last used before `prunedBefore` may be gone, and none at or
  * beyond the offset `prunedUntil` is; up to `overtakenUntil` an integrity decided that knew nothing of waiting.
  */
-export type Cursor = { next: number; prunedBefore: number | undefined; prunedUntil: number; overtakenUntil: number }
+export type LockedCursor = {
+  next: number
+  prunedBefore: number | undefined
+  prunedUntil: number
+  overtakenUntil: number
+}
 
 /** A message of the submitted log with the verdict on its batch. */
 export type Decided<One extends Submitted = Submitted> = One & {
@@ -136,7 +141,7 @@ export const isPassedOver = (
   at: Pick<Span, 'topic' | 'partition'>,
   one: Submitted,
   verdicts: ReadonlyMap<string, StoredVerdict>,
-  cursor: Cursor | undefined,
+  cursor: LockedCursor | undefined,
   losses: readonly AcceptedLoss[],
 ): boolean => {
   const { offset, batch } = one

@@ -1,5 +1,5 @@
 import { type Entity, entityName } from '#ledger/entities.js'
-import { type Cursor, type Decided, type Span, type Submitted, toDecided } from '#ledger/fence.js'
+import { type Decided, type LockedCursor, type Span, type Submitted, toDecided } from '#ledger/fence.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { BegunWait } from '#ledger/waiting/waits.js'
 import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
@@ -38,7 +38,7 @@ export type WaitingRow = Omit<BegunWait, 'state'> & {
 export const createPostgres = (rules: Rules, lanes: number) => {
   const cursors = new Map<string, number>()
   const replayedFrom = new Map<string, number>()
-  const pruned = new Map<string, Pick<Cursor, 'prunedBefore' | 'prunedUntil'>>()
+  const pruned = new Map<string, Pick<LockedCursor, 'prunedBefore' | 'prunedUntil'>>()
   const verdicts = new Map<string, StoredVerdict>()
   const lastUsed = new Map<string, number>()
   const forgotten = new Map<string, StoredVerdict>()

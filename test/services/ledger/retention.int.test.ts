@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
 import { insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import { createRetention } from '#ledger/retention.js'
@@ -104,6 +105,21 @@ it('publishes nothing again from below what was pruned, also where its own verdi
     [3, false],
     [4, true],
   ])
+})
+
+it('estimates by time up to where verdicts were pruned before that was noted', async () => {
+  const [waited, repeated, newer, last] = [batchOn(0), batchOn(1), batchOn(2), batchOn(25)]
+  for (const [n, batch] of [waited, repeated, newer].entries()) await decide(n, [batch], n)
+  await insertWait(pool, { batchId: waited.batch_id, state: 'accepted', changedAt: date(20) })
+  await decide(3, [repeated, last, last], 25)
+  await retentionWith(6).prune({ verdicts: date(10) })
+
+  const file = new URL('../../../services/ledger/migrations/integrity/0014_cursor_places.sql', import.meta.url)
+  const estimate = readFileSync(file, 'utf8').split(';\n').at(-2) ?? ''
+  await pool.query('update integrity.cursors set pruned_until = 0')
+  await pool.query(estimate)
+  const { forgotten } = await decide(0, [waited, repeated, newer, repeated, last, last], 26)
+  expect(forgotten.map(({ offset }) => offset)).toEqual([0, 1, 2])
 })
 
 it('prunes nothing that is being published again, whatever the group had committed before', async () => {
