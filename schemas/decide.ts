@@ -30,6 +30,8 @@ export type StillWaiting = {
   missing: Reference[]
   until: number
   size: number
+  /** Whether a version that knew nothing of waiting has decided in its lane since: a newer record of its id may be accepted. */
+  isOvertaken?: boolean
 }
 
 /**
@@ -144,6 +146,7 @@ const ruleOnResumed = (resumed: Resumed, wait: StillWaiting | undefined, missing
   const isStillWaiting =
     wait?.batchId === resumed.batch_id && wait.place === resumed.place && wait.version === resumed.version
   if (!isStillWaiting) return { is: 'gone' }
+  if (wait.isOvertaken) return { is: 'refused', problems: [overtaken] }
   if (missing.length === 0) return isAccepted
   if (resumed.until > now) return { is: 'waiting', missing, until: resumed.until }
   return { is: 'refused', problems: missing.map((each) => waitedInVain(each, resumed)) }
@@ -210,6 +213,14 @@ const tooMuchWaits = (bound: string): Problem => ({
 })
 const tooManyWaiting = tooMuchWaits('their number has reached MAX_WAITING')
 const tooManyBytesWaiting = tooMuchWaits('with this one they would take more than MAX_WAITING_BYTES')
+
+const overtaken: Problem = {
+  field: null,
+  code: 'overtaken',
+  message:
+    'while this record waited, an older version of Weir decided, which does not know whether a newer record of the same id came ' +
+    'meanwhile; send it again, or retry it, if it is still to count',
+}
 
 // Two bodies under one key at the same moment: of the one that comes second nothing is taken, however it was cut into batches.
 const anotherBody: Problem = {

@@ -8,6 +8,7 @@ export const problemCodes = [
   'not_one_of',
   'unknown_reference',
   'too_many_waiting',
+  'overtaken',
   'idempotency_conflict',
   'undecodable',
   'unreadable',

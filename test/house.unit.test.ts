@@ -143,8 +143,8 @@ it('gives one name to one thing: no two files export a type of the same name', (
 })
 
 it('has rooms of 14 files at the most', () => {
-  // A file for each record type, and a generated file for each topic.
-  const lists = ['schemas/records', 'schemas/published']
+  // A file for each record type, a generated file for each topic, and one for each change of the tables, which are never taken away.
+  const lists = ['schemas/records', 'schemas/published', 'services/ledger/migrations/integrity']
   const counts = new Map<string, number>()
   for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
   const crowded = [...counts].filter(([folder, count]) => count > 14 && !lists.includes(folder))

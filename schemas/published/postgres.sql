@@ -66,6 +66,16 @@ create table integrity.cursors (
   next_offset bigint not null,
   -- Verdicts of this partition that were last used before this moment may be gone; null where none was ever pruned.
   pruned_before timestamptz(3),
+  -- Up to here an integrity decided that knew nothing of waiting: a record that waits since before may have been
+  -- overtaken by a newer one of its id, and is refused when it is decided anew.
+  overtaken_until bigint not null default 0,
+  -- Verdicts below this offset may be gone, above it none is: where the log is read again, no event from below it is
+  -- published again, because a newer one may be among those that cannot be made any more.
+  pruned_until bigint not null default 0,
+  -- Where the last fetch began that read again what was decided before; null where the last fetch was new. Nothing from
+  -- there on is pruned, whatever the group had committed before: a record's newer event is published again after its
+  -- older one, or neither is.
+  replayed_from bigint,
   constraint cursors_pkey primary key (topic, partition)
 );
 
@@ -102,7 +112,7 @@ create table integrity.verdicts (
   -- Records of the batch that began to wait; what became of them is in integrity.waiting.
   waiting json,
   -- Places of records that were to be decided anew and no longer waited: nothing happened to them.
-  gone integer[] not null default '{}'::integer[],
+  gone integer[] not null,
   -- The id of the API key that the batch was sent with; null where it was sent without one, by integrity itself, or
   -- before keys were noted.
   key_id text,
@@ -326,3 +336,30 @@ $function$;
 create trigger organisations_limits_changed
 after update of requests_per_second, records_per_second on auth.organisations
 for each row execute function auth.tell_limits_change();
+
+-- Notes in integrity.cursors up to where a version decided that knew nothing of waiting.
+create function integrity.note_overtaken() returns trigger language plpgsql as $function$
+begin
+  update integrity.cursors
+  set overtaken_until = new.submitted_offset + 1
+  where topic = new.topic and partition = new.partition and overtaken_until <= new.submitted_offset;
+  new.gone := '{}';
+  return new;
+end
+$function$;
+create trigger verdicts_without_waiting
+before insert on integrity.verdicts
+for each row when (new.gone is null) execute function integrity.note_overtaken();
+
+-- Notes in integrity.cursors up to where verdicts are gone.
+create function integrity.note_pruned() returns trigger language plpgsql as $function$
+begin
+  update integrity.cursors c
+  set pruned_until = greatest(c.pruned_until, last.pruned + 1)
+  from (select topic, partition, max(submitted_offset) as pruned from gone group by topic, partition) last
+  where c.topic = last.topic and c.partition = last.partition;
+  return null;
+end
+$function$;
+create trigger verdicts_pruned
+after delete on integrity.verdicts referencing old table as gone for each statement execute function integrity.note_pruned();

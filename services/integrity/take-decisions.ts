@@ -1,4 +1,4 @@
-import { findAcceptedLosses, findPrunedBefore, lockCursor, moveCursor } from '#ledger/cursors.js'
+import { findAcceptedLosses, lockCursor, moveCursor } from '#ledger/cursors.js'
 import type { Entity } from '#ledger/entities.js'
 import * as fence from '#ledger/fence.js'
 import { findKeyedInteractions, insertKeyedInteractions, insertKeyedRequests } from '#ledger/keyed-interactions.js'
@@ -15,11 +15,12 @@ import type { Connection } from '#platform/postgres/postgres.js'
 import type { Room } from '#schemas/decide.js'
 import { recordsIn } from '#schemas/events.js'
 import { mayBeKeyed } from '#schemas/uuid.js'
+import { versionOf } from '#schemas/version.js'
 import { decideFetch, idsOf, keyedOf, wantedOf } from './decide-fetch.js'
 import type { EntityIndex } from './entity-index.js'
 import type { RoomToWait } from './waiting/room.js'
 
-/** `forgotten`: their verdicts are pruned, or an operator accepted their loss. Nothing is published of them. */
+/** `forgotten`: nothing is published of them, see `isPassedOver`. */
 export type Decisions<One extends fence.Submitted> = {
   outcomes: fence.Decided<One>[]
   entities: Entity[]
@@ -59,19 +60,22 @@ export const takeDecisions = async <One extends fence.Submitted>(
     connection,
     [...submitted, ...(at.before ? [at.before] : [])].map(({ batch }) => batch.batch_id),
   )
-  fence.refuseHole(at, cursor)
+  const decidedUntil = cursor?.next ?? 0
+  fence.refuseHole(at, cursor?.next)
   // A Postgres that was emptied on purpose knows no cursor, and begins where the group is.
   if (at.before && cursor !== undefined && !fence.isAcceptedLoss(at.before, await findAcceptedLosses(connection, at))) {
     const decidedThere = await findBatchDecidedAt(connection, { ...at, offset: at.before.offset })
-    fence.refuseCutLog(at, decidedThere, verdicts, await findPrunedBefore(connection, at))
+    fence.refuseCutLog(at, decidedThere, verdicts, cursor.prunedBefore)
   }
-  const fresh = fence.freshOnes(submitted, cursor ?? 0, verdicts)
+  const fresh = fence.freshOnes(submitted, decidedUntil, verdicts)
 
   const isKnown = await index.findKnown(connection, wantedOf(at.type, fresh))
   const takenBefore = await findKeyedInteractions(connection, keyedOf(at.type, fresh))
   const bodies = await findBodies(connection, at, fresh)
   const whoWaits = await findWho(connection, at, fresh)
-  const waiting = await waits.holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits))
+  const held = await waits.holdWaits(connection, at.type.type, idsOf(at.type, fresh, whoWaits))
+  const overtaken = versionOf(cursor?.overtakenUntil ?? 0, 0)
+  const waiting = held.map((wait) => (wait.version < overtaken ? { ...wait, isOvertaken: true } : wait))
   const rooms = await findRooms(connection, fresh, waitTools.room)
   const messageOf = createMessageOf(fresh, waitTools.keep)
   const world = {
@@ -91,16 +95,13 @@ export const takeDecisions = async <One extends fence.Submitted>(
   await insertKeyedRequests(connection, taken.requests)
   await waits.storeWaits(connection, taken.waits, messageOf, now)
   const arrived = whoWaits.forThese ? await waits.noteArrived(connection, taken.entities, now) : 0
-  if (at.next > (cursor ?? 0)) await moveCursor(connection, at, at.next)
+  const replayedFrom = at.first < decidedUntil ? at.first : null
+  if (at.next > decidedUntil || replayedFrom !== null)
+    await moveCursor(connection, at, { next: Math.max(at.next, decidedUntil), replayedFrom })
 
   const isUndecided = submitted.some(({ batch }) => !verdicts.has(batch.batch_id))
-  const prunedBefore = isUndecided ? await findPrunedBefore(connection, at) : undefined
   const losses = isUndecided ? await findAcceptedLosses(connection, at) : []
-  const forgotten = submitted.filter(
-    (one) =>
-      fence.isForgotten(one, verdicts, prunedBefore) ||
-      (!verdicts.has(one.batch.batch_id) && fence.isAcceptedLoss(one, losses)),
-  )
+  const forgotten = submitted.filter((one) => fence.isPassedOver(at, one, verdicts, cursor, losses))
   const outcomes = submitted.filter((one) => !forgotten.includes(one)).map((one) => fence.toDecided(at, one, verdicts))
 
   const repeats = outcomes.filter(({ isTheOneDecided }) => !isTheOneDecided).map(({ batch }) => batch.batch_id)

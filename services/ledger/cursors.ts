@@ -1,19 +1,24 @@
 import type { TopicPartition } from '#platform/kafka/partitions.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { changedBy, type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
-import type { AcceptedLoss } from './fence.js'
+import type { AcceptedLoss, LockedCursor } from './fence.js'
 
 // integrity.cursors: up to where each partition of the submitted log is decided. Locking a row is the fence: see fence.ts.
 // integrity.accepted_losses: what lies below a cursor, was lost by Kafka, and is no longer missed.
 
 /** Holds the partition's cursor until the transaction ends; undefined where nothing of the partition was ever decided. */
-export const lockCursor = async (connection: Connection, at: TopicPartition): Promise<number | undefined> => {
-  const found = await firstRow<{ next_offset: number | null }>(connection, {
+export const lockCursor = async (connection: Connection, at: TopicPartition): Promise<LockedCursor | undefined> => {
+  const found = await firstRow<Omit<LockedCursor, 'prunedBefore'> & { prunedBefore: Date | null }>(connection, {
     name: 'lock-cursor',
-    text: `select next_offset from integrity.cursors where topic = $1 and partition = $2 for update`,
+    text: `
+      select next_offset as next, pruned_before as "prunedBefore", pruned_until as "prunedUntil",
+        overtaken_until as "overtakenUntil"
+      from integrity.cursors
+      where topic = $1 and partition = $2
+      for update`,
     values: [at.topic, at.partition],
   })
-  if (found) return found.next_offset ?? undefined
+  if (found) return { ...found, prunedBefore: found.prunedBefore?.getTime() }
   // Two first-comers: the second one waits here for the first one's insert, and then finds the row.
   const inserted = await changedBy(
     connection,
@@ -23,11 +28,16 @@ export const lockCursor = async (connection: Connection, at: TopicPartition): Pr
   return inserted === 1 ? undefined : lockCursor(connection, at)
 }
 
-export const moveCursor = (connection: Connection, at: TopicPartition, nextOffset: number): Promise<number> =>
+/** Moves the cursor behind a fetch, and notes whether that is one that was decided before. */
+export const moveCursor = (
+  connection: Connection,
+  at: TopicPartition,
+  { next, replayedFrom }: { next: number; replayedFrom: number | null },
+): Promise<number> =>
   changedBy(connection, {
     name: 'move-cursor',
-    text: `update integrity.cursors set next_offset = $3 where topic = $1 and partition = $2`,
-    values: [at.topic, at.partition, nextOffset],
+    text: `update integrity.cursors set next_offset = $3, replayed_from = $4 where topic = $1 and partition = $2`,
+    values: [at.topic, at.partition, next, replayedFrom],
   })
 
 /** Up to where each partition of the submitted log is decided, by `topic/partition`. */
@@ -38,15 +48,17 @@ export const findCursors = async (pool: Pool): Promise<Map<string, number>> => {
   return new Map(rows.map(({ place, next_offset }) => [place, next_offset]))
 }
 
-/** Holds the partition's cursor until the transaction ends; false where there is none, which is left so. */
-export const holdCursor = async (connection: Connection, at: TopicPartition): Promise<boolean> => {
-  const { rowCount } = await connection.query({
+/** Holds the partition's cursor until the transaction ends; undefined where there is none, which is left so. */
+export const holdCursor = (
+  connection: Connection,
+  at: TopicPartition,
+): Promise<{ replayedFrom: number | null } | undefined> =>
+  firstRow(connection, {
     name: 'hold-cursor',
-    text: `select from integrity.cursors where topic = $1 and partition = $2 for update`,
+    text: `
+      select replayed_from as "replayedFrom" from integrity.cursors where topic = $1 and partition = $2 for update`,
     values: [at.topic, at.partition],
   })
-  return rowCount === 1
-}
 
 /** Notes that verdicts of this partition are gone that were last used at this moment or before. */
 export const markPruned = (connection: Connection, at: TopicPartition, lastUsed: Date): Promise<number> =>

@@ -22,6 +22,17 @@ export type Span = {
   before?: Submitted | undefined
 }
 
+/**
+ * What is known of a partition: it is decided up to `next`; verdicts that were last used before `prunedBefore` may be gone, and none at or
+ * beyond the offset `prunedUntil` is; up to `overtakenUntil` an integrity decided that knew nothing of waiting.
+ */
+export type LockedCursor = {
+  next: number
+  prunedBefore: number | undefined
+  prunedUntil: number
+  overtakenUntil: number
+}
+
 /** A message of the submitted log with the verdict on its batch. */
 export type Decided<One extends Submitted = Submitted> = One & {
   verdict: StoredVerdict
@@ -120,6 +131,25 @@ export const isForgotten = (
   verdicts: ReadonlyMap<string, StoredVerdict>,
   prunedBefore: number | undefined,
 ): boolean => !verdicts.has(batch.batch_id) && prunedBefore !== undefined && timestamp < prunedBefore + clockSkew
+
+/**
+ * Whether a batch was decided long ago and nothing is published of it any more: its verdict is pruned, its loss was accepted, or it
+ * lies below a batch whose verdict is pruned. Its own may be kept for longer, because something of it waited or it came again; but its
+ * events, published once more, would come after newer ones of the same records that cannot be made any more.
+ */
+export const isPassedOver = (
+  at: Pick<Span, 'topic' | 'partition'>,
+  one: Submitted,
+  verdicts: ReadonlyMap<string, StoredVerdict>,
+  cursor: LockedCursor | undefined,
+  losses: readonly AcceptedLoss[],
+): boolean => {
+  const { offset, batch } = one
+  const verdict = verdicts.get(batch.batch_id)
+  if (!verdict) return isForgotten(one, verdicts, cursor?.prunedBefore) || isAcceptedLoss(one, losses)
+  const isOld = cursor !== undefined && offset < cursor.next && offset < cursor.prunedUntil
+  return isOld && isTheOneDecided(verdict, { ...at, offset })
+}
 
 /** A message with the verdict on its batch; throws where a batch below the cursor has none. */
 export const toDecided = <One extends Submitted>(

@@ -101,8 +101,11 @@ export const createRetention = (deps: {
   // renews it, or is handled after the pruning.
   const verdictsOf = (partition: Committed, before: Date, most: number): Promise<number> =>
     inTransaction(pool, async (connection) => {
-      if (!(await holdCursor(connection, partition))) return 0
-      const { count, lastUsed } = await pruneVerdicts(connection, partition, before, most)
+      const cursor = await holdCursor(connection, partition)
+      if (!cursor) return 0
+      // The group may have lost its offsets since they were asked for, and what it had published is being published again.
+      const offset = Math.min(partition.offset, cursor.replayedFrom ?? partition.offset)
+      const { count, lastUsed } = await pruneVerdicts(connection, { ...partition, offset }, before, most)
       if (lastUsed) await markPruned(connection, partition, lastUsed)
       return count
     })

@@ -46,6 +46,7 @@ export const createConsumerGroup = (submitted: Log<SubmittedBatch>) => {
     },
     /** After a failure kafkajs begins again at the committed offset. */
     beginAgain: (place: TopicPartition): void => void positions.delete(placeOf(place)),
+    loseOffsets: (): void => committed.clear(),
     jump: (place: TopicPartition, offset: number): void => void positions.set(placeOf(place), offset),
     commit: (place: TopicPartition, offset: number): void => {
       committed.set(placeOf(place), offset)

@@ -22,13 +22,16 @@ export const partitions = 2
 export type Drawn = { id: number; refers: number; isDeleted: boolean; isInvalid: boolean; key: number | undefined }
 export type Upload = { org: string; type: string; key: number | undefined; wait: number | undefined; records: Drawn[] }
 
+/** `isForgotten`: the request was pruned. It is not sent again, since it would count as new. */
+type EdgeDeps = { lanes: number; now: () => number; isForgotten: (requestId: string) => boolean }
+
 /**
  * Every edge at once: they share nothing but the log. An edge can append a batch; append the same batch again at any time later
  * (a send that was retried, a client that sends its key again); or append another body under the same key.
  */
 export const createEdge = (
   log: Log<SubmittedBatch>,
-  { lanes, laneOf, now }: { lanes: number; now: () => number } & Pick<Rules, 'laneOf'>,
+  { lanes, laneOf, now, isForgotten }: EdgeDeps & Pick<Rules, 'laneOf'>,
   note: (line: string) => void,
 ) => {
   const sent: { topic: string; partition: number; batch: SubmittedBatch }[] = []
@@ -44,6 +47,7 @@ export const createEdge = (
       const topic = submittedTopic(type)
       const body = requests++
       const request = `${org}/${type}/${key === undefined ? `request-${body}` : `request-of-key-${key}`}`
+      if (isForgotten(request)) return
       const entries = records.map((drawn, place): Sent => {
         if (drawn.isInvalid) return { place, refusal: refusalOf(place, refusedIdOf(type, drawn)) }
         return { place, record: recordOf(type, drawn, place, body) }
@@ -83,7 +87,7 @@ export const createEdge = (
     },
     submitAgain: (pick: number): void => {
       const again = sent[pick % sent.length]
-      if (again) append(again.topic, again.partition, again.batch)
+      if (again && !isForgotten(again.batch.request_id)) append(again.topic, again.partition, again.batch)
     },
   }
 }

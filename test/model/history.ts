@@ -16,6 +16,8 @@ export type Command =
   | { do: 'rebalance'; owners: (number | undefined)[] }
   | { do: 'pause' | 'wake'; instance: number }
   | { do: 'jump'; pick: number; to: number }
+  | { do: 'prune'; age: number; isLate: boolean }
+  | { do: 'lose offsets' }
   | { do: 'relay looks' | 'relay crash' }
   | { do: 'relay sends'; forgets: boolean }
   | { do: 'cancel'; pick: number }
@@ -85,6 +87,11 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('pause' as const, 'wake' as const), instance }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('jump' as const), pick, to: fc.nat({ max: 4 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('prune' as const), age: fc.nat({ max: 30 }), isLate: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('lose offsets' as const) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('relay looks' as const) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('relay sends' as const), forgets: seldom }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('relay crash' as const) }) },

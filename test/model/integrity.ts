@@ -52,6 +52,8 @@ export const createIntegrity = (deps: {
     return instance
   }
   let publications = 0
+  /** Of what was published in the wrong order, which `weir verify` mends: by an instance that had lost the partition, or after a jump back. */
+  const turnedBack = new Set<string>()
 
   /** Whether the instance still owns the partition that this work was fetched from. */
   const isHeld = ({ by, at, generation }: Work): boolean => group.owns(by, at) && generation === group.generation()
@@ -96,7 +98,9 @@ export const createIntegrity = (deps: {
     const queue = round?.[choice % round.length]
     if (!round || !queue) return true
     const messages = queue.messages.splice(0, 2)
+    const isLate = !isHeld(work) || work.at.first < (group.committed.get(placeOf(work.at)) ?? 0)
     for (const message of twice ? [...messages, ...messages] : messages) {
+      if (isLate) turnedBack.add(`${message.topic} ${message.key}`)
       witness.published(message, work.at.type)
       published.append(queue.topic, queue.partition, message)
     }
@@ -139,9 +143,17 @@ export const createIntegrity = (deps: {
     return true
   }
 
+  const crash = (i: number): void => {
+    for (const work of [...instanceOf(i).works]) drop(work)
+    instances[i] = start()
+    group.leave(i)
+    note(`integrity ${i} crashes, and starts with nothing`)
+  }
+
   return {
     places: group.places,
     committed: group.committed,
+    turnedBack,
     /** What a relay would do that does not leave the decision to the lane: it publishes, with the version of the first place. */
     release: (row: WaitingRow): void => {
       const type = types.get(row.type)
@@ -182,16 +194,19 @@ export const createIntegrity = (deps: {
       return work
     },
 
-    crash: (i: number): void => {
-      for (const work of [...instanceOf(i).works]) drop(work)
-      instances[i] = start()
-      group.leave(i)
-      note(`integrity ${i} crashes, and starts with nothing`)
-    },
+    crash,
 
     rebalance: (named: readonly (number | undefined)[]): void => {
       group.rebalance(named)
       note(`rebalance: ${group.describe()}`)
+    },
+
+    /** All instances end, and Kafka forgets how far their group has come. */
+    loseOffsets: (): void => {
+      for (const i of instances.keys()) crash(i)
+      group.loseOffsets()
+      group.rebalance([0, 1])
+      note(`the group's offsets are lost: ${group.describe()}`)
     },
 
     pause: (i: number, isPaused: boolean): void => {

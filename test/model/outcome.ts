@@ -26,7 +26,11 @@ export const checkOutcome = (system: {
     if (end > 0 && (cursor !== end || done !== end))
       throw new Violation(`${placeOf(place)} is stuck: the end is ${end}, the cursor ${cursor}, committed ${done}`)
   }
-  same('stored verdicts', [...postgres.verdicts.keys()].sort(), [...oracle.judged.keys()].sort())
+  same(
+    'stored verdicts',
+    [...postgres.verdicts.keys(), ...postgres.forgotten.keys()].sort(),
+    [...oracle.judged.keys()].sort(),
+  )
 
   const nameOfWait = ({ batchId, place, state }: { batchId: string; place: number; state: string }) =>
     `${batchId} #${place} ${state}`
@@ -58,6 +62,24 @@ export const checkOutcome = (system: {
   const rejected = all.filter(({ topic }) => topic === rejectedTopic).map(({ value }) => value as RejectedEvent)
   same('published rejections', [...new Set(rejected.map(nameOf))].sort(), refused.sort())
   same('shown rejections', (sink.rows(rejectedTopic) as RejectedEvent[]).map(nameOf).sort(), refused)
+  checkLastEvents(published, integrity.turnedBack)
+}
+
+/** Compaction keeps the last event of each key: it must be the newest one. */
+const checkLastEvents = (published: Log<Published>, turnedBack: ReadonlySet<string>): void => {
+  const topics = new Set([...types.keys()].map(acceptedTopic))
+  for (const { topic, partition } of published.places().filter((place) => topics.has(place.topic))) {
+    const newest = new Map<string, number>()
+    const last = new Map<string, number>()
+    for (const { key, value } of published.read(topic, partition, 0)) {
+      const { version } = value as AcceptedEvent
+      last.set(key, version)
+      newest.set(key, Math.max(newest.get(key) ?? 0, version))
+    }
+    for (const [key, version] of last)
+      if (version !== newest.get(key) && !turnedBack.has(`${topic} ${key}`))
+        throw new Violation(`the last event of ${topic} ${key} has version ${version}, its newest ${newest.get(key)}`)
+  }
 }
 
 /** At rest, before anything's time is over: nothing waits for what is there. */

@@ -1,8 +1,8 @@
 import { type Entity, entityName } from '#ledger/entities.js'
-import { type Decided, type Span, type Submitted, toDecided } from '#ledger/fence.js'
+import { type Decided, type LockedCursor, type Span, type Submitted, toDecided } from '#ledger/fence.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { BegunWait } from '#ledger/waiting/waits.js'
-import { placeOf } from '#platform/kafka/partitions.js'
+import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedRecord, WaitState } from '#schemas/events.js'
 import { decideFetch, keyedOf, type Taken, wantedOf } from '../../services/integrity/decide-fetch.js'
@@ -32,11 +32,16 @@ export type WaitingRow = Omit<BegunWait, 'state'> & {
   isSent: boolean
   isChecked: boolean
   change: number
+  changedAt: number
 }
 
 export const createPostgres = (rules: Rules, lanes: number) => {
   const cursors = new Map<string, number>()
+  const replayedFrom = new Map<string, number>()
+  const pruned = new Map<string, Pick<LockedCursor, 'prunedBefore' | 'prunedUntil'>>()
   const verdicts = new Map<string, StoredVerdict>()
+  const lastUsed = new Map<string, number>()
+  const forgotten = new Map<string, StoredVerdict>()
   const entities = new Set<string>()
   const keyed = new Map<string, Buffer>()
   const locks = new Set<string>()
@@ -49,28 +54,30 @@ export const createPostgres = (rules: Rules, lanes: number) => {
   const underWay = new Set<Transaction>()
   let changes = 0
 
+  const usedAt = ({ batch_id }: StoredVerdict): number => lastUsed.get(batch_id) ?? 0
   const namesOf = ({ orgId, missing }: WaitingRow): string[] =>
     missing.map(({ type, id }) => entityName({ orgId, type, id }))
   const isWaiting = ({ state }: WaitingRow): boolean => state === 'waiting'
   const waitingOf = (type: string): WaitingRow[] =>
     [...waiting.values()].filter((row) => isWaiting(row) && row.type === type)
 
-  const keepWaits = ({ taken, records }: Transaction): void => {
+  const keepWaits = ({ taken, records, readAt: changedAt }: Transaction): void => {
     const { begun, ended, prolonged } = taken.waits
     for (const { batchId, place, missing } of prolonged) {
       const row = waiting.get(`${batchId}#${place}`)
-      if (row) Object.assign(row, { missing, isDue: false, isSent: false, isChecked: false, change: ++changes })
+      if (row)
+        Object.assign(row, { missing, isDue: false, isSent: false, isChecked: false, change: ++changes, changedAt })
     }
     for (const { batchId, place, state } of ended) {
       const row = waiting.get(`${batchId}#${place}`)
       if (state === 'superseded' && !rules.supersedes) continue
-      if (row) Object.assign(row, { state, change: ++changes })
+      if (row) Object.assign(row, { state, change: ++changes, changedAt })
     }
     for (const one of begun) {
       const name = `${one.batchId}#${one.place}`
       const record = records.get(one)
       if (!record) throw new Error(`nobody knows the record of ${name}`)
-      const flags = { isDue: false, isSent: false, isChecked: false, change: ++changes }
+      const flags = { isDue: false, isSent: false, isChecked: false, change: ++changes, changedAt }
       waiting.set(name, { ...one, name, record, ...flags })
     }
   }
@@ -93,6 +100,42 @@ export const createPostgres = (rules: Rules, lanes: number) => {
   return {
     cursors,
     verdicts,
+    /** What was pruned, by batch id. */
+    forgotten,
+    /**
+     * Forgets the verdicts of a partition that were last used before a moment, as services/ledger/retention.ts; not while its cursor is
+     * locked. `isOver`: no batch of the request comes any more, since it would count as new.
+     */
+    prune: (
+      at: TopicPartition,
+      committed: number,
+      before: number,
+      isOver: (requestId: string) => boolean,
+    ): string[] => {
+      const place = placeOf(at)
+      if (locks.has(place)) return []
+      const until = rules.sparesReplayed ? Math.min(committed, replayedFrom.get(place) ?? committed) : committed
+      const hasWaitedSince = (batchId: string): boolean =>
+        [...waiting.values()].some((row) => row.batchId === batchId && (isWaiting(row) || row.changedAt >= before))
+      const gone = [...verdicts.values()].filter(
+        (verdict) =>
+          placeOf(verdict) === place &&
+          verdict.submitted_offset < until &&
+          usedAt(verdict) < before &&
+          !hasWaitedSince(verdict.batch_id) &&
+          isOver(verdict.request_id),
+      )
+      for (const verdict of gone) {
+        const known = pruned.get(place)
+        pruned.set(place, {
+          prunedBefore: Math.max(known?.prunedBefore ?? 0, usedAt(verdict) + 1),
+          prunedUntil: Math.max(known?.prunedUntil ?? 0, verdict.submitted_offset + 1),
+        })
+        forgotten.set(verdict.batch_id, verdict)
+        verdicts.delete(verdict.batch_id)
+      }
+      return gone.map(({ batch_id }) => batch_id)
+    },
     entities,
     rows: (): WaitingRow[] => [...waiting.values()],
     underWay: (): ReadonlySet<object> => new Set(underWay),
@@ -102,9 +145,9 @@ export const createPostgres = (rules: Rules, lanes: number) => {
     hasArrived: (row: WaitingRow): boolean => namesOf(row).some((name) => arrived.has(name)),
     forgetArrived: (): void => arrived.clear(),
     /** Ends the waiting of a record; not while its lane decides. */
-    cancel: (row: WaitingRow): boolean => {
+    cancel: (row: WaitingRow, changedAt: number): boolean => {
       if (!isWaiting(row) || locks.has(placeOf(row))) return false
-      Object.assign(row, { state: 'cancelled', change: ++changes })
+      Object.assign(row, { state: 'cancelled', change: ++changes, changedAt })
       return true
     },
     isLocked: (at: Span, submitted: readonly Submitted[]) =>
@@ -134,7 +177,13 @@ export const createPostgres = (rules: Rules, lanes: number) => {
       }
       const taken = decideFetch(at, fresh, world, now)
       for (const verdict of taken.verdicts) found.set(verdict.batch_id, verdict)
-      const outcomes = submitted.map((one) => toDecided(at, one, found))
+      const locked =
+        cursor === undefined
+          ? undefined
+          : { next: cursor, overtakenUntil: 0, ...(pruned.get(placeOf(at)) ?? neverPruned) }
+      const outcomes = submitted
+        .filter((one) => !rules.isPassedOver(at, one, found, locked, []))
+        .map((one) => toDecided(at, one, found))
       locks.add(placeOf(at))
       const waitedFor = new Set([...waiting.values()].filter(isWaiting).flatMap(namesOf))
       const transaction: Transaction = {
@@ -158,7 +207,7 @@ export const createPostgres = (rules: Rules, lanes: number) => {
 
     /** All of a transaction; without this call, nothing of it. */
     commit: (transaction: Transaction, cache: ReadonlySet<string>): void => {
-      const { at, taken } = transaction
+      const { at, taken, outcomes, readAt } = transaction
       for (const verdict of taken.verdicts) {
         if (verdicts.has(verdict.batch_id) && !rules.overwritesVerdicts)
           throw new Violation(`a second verdict on ${verdict.batch_id} is stored`)
@@ -169,6 +218,10 @@ export const createPostgres = (rules: Rules, lanes: number) => {
         if (!keyed.has(entityKey(orgId, id))) keyed.set(entityKey(orgId, id), bodySha256)
       const before = cursors.get(placeOf(at)) ?? 0
       if (at.next > before) cursors.set(placeOf(at), at.next)
+      if (at.first < before) replayedFrom.set(placeOf(at), at.first)
+      else replayedFrom.delete(placeOf(at))
+      for (const { verdict, isTheOneDecided } of outcomes)
+        if (!isTheOneDecided || !lastUsed.has(verdict.batch_id)) lastUsed.set(verdict.batch_id, readAt)
       for (const { request_id, body_sha256 } of taken.verdicts)
         if (!claims.has(request_id)) claims.set(request_id, body_sha256)
       keepWaits(transaction)
@@ -179,6 +232,8 @@ export const createPostgres = (rules: Rules, lanes: number) => {
     rollBack: release,
   }
 }
+
+const neverPruned = { prunedBefore: undefined, prunedUntil: 0 }
 
 /** The records that begin to wait. */
 const recordsOf = ({ waits }: Taken, fresh: readonly Submitted[]): Map<BegunWait, SubmittedRecord> => {

@@ -1,4 +1,4 @@
-import { freshOnes, refuseHole } from '#ledger/fence.js'
+import { freshOnes, isPassedOver, refuseHole } from '#ledger/fence.js'
 import { laneOf } from '#platform/kafka/partitions.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import type { Command } from './history.js'
@@ -11,6 +11,9 @@ export type Rules = {
   stages: readonly Stage[]
   refuseHole: typeof refuseHole
   freshOnes: typeof freshOnes
+  isPassedOver: typeof isPassedOver
+  /** Whether nothing is pruned from where the log is being read again. */
+  sparesReplayed: boolean
   /** `body` numbers the request. */
   laneOf: (id: string | null, lanes: number, body: number) => number
   locksCursor: boolean
@@ -35,6 +38,8 @@ export const rules: Rules = {
   stages: ['begin', 'commit', 'remember', 'publish', 'commit offset'],
   refuseHole,
   freshOnes,
+  isPassedOver,
+  sparesReplayed: true,
   laneOf,
   locksCursor: true,
   claimsBodies: true,
@@ -72,6 +77,36 @@ const atOnce: Command[] = [
   { ...step, pick: 1 },
 ]
 
+const upload = { do: 'submit' as const, org: 'acme', key: undefined, wait: undefined }
+const handle = { do: 'handle a fetch' as const, pick: 0, most: 4, steps: 20 }
+const withShop: Command[] = [{ ...upload, type: 'shops', records: [shopOf(0)] }, handle]
+const lose: Command = { do: 'lose offsets' }
+
+/** Drawn too seldom: of two versions of a branch the newer one's verdict is pruned, the older one's kept, since something waits. */
+const keptForLonger: Command[] = [
+  ...withShop,
+  { ...upload, type: 'branches', wait: 1000, records: [shopOf(0), { ...shopOf(1), refers: 1 }] },
+  handle,
+  { ...upload, type: 'branches', records: [shopOf(0)] },
+  handle,
+  { do: 'prune', age: 0, isLate: false },
+  lose,
+]
+
+/** Drawn too seldom: between two versions of a branch, as they are published again, the newer one's verdict is pruned. */
+const prunedMeanwhile: Command[] = [
+  ...withShop,
+  { ...upload, type: 'branches', records: [shopOf(0)] },
+  handle,
+  { ...upload, type: 'branches', records: [shopOf(0)] },
+  handle,
+  { do: 'prune', age: 1000, isLate: false },
+  lose,
+  handle,
+  { ...handle, most: 1 },
+  { do: 'prune', age: 0, isLate: true },
+]
+
 type BrokenRule = { broken: Partial<Rules>; shows: RegExp; lanes?: number; example?: Command[] }
 
 /** Ways to build the system wrong, and what the model must then report for some history. */
@@ -83,6 +118,19 @@ export const brokenRules: Record<string, BrokenRule> = {
   'does not ask whether a batch has a verdict': {
     broken: { freshOnes: (all, cursor) => all.filter(({ offset }) => offset >= cursor), overwritesVerdicts: true },
     shows: /is published in two ways|in the order of the log/,
+  },
+  'publishes again what is older than what was pruned': {
+    broken: {
+      isPassedOver: (at, one, verdicts, cursor, losses) =>
+        isPassedOver(at, one, verdicts, cursor && { ...cursor, prunedUntil: 0 }, losses),
+    },
+    shows: /^the last event of/,
+    example: keptForLonger,
+  },
+  'prunes what is being published again': {
+    broken: { sparesReplayed: false },
+    shows: /^the last event of/,
+    example: prunedMeanwhile,
   },
   'steps over a hole in the log': { broken: { refuseHole: () => {} }, shows: /were stepped over/ },
   'decides without a lock on the cursor': {

@@ -1,8 +1,9 @@
+import { placeOf } from '#platform/kafka/partitions.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { createEdge, type Edge } from './edge.js'
 import { type Command, instances } from './history.js'
 import { createIntegrity, type Integrity, type Work } from './integrity.js'
-import { createLog } from './log.js'
+import { createLog, type Log } from './log.js'
 import { createOracle, type Oracle } from './oracle.js'
 import { checkNoneOverlooked, checkOutcome } from './outcome.js'
 import { createPostgres, type Postgres } from './postgres.js'
@@ -18,10 +19,10 @@ import { createWitness } from './witness.js'
 // which take-decisions.ts, publisher.ts, the relay of waiting records and the sink work.
 //
 // What it does not cover: SQL, and isolation beyond "a commit is atomic, the cursor's row is locked" (the int tests do);
-// Avro; messages that cannot be decoded; requests of more than one batch in a lane; the edge's answers and its 409; pruned
-// verdicts; topics that are compacted or cut off; brokers that lose what they acknowledged; which event of a key comes
-// last on its topic (that of an instance that was asleep may: `weir verify` mends it); and time, so that "stuck" means
-// that work is left and no step can be taken.
+// Avro; messages that cannot be decoded; requests of more than one batch in a lane; the edge's answers and its 409; a request
+// that comes again after its verdicts were pruned; topics that are compacted or cut off; brokers that lose what they
+// acknowledged; which event of a key comes last on its topic where an instance that was asleep published it, or one that jumped
+// back (`weir verify` mends it); and time, so that "stuck" means that work is left and no step can be taken.
 
 /** Runs a history, lets everything come to rest, and compares. Throws with all that happened where something is wrong. */
 export const runHistory = (commands: readonly Command[], broken: Partial<Rules> = {}, lanes = 1): void => {
@@ -36,14 +37,17 @@ export const runHistory = (commands: readonly Command[], broken: Partial<Rules> 
   const oracle = createOracle()
   const witness = createWitness(submitted, oracle)
   const postgres = createPostgres(rules, lanes)
-  const edge = createEdge(submitted, { lanes, laneOf: rules.laneOf, now }, note)
+  const isForgotten = (requestId: string): boolean =>
+    [...postgres.forgotten.values()].some(({ request_id }) => request_id === requestId)
+  const edge = createEdge(submitted, { lanes, laneOf: rules.laneOf, now, isForgotten }, note)
   const integrity = createIntegrity({ instances, submitted, published, postgres, witness, rules, now, note })
   const sink = createSink(published, rules, note)
   const relay = createRelay({ submitted, postgres, rules, release: integrity.release, now, note })
+  const prune = createPrune(submitted, postgres, integrity, note)
 
   try {
     integrity.rebalance([0, 1])
-    const parts = { edge, integrity, sink, relay, postgres, oracle, note }
+    const parts = { edge, integrity, sink, relay, postgres, oracle, prune, now, note }
     for (const command of commands) act(command, parts)
     note('everything is let run to its end')
     settle(parts)
@@ -65,6 +69,8 @@ type Parts = {
   relay: Relay
   postgres: Postgres
   oracle: Oracle
+  prune: Prune
+  now: () => number
   note: (line: string) => void
 }
 
@@ -100,7 +106,7 @@ const settle = ({ integrity, sink, relay }: Parts): void => {
 
 /** Carries out one command; does nothing where there is nothing to pick from. An instance that is asleep does nothing. */
 const act = (command: Command, parts: Parts): void => {
-  const { edge, integrity, sink, relay, postgres, oracle, note } = parts
+  const { edge, integrity, sink, relay, postgres, oracle, prune, now, note } = parts
   switch (command.do) {
     case 'submit':
       edge.submit(command)
@@ -140,6 +146,12 @@ const act = (command: Command, parts: Parts): void => {
     case 'jump':
       integrity.jump(command.pick, command.to)
       break
+    case 'prune':
+      prune(now() - command.age, command.isLate)
+      break
+    case 'lose offsets':
+      integrity.loseOffsets()
+      break
     case 'relay looks':
       relay.look()
       break
@@ -152,7 +164,7 @@ const act = (command: Command, parts: Parts): void => {
     case 'cancel': {
       const waiting = postgres.rows().filter(({ state }) => state === 'waiting')
       const row = pickFrom(waiting, command.pick)
-      if (!row || !postgres.cancel(row)) break
+      if (!row || !postgres.cancel(row, now())) break
       note(`${row.name} is cancelled`)
       oracle.cancel(row.batchId, row.place)
       break
@@ -173,6 +185,29 @@ const act = (command: Command, parts: Parts): void => {
       break
     default:
       command satisfies never
+  }
+}
+
+/** As services/ledger/retention.ts. `isLate`: with the offsets that were committed when it looked before. */
+type Prune = (before: number, isLate: boolean) => void
+
+const createPrune = (
+  submitted: Log<SubmittedBatch>,
+  postgres: Postgres,
+  integrity: Integrity,
+  note: (line: string) => void,
+): Prune => {
+  let committed = new Map<string, number>()
+  /** Whether all that was submitted under this request is decided. */
+  const isOver = (requestId: string): boolean =>
+    submitted.places().every(({ topic, partition }) => {
+      const undecided = submitted.read(topic, partition, postgres.cursors.get(placeOf({ topic, partition })) ?? 0)
+      return undecided.every(({ request_id }) => request_id !== requestId)
+    })
+  return (before, isLate) => {
+    if (!isLate) committed = new Map(integrity.committed)
+    const gone = integrity.places.flatMap((at) => postgres.prune(at, committed.get(placeOf(at)) ?? 0, before, isOver))
+    if (gone.length > 0) note(`the verdicts on ${gone.join(', ')} are pruned`)
   }
 }
 

@@ -57,6 +57,7 @@ const codes: Record<string, string> = {
   unknown_reference: 'it refers to a record that is not there',
   idempotency_conflict: 'its key was used for something else',
   too_many_waiting: 'too many records wait already',
+  overtaken: 'a newer one may have come while it waited',
   undecodable: 'it could not be decoded',
   unreadable: 'it could not be read',
 }

@@ -30,7 +30,7 @@ export interface Problem {
   /** null where it is the record as a whole */
   field: string | null
   /** stable: branch on this */
-  code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
+  code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
   /** for people */
   message: string
 }
@@ -140,7 +140,7 @@ export interface Rejection {
 
 export interface RejectionGroup {
   type: string
-  code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
+  code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
   field: string | null
   /** records with this problem */
   count: number
@@ -235,7 +235,7 @@ export interface QualityDay {
   undecided: number
   /** the five commonest problems */
   top_codes: ({
-    code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
+    code: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable'
     /** refused records with one */
     count: number
   })[]
@@ -509,7 +509,7 @@ export interface Endpoints {
       /** only records of this type */
       type?: string | undefined
       /** only those with such a problem */
-      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
       /** only those with a problem in this field */
       field?: string | undefined
       /** refused since then */
@@ -534,7 +534,7 @@ export interface Endpoints {
       /** only records of this type */
       type?: string | undefined
       /** only those with such a problem */
-      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
       /** only those with a problem in this field */
       field?: string | undefined
       /** refused since then */
@@ -557,7 +557,7 @@ export interface Endpoints {
         /** only records of this type */
         type?: string | undefined
         /** only those with such a problem */
-        code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+        code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
         /** only those with a problem in this field */
         field?: string | undefined
         /** refused since then */

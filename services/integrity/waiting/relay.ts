@@ -1,5 +1,6 @@
 import * as ledger from '#ledger/waiting/relay.js'
 import { type Arrived, type DueWait, moveArrived } from '#ledger/waiting/turns.js'
+import { makeOvertakenDue } from '#ledger/waiting/upkeep.js'
 import type { WaitPlace } from '#ledger/waiting/waits.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
@@ -27,9 +28,9 @@ export type RelayDeps = {
 
 // `lookAfter`: how many milliseconds a record has waited before it is looked whether what it waits for is there; mostly it has
 // come by then. `tellEvery`: how often changes are published, and `tellAfter`: how old they are then; those of one record in
-// this time are published as one.
-type Pace = { lookAfter: number; tellEvery: number; tellAfter: number }
-const usualPace: Pace = { lookAfter: 2_000, tellEvery: 1_000, tellAfter: 1_000 }
+// this time are published as one. `overtakenEvery`: how often it is looked whether an older version decided in between.
+type Pace = { lookAfter: number; tellEvery: number; tellAfter: number; overtakenEvery: number }
+const usualPace: Pace = { lookAfter: 2_000, tellEvery: 1_000, tellAfter: 1_000, overtakenEvery: 10_000 }
 
 /** One round of all that is to be done for waiting records. Resolves to what was done, and whether there is more to do at once. */
 export type RelayTurn = () => Promise<Done>
@@ -43,6 +44,7 @@ const mostBytesInBatch = 512 * 1024
 const mostOfLane = 4_000
 const mostBytes = 16 * 1024 * 1024
 const mostChecked = 2_000
+const mostOvertaken = 2_000
 const mostPublished = 1_000
 const sendWithin = 10_000
 const sentFor = 30_000
@@ -55,8 +57,9 @@ const mostSentLately = 100_000
 export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   const { pool, failAt } = deps
   const now = deps.now ?? Date.now
-  const { lookAfter, tellEvery, tellAfter } = deps.pace ?? usualPace
+  const { lookAfter, tellEvery, tellAfter, overtakenEvery } = deps.pace ?? usualPace
   let tellFrom = Number.NEGATIVE_INFINITY
+  let overtakenFrom = Number.NEGATIVE_INFINITY
   const sendToLanes = createSendToLanes(deps, now)
   const sentLately = createSentLately(now)
   let moment: ledger.LookMoment | undefined
@@ -115,6 +118,13 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     return 'all'
   }
 
+  const endOvertaken = async (): Promise<Done> => {
+    if (now() < overtakenFrom) return 'nothing'
+    if ((await makeOvertakenDue(pool, now(), mostOvertaken)) > 0) return 'all'
+    overtakenFrom = now() + overtakenEvery
+    return 'nothing'
+  }
+
   const publishChanges = async (): Promise<Done> => {
     if (now() < tellFrom) return 'nothing'
     const unpublished = await ledger.findUnpublished(pool, now() - tellAfter, mostPublished)
@@ -134,7 +144,7 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   }
 
   return async () => {
-    const done = [await check(), await resume(), await publishChanges()]
+    const done = [await check(), await endOvertaken(), await resume(), await publishChanges()]
     return done.find((each) => each === 'some') ?? done.find((each) => each === 'all') ?? 'nothing'
   }
 }

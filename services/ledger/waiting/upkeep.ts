@@ -1,6 +1,7 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { changedBy, countOf, firstRow, rowsOf } from '#platform/postgres/rows.js'
 import { catalogue } from '#schemas/catalogue.js'
+import { mostRecordsInBatch } from '#schemas/version.js'
 import type { WaitPlace } from './waits.js'
 
 // integrity.waiting as it is looked after: what is forgotten, what is looked at anew, and what was released lately.
@@ -78,6 +79,47 @@ export const uncheckWaits = (
     select batch_id as "batchId", place from unchecked order by batch_id desc, place desc limit 1`,
     [after?.batchId ?? null, after?.place ?? null, most],
   )
+
+const below = `w.topic = c.topic and w.partition = c.partition and w.state = 'waiting'
+        and w.version < c.overtaken_until * ${mostRecordsInBatch}`
+
+/**
+ * Makes at most `most` records due that wait since before a version decided in their lane that knew nothing of waiting: the lane refuses
+ * them. Where none is left, that version is forgotten. Resolves to how many became due.
+ */
+export const makeOvertakenDue = async (pool: Pool, now: number, most: number): Promise<number> => {
+  const due = await changedBy(pool, {
+    name: 'make-overtaken-due',
+    text: `
+      with chosen as (
+        select w.batch_id, w.place
+        from (select * from integrity.cursors where overtaken_until > 0) c
+        join integrity.waiting w on ${below} and w.due_at is null
+        order by w.batch_id, w.place
+        limit $2
+        for update of w skip locked
+      )
+      update integrity.waiting w
+      set due_at = $1
+      from chosen
+      where w.batch_id = chosen.batch_id and w.place = chosen.place`,
+    values: [new Date(now), most],
+  })
+  if (due > 0) return due
+  // Nothing that begins to wait from now on lies below: it is after all that was decided. Where the older version decides at this
+  // moment, what is seen here of the records that wait is too old.
+  await pool.query({
+    name: 'forget-overtaken',
+    text: `
+      with seen as materialized (select * from integrity.cursors where overtaken_until > 0)
+      update integrity.cursors c
+      set overtaken_until = 0
+      from seen
+      where c.topic = seen.topic and c.partition = seen.partition and c.overtaken_until = seen.overtaken_until
+        and not exists (select from integrity.waiting w where ${below})`,
+  })
+  return 0
+}
 
 /** How many records of each batch waited and were accepted since then, of one organisation and type; the newest first. */
 export const countReleased = (

@@ -105,7 +105,7 @@ const accept = (deps: LossDeps, loss: Loss): Promise<void> =>
 const acceptCut = async ({ pool, kafka, registry, catalogue }: LossDeps, loss: Loss): Promise<void> => {
   const { topic, partition, until } = loss
   await inTransaction(pool, async (connection) => {
-    if ((await lockCursor(connection, loss)) !== until)
+    if ((await lockCursor(connection, loss))?.next !== until)
       throw new OperatorError(
         `integrity has decided more of ${placeOf(loss)} meanwhile: look again, "weir accept-loss"`,
       )

@@ -50,7 +50,16 @@ const mendType = async (
 
   const keys = new Set([...turnedBack, ...accepted.map(({ key }) => key)])
   const watch = await watchKeys(subject, one.type, keys)
-  for (let round = 0, next = accepted; ; round++) {
+  // A missing event comes after those on the topic. Where a newer one is among them, that one has to be published once more after it;
+  // where it cannot be, because its verdict is pruned, the missing one stays away.
+  await watch.look()
+  const newer = newerThan(accepted, watch.newest())
+  const makeable = new Set((await maker.ofVersions(newer)).map(({ key }) => key))
+  const unmakeable = new Set(newer.map(({ key }) => key).filter((key) => !makeable.has(key)))
+  mended.lost.push(...[...unmakeable].map((key) => `${topic} ${key}`))
+
+  const sendable = accepted.filter(({ key }) => !unmakeable.has(key))
+  for (let round = 0, next = sendable; ; round++) {
     await send(subject, producer, topic, next)
     mended.events += next.length
     // An event that was missing may be older than what is there, and something newer may have come since the last look.
@@ -62,6 +71,16 @@ const mendType = async (
     const made = new Set(next.map(({ key }) => key))
     mended.lost.push(...late.filter(({ key }) => !made.has(key)).map(({ key }) => `${topic} ${key}`))
   }
+}
+
+/** The newest versions of keys of which only older events are to be published. */
+const newerThan = (made: readonly Made[], newest: ReadonlyMap<string, number>): { key: string; version: number }[] => {
+  const highest = new Map<string, number>()
+  for (const { key, version } of made) highest.set(key, Math.max(highest.get(key) ?? 0, version))
+  return [...highest].flatMap(([key, version]) => {
+    const known = newest.get(key) ?? 0
+    return known > version ? [{ key, version: known }] : []
+  })
 }
 
 const lacks = (expected: ExpectedBatch): boolean =>
@@ -108,6 +127,9 @@ const watchKeys = async (subject: Subject, type: RecordType, keys: ReadonlySet<s
       })
       for (const stretch of stretches) read.set(placeOf(stretch), stretch.until)
     },
+    /** The newest version of each key, on the topic or in ClickHouse. */
+    newest: (): Map<string, number> =>
+      new Map([...keys].map((key) => [key, Math.max(states.get(key)?.highest ?? 0, rows.get(key) ?? 0)])),
     /** The keys whose last event is not their newest, and which version is. */
     turnedBack: (): { key: string; version: number }[] =>
       [...states].flatMap(([key, state]) => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
 import { insertKeyedRequests } from '#ledger/keyed-interactions.js'
 import { createRetention } from '#ledger/retention.js'
@@ -87,6 +88,52 @@ it('passes over a batch that comes again after its verdict was pruned, and of no
   expect(forgotten.map(({ offset }) => offset)).toEqual([0, 1])
   expect(outcomes.map(({ offset, verdict }) => [offset, verdict.accepted])).toEqual([[2, 1]])
   expect(await keptOffsets()).toEqual([2])
+})
+
+it('publishes nothing again from below what was pruned, also where its own verdict is kept', async () => {
+  const [waited, repeated, newer, last] = [batchOn(0), batchOn(1), batchOn(2), batchOn(25)]
+  for (const [n, batch] of [waited, repeated, newer].entries()) await decide(n, [batch], n)
+  await insertWait(pool, { batchId: waited.batch_id, state: 'accepted', changedAt: date(20) })
+  await decide(3, [repeated, last], 25)
+  await retentionWith(5).prune({ verdicts: date(10) })
+  expect(await keptOffsets()).toEqual([0, 1, 4])
+
+  // Integrity's group has lost its offsets, and the log is read again.
+  const { outcomes, forgotten } = await decide(0, [waited, repeated, newer, repeated, last], 26)
+  expect(forgotten.map(({ offset }) => offset)).toEqual([0, 1, 2])
+  expect(outcomes.map(({ offset, isTheOneDecided }) => [offset, isTheOneDecided])).toEqual([
+    [3, false],
+    [4, true],
+  ])
+})
+
+it('estimates by time up to where verdicts were pruned before that was noted', async () => {
+  const [waited, repeated, newer, last] = [batchOn(0), batchOn(1), batchOn(2), batchOn(25)]
+  for (const [n, batch] of [waited, repeated, newer].entries()) await decide(n, [batch], n)
+  await insertWait(pool, { batchId: waited.batch_id, state: 'accepted', changedAt: date(20) })
+  await decide(3, [repeated, last, last], 25)
+  await retentionWith(6).prune({ verdicts: date(10) })
+
+  const file = new URL('../../../services/ledger/migrations/integrity/0014_cursor_places.sql', import.meta.url)
+  const estimate = readFileSync(file, 'utf8').split(';\n').at(-2) ?? ''
+  await pool.query('update integrity.cursors set pruned_until = 0')
+  await pool.query(estimate)
+  const { forgotten } = await decide(0, [waited, repeated, newer, repeated, last, last], 26)
+  expect(forgotten.map(({ offset }) => offset)).toEqual([0, 1, 2])
+})
+
+it('prunes nothing that is being published again, whatever the group had committed before', async () => {
+  const batches = [0, 1, 2].map(batchOn)
+  await decide(0, batches, 2)
+  await decide(0, batches.slice(0, 1), 30)
+  await retentionWith(3).prune({ verdicts: date(20) })
+  expect(await keptOffsets()).toEqual([0, 1, 2])
+  await decide(1, batches.slice(1), 30)
+  await retentionWith(3).prune({ verdicts: date(20) })
+  expect(await keptOffsets()).toEqual([1, 2])
+  await decide(3, [batchOn(30)], 30)
+  await retentionWith(3).prune({ verdicts: date(20) })
+  expect(await keptOffsets()).toEqual([3])
 })
 
 it('stops at a batch below the cursor that is younger than all that was pruned: its Kafka was reset', async () => {

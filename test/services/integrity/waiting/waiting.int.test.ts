@@ -89,7 +89,7 @@ const newSystem = ({ room = 100, bytes: mostBytes = 1_000_000, lookAfter = 0 } =
       },
       log: pino({ level: 'silent' }),
       now: () => clock.now,
-      pace: { lookAfter, tellEvery: 0, tellAfter: 0 },
+      pace: { lookAfter, tellEvery: 0, tellAfter: 0, overtakenEvery: 0 },
     })
   const turn = newRelay()
 
@@ -460,6 +460,59 @@ it.each(['before-resume-sent', 'after-resume-sent', 'before-waiting-published', 
     expect(new Set(told.map(({ state }) => state))).toEqual(new Set(['waiting', 'accepted']))
   },
 )
+
+it('refuses what waited while an integrity that knows nothing of waiting decided a newer record of its id', async () => {
+  const { upload, append, relay, decide, stateOf, told, until, org } = newSystem()
+  const given = sampleOf(branch)
+  const other = sampleOf(branch)
+  const { batch } = await upload(branch, [given, other], { wait_until: until })
+  const newer = batchOf(branch, [sampleOf(branch, { branch_id: given.branch_id })], { org_id: org })
+  append(branch, newer)
+  await decideWithoutWaiting(newer, 1, batch.batch_id)
+
+  const [again] = await decide(branch)
+  expect(again).toMatchObject({ isTheOneDecided: true, verdict: { accepted: 1 } })
+  await upload(shop, [sampleOf(shop, { shop_id: given.shop_id })])
+  await relay()
+  const events = createEventsOf(branch)
+  const resumed = await decide(branch)
+  expect(resumed.flatMap(({ batch, verdict }) => events.accepted(batch, verdict))).toEqual([])
+  expect(resumed.flatMap(({ batch, verdict }) => events.rejected(batch, verdict))).toMatchObject([
+    { batch_id: batch.batch_id, index: 0, problems: [{ code: 'overtaken', field: null }] },
+    { batch_id: batch.batch_id, index: 1, problems: [{ code: 'overtaken', field: null }] },
+  ])
+  expect(await stateOf(batch)).toEqual(['refused', 'refused'])
+  await relay()
+  expect(told.at(-1)?.state).toBe('refused')
+
+  // What begins to wait from then on is accepted as ever, also once nothing is left that could have been overtaken.
+  const late = sampleOf(branch)
+  const waits = await upload(branch, [late], { wait_until: until })
+  await upload(shop, [sampleOf(shop, { shop_id: late.shop_id })])
+  await relay()
+  expect((await decide(branch))[0]?.verdict.accepted).toBe(1)
+  expect(await stateOf(waits.batch)).toEqual(['accepted'])
+  expect((await pool.query('select from integrity.cursors where overtaken_until > 0')).rowCount).toBe(0)
+})
+
+/** The statements of a version from before integrity.waiting, in the lane of a batch that waits. */
+const decideWithoutWaiting = async (batch: SubmittedBatch, offset: number, waiting: string): Promise<void> => {
+  const { rows } = await pool.query('select distinct topic, partition from integrity.waiting where batch_id = $1', [
+    waiting,
+  ])
+  const { topic, partition } = rows[0] as { topic: string; partition: number }
+  await pool.query(
+    `insert into integrity.verdicts (batch_id, org_id, request_id, type, batch, batches, first_index, body_sha256,
+      accepted, refused, repeated, decided_at, topic, partition, submitted_offset)
+    values ($1, $2, $3, 'branches', 1, 1, 0, $4, 1, '[]', '{}', now(), $5, $6, $7)`,
+    [batch.batch_id, batch.org_id, batch.request_id, batch.body_sha256, topic, partition, offset],
+  )
+  await pool.query('update integrity.cursors set next_offset = $3 where topic = $1 and partition = $2', [
+    topic,
+    partition,
+    offset + 1,
+  ])
+}
 
 it('sends all that wait for one record, however many they are', async () => {
   const { upload, relay, decide, until, org, stateOf } = newSystem({ room: 1000 })

@@ -124,6 +124,20 @@ it('says what cannot be mended because neither log nor verdicts hold it any more
   expect(await mend(system.subject, turnedBack)).toEqual({ events: 0, rejections: 0, lost: [`${accepted} ${key}`] })
 })
 
+it('publishes no missing event behind a newer one that cannot be made any more', async () => {
+  const system = createSystem()
+  const [old, newest] = [system.upload('old'), system.upload('new')]
+  system.publish(newest)
+  for (const decided of [old, newest]) system.publishRejections(decided)
+  const ends = system.ends()
+  await readSubmitted(system.subject, ends)
+  const turnedBack = await checkAccepted(system.subject, ends, () => true)
+  await checkRejected(system.subject, ends)
+  system.forget(newest)
+  expect(await mend(system.subject, turnedBack)).toEqual({ events: 0, rejections: 0, lost: [`${accepted} ${key}`] })
+  expect(system.values().map((value) => deserialize(value).name)).toEqual(['new'])
+})
+
 it('gives up where old events keep coming after newer ones', async () => {
   const system = createSystem()
   const [old, newest] = [system.upload('old'), system.upload('new')]
