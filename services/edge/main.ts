@@ -1,6 +1,7 @@
 // HTTP requests → validated, cut into batches, published as submitted events → answered with their verdicts.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { findCursors } from '#ledger/cursors.js'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
 import { createClickHouse } from '#platform/clickhouse.js'
@@ -8,6 +9,7 @@ import { createReadiness } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { createKafka } from '#platform/kafka/kafka.js'
+import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { listen } from '#platform/postgres/listen.js'
 import { abandonAfter, createPool, endPool, ping } from '#platform/postgres/postgres.js'
 import { readAccess } from '#platform/process/access.js'
@@ -27,6 +29,7 @@ import { importBoundsOf } from './imports/bounds.js'
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
 import { createKeyMemory } from './keys/key-memory.js'
 import { createLastUse } from './keys/last-use.js'
+import { createBacklog } from './limits/backlog.js'
 import { createLag } from './limits/lag.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
@@ -107,7 +110,14 @@ await runService(log, async (onStop, crash) => {
   every(200, notes.tick)
   onStop('pruning', startPruning({ config, pool, log }).stop)
 
-  const lag = createLag({ places: stream.places, verdicts, most: config.MAX_LAG_MS })
+  const backlog = createBacklog({
+    stretches: async () => (stream.places() ? stretchesOf(kafka, submittedTopics) : undefined),
+    cursors: () => findCursors(pool),
+    now: elapsed,
+    log,
+  })
+  every(2_000, backlog.tick)
+  const lag = createLag({ places: stream.places, verdicts, backlog, most: config.MAX_LAG_MS })
   const load = createLoad(boundsOf(config), figures)
   const submit = createSubmit({
     publish: stream.publish,

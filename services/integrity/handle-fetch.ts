@@ -4,6 +4,7 @@ import type { Fetch, Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { SetAside, Unreadable } from '#platform/kafka/set-aside.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
+import { timeOf } from '#platform/postgres/rows.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { createPauses } from '#platform/process/pauses.js'
 import { NewerSchema, Undecodable } from '#platform/registry.js'
@@ -44,10 +45,8 @@ export const createFetchHandler = (deps: {
   figures: Omit<IntegrityFigures, 'assigned' | 'waiting'>
   failAt: FailAt
   log: Log
-  now?: () => number
 }): ((fetch: Fetch) => Promise<void>) => {
   const toolsOf = new Map(deps.tools.map((tools) => [submittedTopic(tools.type.type), tools]))
-  const now = deps.now ?? Date.now
   // Partitions that stand still before a message of a newer schema, and its offset. Each new try brings the same fetch.
   const stoppedAt = new Map<string, number>()
 
@@ -78,7 +77,9 @@ export const createFetchHandler = (deps: {
       keep: ({ batch }: Scanned) => tools.keep(batch),
     }
     const { outcomes, entities, forgotten, waits, arrived } = await inTransaction(deps.pool, async (connection) => {
-      const taken = await takeDecisions(connection, deps.index, at, submitted, now(), waitTools)
+      // Whether a wait is over must not depend on which host decides.
+      const now = await timeOf(connection)
+      const taken = await takeDecisions(connection, deps.index, at, submitted, now, waitTools)
       deps.failAt('before-postgres-commit')
       return taken
     }).catch(async (error: unknown) => {

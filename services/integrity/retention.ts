@@ -3,6 +3,7 @@ import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import type { Pool } from '#platform/postgres/postgres.js'
+import { timeOf } from '#platform/postgres/rows.js'
 import { periodically } from '#platform/process/periodically.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
@@ -26,7 +27,8 @@ export const startRetention = (deps: {
     name: 'retention',
     everyMs: config.PRUNE_EVERY_SECONDS * 1000,
     work: async (signal) => {
-      const now = Date.now()
+      // A host whose clock is ahead would forget too soon.
+      const now = await timeOf(pool)
       const verdicts = ledger.verdictsBefore(now, config)
       const before = {
         verdicts,

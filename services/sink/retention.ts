@@ -7,7 +7,7 @@ import type { Destination } from '#tables/destination.js'
 /** Prunes rejections, records that waited and old versions by the hour. Most hours there is nothing to do: all go by whole days. */
 export const startRetention = (deps: {
   config: Pick<RetentionConfig, 'REJECTION_RETENTION_DAYS' | 'HISTORY_DAYS' | 'PRUNE_EVERY_SECONDS'>
-  destination: Pick<Destination, 'prune'>
+  destination: Pick<Destination, 'prune' | 'time'>
   metrics: Metrics
   log: Log
 }): { stop: () => Promise<void> } => {
@@ -20,11 +20,13 @@ export const startRetention = (deps: {
     everyMs: config.PRUNE_EVERY_SECONDS * 1000,
     work: async (signal) => {
       const options = { signal, onRows: (rows: number) => pruned.inc(rows) }
-      const before = rejectionsBefore(Date.now(), config)
+      // A host whose clock is ahead would delete too soon.
+      const now = await destination.time()
+      const before = rejectionsBefore(now, config)
       const { rejections, waiting_rows: waiting } = await destination.prune({ rejections: before }, options)
       if (rejections + waiting > 0) log.info({ rejections, waiting, before }, 'pruned')
 
-      const history = historyBefore(Date.now(), config)
+      const history = historyBefore(now, config)
       if (!history || history.getTime() === historyDone?.getTime()) return
       const { versions } = await destination.prune({ history }, options)
       historyDone = history

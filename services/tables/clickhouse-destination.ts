@@ -50,6 +50,10 @@ export const createClickHouseDestination = (deps: {
         versions: history ? await pruneHistory(clickhouse, catalogue, history, options) : 0,
       }
     },
+    time: async () => {
+      const [found] = await clickhouse.query<{ now: string }>('select toUnixTimestamp64Milli(now64(3)) as now')
+      return Number(found?.now)
+    },
     ping: clickhouse.ping,
   }
 }

@@ -12,6 +12,8 @@ export type Destination = {
     before: RowCutoffs,
     options?: { signal?: AbortSignal; onRows?: (rows: number) => void },
   ) => Promise<ExpiredRows>
+  /** By its own clock, in milliseconds. */
+  time: () => Promise<number>
   ping: () => Promise<void>
 }
 

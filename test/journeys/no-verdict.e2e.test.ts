@@ -7,9 +7,14 @@ import { kill } from '../support/system/processes.js'
 import { newOrganisation } from '../support/system/system.js'
 import { createUploader, type UploadAnswer } from '../support/system/uploader.js'
 
-it('answers 500 when no verdict comes, and tells the outcome later', async () => {
+const backwardClock = new URL('../support/system/backward-clock.mjs', import.meta.url)
+
+it.for([
+  ['', {}],
+  [', also while its clock is set back', { NODE_OPTIONS: `--import=${backwardClock.href}` }],
+] as const)('answers 500 when no verdict comes, and tells the outcome later%s', async ([, env]) => {
   // An edge of its own, so that nobody has to wait for the usual half a minute.
-  const edge = await startEdge({ VERDICT_TIMEOUT_MS: '1000' })
+  const edge = await startEdge({ VERDICT_TIMEOUT_MS: '1000', ...env })
   try {
     const uploader = createUploader(edge.url, (await newOrganisation('no-verdict')).key)
     kill('integrity', 'SIGSTOP')

@@ -1,6 +1,7 @@
-import { partitionOf, partitionOfLane } from '#platform/kafka/partitions.js'
+import { partitionOf, partitionOfLane, placeOf } from '#platform/kafka/partitions.js'
 import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { submittedTopic } from '#schemas/derive/names.js'
 import type { Layout } from '#schemas/derive/topics.js'
 
 type Placed = Pick<OutgoingBatch, 'org_id' | 'batch_id' | 'lane'>
@@ -11,7 +12,7 @@ export type Places = {
   partitionFor: (type: string, batch: Placed) => number
   /** The partitions that batches of an organisation may go to. */
   partitionsFor: (type: string, orgId: string) => readonly number[]
-  /** A name for a partition of a type. */
+  /** A name for a partition of a type, as cursors have it. */
   placeOf: (type: string, partition: number) => string
 }
 
@@ -27,6 +28,6 @@ export const createPlaces = ({ interaction }: Catalogue, { lanes, submittedParti
       type === interaction.type ? (lane ?? partitionOf(batch_id, all)) : partitionOfLane(org_id, lane ?? 0, all),
     partitionsFor: (type, orgId) =>
       type === interaction.type ? every : every.slice(0, lanes).map((lane) => partitionOfLane(orgId, lane, all)),
-    placeOf: (type, partition) => `${type}/${partition}`,
+    placeOf: (type, partition) => placeOf({ topic: submittedTopic(type), partition }),
   }
 }

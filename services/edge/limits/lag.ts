@@ -7,6 +7,7 @@ import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Places } from '../batches/places.js'
 import type { EdgeFigures } from '../figures.js'
 import { soon, type Verdicts } from '../stream/verdicts.js'
+import type { Backlog } from './backlog.js'
 
 export const lagVariables = {
   // A sixth of VERDICT_TIMEOUT_MS: integrity may become five times slower, and what it was expected to decide in this time is
@@ -38,10 +39,11 @@ export type Lag = {
 
 type Placed = Pick<OutgoingBatch, 'org_id' | 'batch_id' | 'lane'>
 
-/** Every edge sees the same lag, however many edges there are. `most` is how many milliseconds are far behind. */
+/** Every edge sees the same lag, however many edges there are, and one that has just started the lag that it found. `most` is how many milliseconds are far behind. */
 export const createLag = (deps: {
   places: () => Places | undefined
   verdicts: Pick<Verdicts, 'lagAt' | 'lagOf' | 'expectedLagOf'>
+  backlog: Pick<Backlog, 'lagAt'>
   most: number
 }): Lag => {
   const { verdicts } = deps
@@ -49,7 +51,8 @@ export const createLag = (deps: {
     const places = deps.places()
     return places ? places.partitionsFor(type, orgId).map((partition) => places.placeOf(type, partition)) : []
   }
-  const isFull = (place: string, orgId: string): boolean => verdicts.expectedLagOf(place, orgId) >= deps.most
+  const isFull = (place: string, orgId: string): boolean =>
+    Math.max(verdicts.expectedLagOf(place, orgId), deps.backlog.lagAt(place)) >= deps.most
 
   return {
     isLagging: (type, orgId) => {
@@ -64,7 +67,10 @@ export const createLag = (deps: {
     wayAround: (type, batch) => {
       const places = deps.places()
       if (!places) return undefined
-      const lagAt = (partition: number): number => verdicts.lagAt(places.placeOf(type, partition))
+      const lagAt = (partition: number): number => {
+        const place = places.placeOf(type, partition)
+        return Math.max(verdicts.lagAt(place), deps.backlog.lagAt(place))
+      }
       const usual = places.partitionFor(type, batch)
       if (lagAt(usual) < soon) return undefined
       const all = places.partitionsFor(type, batch.org_id)

@@ -7,6 +7,7 @@ import type { Log } from '#platform/health/log.js'
 import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { Pool } from '#platform/postgres/postgres.js'
+import { timeOf } from '#platform/postgres/rows.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { entityKey, waitingTopic } from '#schemas/derive/names.js'
 import type { WaitingEvent } from '#schemas/events.js'
@@ -22,6 +23,7 @@ export type RelayDeps = {
   waitingPartitions: number
   failAt: FailAt
   log: Log
+  /** Postgres's clock, where nothing is said: a host whose own is a day ahead would end everybody's waiting. */
   now?: () => number
   pace?: Pace
 }
@@ -56,12 +58,14 @@ const mostSentLately = 100_000
  */
 export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   const { pool, failAt } = deps
-  const now = deps.now ?? Date.now
+  let time = 0
+  const now = () => time
+  const elapsed = deps.now ?? (() => performance.now())
   const { lookAfter, tellEvery, tellAfter, overtakenEvery } = deps.pace ?? usualPace
   let tellFrom = Number.NEGATIVE_INFINITY
   let overtakenFrom = Number.NEGATIVE_INFINITY
   const sendToLanes = createSendToLanes(deps, now)
-  const sentLately = createSentLately(now)
+  const sentLately = createSentLately(elapsed)
   let moment: ledger.LookMoment | undefined
   const look = createLooks(pool, now)
 
@@ -119,14 +123,14 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
   }
 
   const endOvertaken = async (): Promise<Done> => {
-    if (now() < overtakenFrom) return 'nothing'
+    if (elapsed() < overtakenFrom) return 'nothing'
     if ((await makeOvertakenDue(pool, now(), mostOvertaken)) > 0) return 'all'
-    overtakenFrom = now() + overtakenEvery
+    overtakenFrom = elapsed() + overtakenEvery
     return 'nothing'
   }
 
   const publishChanges = async (): Promise<Done> => {
-    if (now() < tellFrom) return 'nothing'
+    if (elapsed() < tellFrom) return 'nothing'
     const unpublished = await ledger.findUnpublished(pool, now() - tellAfter, mostPublished)
     if (unpublished.length === 0) return 'nothing'
     failAt('before-waiting-published')
@@ -139,11 +143,12 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
     failAt('after-waiting-published')
     await ledger.markPublished(pool, unpublished)
     if (unpublished.length === mostPublished) return 'some'
-    tellFrom = now() + tellEvery
+    tellFrom = elapsed() + tellEvery
     return 'all'
   }
 
   return async () => {
+    time = deps.now?.() ?? (await timeOf(pool))
     const done = [await check(), await endOvertaken(), await resume(), await publishChanges()]
     return done.find((each) => each === 'some') ?? done.find((each) => each === 'all') ?? 'nothing'
   }
@@ -153,7 +158,7 @@ export const createRelayTurn = (deps: RelayDeps): RelayTurn => {
 // again: where it is forgotten, as by a process that ends, they are sent once more.
 const createSentLately = (now: () => number) => {
   let [newer, older] = [new Set<string>(), new Set<string>()]
-  let turnsAt = 0
+  let turnsAt = Number.NEGATIVE_INFINITY
   const turn = (): void => {
     if (now() < turnsAt && newer.size < mostSentLately) return
     ;[newer, older] = [new Set(), now() < turnsAt + sentFor ? newer : new Set()]

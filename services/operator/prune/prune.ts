@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import * as retention from '#ledger/retention.js'
 import { committedOffsets } from '#platform/kafka/committed-offsets.js'
+import { timeOf } from '#platform/postgres/rows.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { groupsOf, retentionOf } from '#schemas/derive/topics.js'
 import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
@@ -52,8 +53,10 @@ interactions for no longer than a day; one with a record that still waits, until
 current one never does.`
 
 const run = async (options: Options, session: Session): Promise<void> => {
-  const { rejections, history, ...before } = readCutoffs(options, session, Date.now())
+  // What is wrong with the options is said before anything is connected.
+  readCutoffs(options, session, 0)
   const pruned = await session.withParts(['pool', 'kafka', 'clickhouse'], async ({ pool, kafka, clickhouse }) => {
+    const { rejections, history, ...before } = readCutoffs(options, session, await timeOf(pool))
     const committed = () => committedOffsets(kafka, Object.values(groupsOf(session.catalogue)))
     const destination = createClickHouseDestination({ catalogue: session.catalogue, clickhouse })
     const found: Pruned = {

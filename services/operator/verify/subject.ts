@@ -48,6 +48,8 @@ export type Topics = {
 
 /** What integrity has decided, as Postgres keeps it. */
 export type StoredDecisions = {
+  /** The time by the clock that decisions go by. */
+  time: () => Promise<number>
   /** By `topic/partition`: what lies below this offset was decided. */
   cursors: () => Promise<ReadonlyMap<string, number>>
   verdicts: (batchIds: readonly string[]) => Promise<ReadonlyMap<string, StoredVerdict>>
@@ -63,11 +65,17 @@ export type StoredDecisions = {
 export type Range = { since: number; until: number | undefined }
 
 /** Clocks of edge, integrity and broker differ: events of the range are looked for from this much earlier on. */
-const clockMargin = 10 * 60_000
+export const clockMargin = 10 * 60_000
 export const readFrom = ({ range }: Pick<Subject, 'range'>): number => range.since - clockMargin
 
 /** One type under examination. */
-export type CheckedType = { type: RecordType; counts: TypeCounts; expectations: Expectations }
+export type CheckedType = {
+  type: RecordType
+  counts: TypeCounts
+  expectations: Expectations
+  /** Records whose waiting has ended by a batch in the log, as `batch id/place`. */
+  endedAnew: Set<string>
+}
 
 const none = {
   /** Batches in the range, and the records in them; each record that waited counts where it was first submitted. */

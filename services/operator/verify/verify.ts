@@ -5,6 +5,7 @@ import { findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
+import { timeOf } from '#platform/postgres/rows.js'
 import { acceptedTopic, integrityGroupOf, rejectedTopic, sinkGroupOf, submittedTopic } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
 import type { Parts } from '../command/servers.js'
@@ -38,6 +39,7 @@ export const verify = async (
     createProducer: kafka.createProducer,
   }
   const decisions = {
+    time: () => timeOf(pool),
     cursors: () => findCursors(pool),
     verdicts: (batchIds: readonly string[]) => findVerdicts(pool, batchIds),
     waits: (batchIds: readonly string[]) => findWaitsOfBatches(pool, batchIds),
@@ -48,7 +50,7 @@ export const verify = async (
   const types = new Map(
     wanted.map((type) => {
       const expectations = createExpectations((origin) => partitionsBehind({ ...given, layout }, type.type, origin))
-      return [type.type, { type, counts: noCounts(type.type), expectations }]
+      return [type.type, { type, counts: noCounts(type.type), expectations, endedAnew: new Set<string>() }]
     }),
   )
   const differences = createDifferences(mostExamples)
@@ -70,7 +72,8 @@ const compare = async (subject: Subject, mends: boolean): Promise<Mended | undef
   const published = await topics.committed(
     names.map((type) => ({ groupId: integrityGroupOf(type), topics: [submittedTopic(type)] })),
   )
-  await checkWaits(subject, await readSubmitted(subject, published))
+  const begunAt = await subject.decisions.time()
+  await checkWaits(subject, await readSubmitted(subject, published), begunAt)
 
   const written = await topics.committed([
     ...names.map((type) => ({ groupId: sinkGroupOf(type), topics: [acceptedTopic(type)] })),

@@ -38,3 +38,13 @@ export const changedBy = async (db: Database, statement: Statement, values?: unk
 /** A list of each of these values of all rows, as `unnest` takes them. */
 export const listsOf = <Row, Name extends keyof Row>(rows: readonly Row[], ...names: Name[]): Row[Name][][] =>
   names.map((name) => rows.map((row) => row[name]))
+
+/** The time by Postgres's clock, in milliseconds: what several hosts have to agree on goes by it, since their own may differ. */
+export const timeOf = async (db: Database): Promise<number> => {
+  const found = await firstRow<{ now: number }>(db, {
+    name: 'time',
+    text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now',
+  })
+  if (!found) throw new Error('Postgres did not tell the time')
+  return found.now
+}

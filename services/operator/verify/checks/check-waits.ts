@@ -5,7 +5,7 @@ import { submittedTopic } from '#schemas/derive/names.js'
 import type { Resumed } from '#schemas/events.js'
 import { placeOfVersion, versionOf } from '#schemas/version.js'
 import { fate } from '../expectations.js'
-import type { CheckedType, Subject } from '../subject.js'
+import { type CheckedType, clockMargin, type Subject } from '../subject.js'
 
 /** A batch of which records began to wait, and where. `end`: what lies below it in this partition was read, and is decided. */
 export type WaitingBatch = { one: CheckedType; partition: number; batchId: string; places: number[]; end: number }
@@ -13,8 +13,20 @@ export type WaitingBatch = { one: CheckedType; partition: number; batchId: strin
 // Their rows are held together.
 const batchesAtOnce = 200
 
-/** Compares integrity.waiting with the log: what began to wait still waits, or has ended in a way that the log knows of. */
-export const checkWaits = async (subject: Subject, batches: readonly WaitingBatch[]): Promise<void> => {
+// A decision has its time when it begins, and is seen when it ends.
+const longestDecision = 60_000
+
+/**
+ * Compares integrity.waiting with the log: what began to wait still waits, or has ended in a way that the log knows of. `begunAt`: what was
+ * decided by then has been read.
+ */
+export const checkWaits = async (
+  subject: Subject,
+  batches: readonly WaitingBatch[],
+  begunAt: number,
+): Promise<void> => {
+  const { until } = subject.range
+  const readUntil = Math.min(begunAt - longestDecision, until === undefined ? begunAt : until - clockMargin)
   for (let from = 0; from < batches.length; from += batchesAtOnce) {
     const some = batches.slice(from, from + batchesAtOnce)
     const rows = rowsByPlace(await subject.decisions.waits(some.map(({ batchId }) => batchId)))
@@ -25,7 +37,7 @@ export const checkWaits = async (subject: Subject, batches: readonly WaitingBatc
     for (const batch of some) {
       for (const place of batch.places) {
         const row = rows.get(`${batch.batchId}/${place}`)
-        if (row) checkState(subject, batch, row)
+        if (row) checkState(subject, batch, row, readUntil)
         else if (kept.has(batch.batchId)) {
           const where = `record ${place} of batch ${batch.batchId}`
           subject.differences.add({ kind: 'wait_missing', type: batch.one.type.type, where, found: 'no row of it' })
@@ -35,16 +47,24 @@ export const checkWaits = async (subject: Subject, batches: readonly WaitingBatc
   }
 }
 
-const checkState = ({ differences }: Subject, { one, partition, end }: WaitingBatch, row: Wait): void => {
-  const { counts, type, expectations } = one
+const checkState = (
+  { differences }: Subject,
+  { one, partition, end }: WaitingBatch,
+  row: Wait,
+  readUntil: number,
+): void => {
+  const { counts, type, expectations, endedAnew } = one
+  const where = `record ${row.place} of batch ${row.batchId}`
   switch (row.state) {
     case 'waiting':
     case 'superseded':
     case 'cancelled':
       counts[countOf[row.state]]++
       return
-    // What was refused is compared from the other side: its batch in the log leads to its row.
     case 'refused':
+      // What it says otherwise than the log is found from the other side. Where verdicts are no longer kept, that one may be among them.
+      if (endedAnew.has(nameOf(row)) || row.changedAt.getTime() >= readUntil || counts.forgotten > 0) return
+      differences.add({ kind: 'wait_disagrees', type: type.type, where, found: 'refused, but nowhere in the log' })
       return
     case 'accepted': {
       const { offset, index } = placeOfVersion(row.acceptedVersion ?? 0)
@@ -55,7 +75,6 @@ const checkState = ({ differences }: Subject, { one, partition, end }: WaitingBa
       const now = decided?.fates[index]
       const isThere = now === fate.accepted || now === fate.acceptedSeen
       if (isThere && decided?.origins?.get(index) === row.batchId) return
-      const where = `record ${row.place} of batch ${row.batchId}`
       const place = `${submittedTopic(type.type)}/${partition}@${offset}`
       const found = `accepted with version ${row.acceptedVersion}, but at ${place} it was not`
       differences.add({ kind: 'wait_disagrees', type: type.type, where, found })
@@ -71,7 +90,7 @@ const countOf = { waiting: 'waitingForReferences', superseded: 'superseded', can
 /** The same from the other side. `verdicts` were read before the rows, and both are written in one transaction. */
 export const checkDecidedAnew = async (
   subject: Subject,
-  { type, counts }: CheckedType,
+  { type, counts, endedAnew }: CheckedType,
   { topic, partition }: { topic: string; partition: number },
   decided: readonly Submitted[],
   verdicts: ReadonlyMap<string, StoredVerdict>,
@@ -89,6 +108,7 @@ export const checkDecidedAnew = async (
     for (const each of resumed) {
       const end = endOf(each.index)
       if (end === 'accepted' || end === 'refused') counts.decidedAnew++
+      if (end !== 'waiting') endedAnew.add(`${each.batch_id}/${each.place}`)
       const row = rows.get(`${each.batch_id}/${each.place}`)
       // Pruned, with the verdict that named it.
       if (!row || agrees(end, row, each, versionOf(offset, each.index))) continue
@@ -128,5 +148,6 @@ const agrees = (end: End, row: Wait, resumed: Resumed, version: number): boolean
   }
 }
 
-const rowsByPlace = (rows: readonly Wait[]): Map<string, Wait> =>
-  new Map(rows.map((row) => [`${row.batchId}/${row.place}`, row]))
+const nameOf = ({ batchId, place }: Wait): string => `${batchId}/${place}`
+
+const rowsByPlace = (rows: readonly Wait[]): Map<string, Wait> => new Map(rows.map((row) => [nameOf(row), row]))

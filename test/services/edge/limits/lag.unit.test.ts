@@ -6,6 +6,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
 import { createPlaces } from '../../../../services/edge/batches/places.js'
+import { createBacklog } from '../../../../services/edge/limits/backlog.js'
 import { createLag } from '../../../../services/edge/limits/lag.js'
 import { createVerdicts } from '../../../../services/edge/stream/verdicts.js'
 import { sampleOf } from '../../../support/sample.js'
@@ -41,6 +42,7 @@ it('takes nothing in of what integrity is far behind with, and everything else',
   expect(await statuses()).toEqual([200, 200, 200, 201, 200])
 })
 
+const none = { lagAt: () => 0 }
 const layout = { ...usualLayout, lanes: 2 }
 const places = createPlaces(catalogue, layout)
 const batchIn = (type: string, partition: number, org_id = 'acme', batch_id = newId()): Placed => {
@@ -52,7 +54,7 @@ type Placed = { org_id: string; batch_id: string; lane: number }
 it('counts by partition: one that stands still keeps out only what belongs there', async () => {
   const clock = { ms: 0 }
   const verdicts = createVerdicts({ store: createFakeVerdictStore(), timeout: 1000, now: () => clock.ms, log: silent })
-  const lag = createLag({ places: () => places, verdicts, most: 5_000 })
+  const lag = createLag({ places: () => places, verdicts, backlog: none, most: 5_000 })
   const expectIn = (type: string, batch: Placed) =>
     verdicts.expect(
       { ...batch, records: { length: 1 }, refusals: [] },
@@ -90,6 +92,7 @@ it('spreads interactions over all partitions while all are slow', () => {
   const lag = createLag({
     places: () => places,
     verdicts: { lagAt: () => 60_000, lagOf: () => 0, expectedLagOf: () => 0 },
+    backlog: none,
     most: 5_000,
   })
   expect(lag.wayAround('interactions', { org_id: 'acme', batch_id: newId() })).toBeUndefined()
@@ -100,6 +103,7 @@ it('says nothing of a lag while the layout is not known', () => {
   const lag = createLag({
     places: () => undefined,
     verdicts: { lagAt: never, lagOf: never, expectedLagOf: never },
+    backlog: none,
     most: 5_000,
   })
   const batch = { org_id: 'acme', batch_id: newId() }
@@ -140,4 +144,39 @@ it('takes in what goes to other lanes, says which batches it did not, and takes 
 
   stuck.add(0).add(1)
   expect((await send('POST', '/v1/data/shops', { records })).status).toBe(503)
+})
+
+it('knows of what lay in the log when it started, until that is decided', async () => {
+  const clock = { ms: 1_000 }
+  const cursors = new Map<string, number>()
+  const asked = { times: 0, isReady: false }
+  const [first = 0, second = 0] = places.partitionsFor('shops', 'acme')
+  const stretch = (partition: number, until: number) => ({ topic: 'weir.submitted.shops', partition, from: 0, until })
+  const backlog = createBacklog({
+    stretches: async () => (asked.isReady ? [stretch(first, 7), stretch(second, 0)] : undefined),
+    cursors: async () => {
+      asked.times++
+      return cursors
+    },
+    now: () => clock.ms,
+    log: silent,
+  })
+  const idle = { lagAt: () => 0, lagOf: () => 0, expectedLagOf: () => 0 }
+  const lag = createLag({ places: () => places, verdicts: idle, backlog, most: 5_000 })
+  const areBehind = () => [first, second].map((partition) => lag.isBehind('shops', batchIn('shops', partition)))
+  await backlog.tick()
+  asked.isReady = true
+  await backlog.tick()
+  clock.ms = 5_999
+  expect(areBehind()).toEqual([false, false])
+  clock.ms = 6_000
+  expect(areBehind()).toEqual([true, false])
+  cursors.set(places.placeOf('shops', first), 6)
+  await backlog.tick()
+  expect(areBehind()).toEqual([true, false])
+  cursors.set(places.placeOf('shops', first), 7)
+  await backlog.tick()
+  expect(areBehind()).toEqual([false, false])
+  await backlog.tick()
+  expect(asked.times).toBe(3)
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { cancelWaits, findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import { checkWaits, findMoment } from '#ledger/waiting/relay.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
@@ -65,7 +65,7 @@ const newSystem = ({ room = 100, bytes: mostBytes = 1_000_000, lookAfter = 0 } =
   const laneOf = (topic: string) => lanes.get(topic) ?? (lanes.set(topic, []).get(topic) as Buffer[])
   const hooks: { onSent?: () => Promise<unknown> } = {}
   /** A relay: the one that this process runs, or one of another process. */
-  const newRelay = () =>
+  const newRelay = (now: { now?: () => number } = { now: () => clock.now }) =>
     createRelayTurn({
       pool: pool as Pool,
       bytesOf: (type) => bytes.get(type) as ResumeBytes,
@@ -88,7 +88,7 @@ const newSystem = ({ room = 100, bytes: mostBytes = 1_000_000, lookAfter = 0 } =
         throw new Error(`died ${point}`)
       },
       log: pino({ level: 'silent' }),
-      now: () => clock.now,
+      ...now,
       pace: { lookAfter, tellEvery: 0, tellAfter: 0, overtakenEvery: 0 },
     })
   const turn = newRelay()
@@ -215,6 +215,23 @@ it('goes on waiting for what is still missing, and is refused when its time is o
   expect(rejection).toMatchObject({ batch_id: batch.batch_id, index: 0, problems: [{ code: 'unknown_reference' }] })
   expect(rejection?.problems[0]?.message).toContain('waited 60 seconds for it')
   expect(await stateOf(batch)).toEqual(['refused'])
+})
+
+it('ends by the clock of Postgres, whatever its host says', async () => {
+  const { upload, newRelay, decide, pending, clock } = newSystem()
+  const realNow = Date.now()
+  clock.now = realNow
+  await upload(branch, [sampleOf(branch)], { wait_until: realNow + 3_600_000 })
+  const turn = newRelay({})
+  vi.spyOn(Date, 'now').mockReturnValue(realNow + 86_400_000)
+  onTestFinished(() => void vi.restoreAllMocks())
+  await turn()
+  expect(pending(branch)).toBe(0)
+  await pool.query(`update integrity.waiting set until = now() - interval '1 second' where until > now()`)
+  vi.spyOn(Date, 'now').mockReturnValue(realNow - 86_400_000)
+  await turn()
+  expect(pending(branch)).toBe(1)
+  await decide(branch)
 })
 
 it('gives way to a newer record of its id, whatever becomes of that one, and is passed over', async () => {

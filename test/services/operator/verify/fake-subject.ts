@@ -52,7 +52,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
   const types = new Map<string, CheckedType>(
     options.types.map((type) => {
       const expectations = createExpectations((origin) => partitionsBehind({ catalogue, layout }, type.type, origin))
-      return [type.type, { type, counts: noCounts(type.type), expectations }]
+      return [type.type, { type, counts: noCounts(type.type), expectations, endedAnew: new Set<string>() }]
     }),
   )
   async function* rowsOf(from: ReadonlyMap<string, number>, isWanted: (key: string) => boolean) {
@@ -115,6 +115,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
       }),
     },
     decisions: {
+      time: async () => now,
       cursors: async () => cursors,
       verdicts: async (ids) => new Map([...verdicts].filter(([id]) => ids.includes(id))),
       waits: async (ids) => waits.filter(({ batchId }) => ids.includes(batchId)),

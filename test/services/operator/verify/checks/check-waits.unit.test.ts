@@ -15,6 +15,8 @@ import { sampleOf } from '../../../../support/sample.js'
 import { createFakeSubject, now } from '../fake-subject.js'
 
 const until = now + 3_600_000
+/** When the rows of this test are old enough to be judged. */
+const later = now + 120_000
 const missing = [{ field: 'shop_id', type: 'shops', id: randomUUID() }]
 
 /** The records of a batch share a lane. */
@@ -80,7 +82,7 @@ const withWaiting = (options: { org?: string; lanes?: number } = {}) => {
         system.rows.recent.set(`acme/${id}`, i === 0 ? versionOf(place.offset, 0) : (waitAt(i).acceptedVersion ?? 0))
     }
     const { subject } = system
-    await checkWaits(subject, await readSubmitted(subject, system.ends()))
+    await checkWaits(subject, await readSubmitted(subject, system.ends()), later)
     const turnedBack = await checkAccepted(subject, system.ends(), () => true)
     await checkRejected(subject, system.ends())
     return turnedBack
@@ -153,7 +155,7 @@ it('finds a record of whose waiting nothing is known, unless its verdict is gone
   const batches = await readSubmitted(pruned.subject, pruned.ends())
   pruned.waits.length = 0
   pruned.forget({ type: offer, batch: pruned.batch, verdict: {} as never })
-  await checkWaits(pruned.subject, batches)
+  await checkWaits(pruned.subject, batches, later)
   expect(pruned.found()).toEqual([])
 })
 
@@ -164,6 +166,7 @@ describe('finds a row that tells another end than the log', () => {
     ['was refused', { 1: 'accepted' }, { state: 'refused', acceptedVersion: null }, 'refused, but accepted at'],
     ['still waits where the log refused it', { 1: 'refused' }, { state: 'waiting' }, 'waiting, but refused at'],
     ['waits again', { 1: 'gone' }, { state: 'waiting' }, 'waiting, but gone at'],
+    ['was refused nowhere', {}, { state: 'refused' }, 'refused, but nowhere in the log'],
     ['was accepted nowhere', {}, { state: 'accepted', acceptedVersion: 0 }, 'accepted with version 0, but at'],
   ] as const)('%s', async (_, ends, over, words) => {
     const system = withWaiting()
@@ -173,11 +176,18 @@ describe('finds a row that tells another end than the log', () => {
     const rejected = Object.values(ends).filter((end) => (end as string) === 'refused').length
     system.rows.rejections.set(system.batch.batch_id, rejected)
     Object.assign(system.waitAt(1), over)
-    await checkWaits(system.subject, await readSubmitted(system.subject, system.ends()))
+    await checkWaits(system.subject, await readSubmitted(system.subject, system.ends()), later)
     const found = system.found()
     expect(found.map(([kind]) => kind)).toEqual(['wait_disagrees'])
     expect(found[0]?.[2]).toContain(words)
   })
+})
+
+it('does not miss in the log what may have been refused since it was read', async () => {
+  const system = withWaiting()
+  Object.assign(system.waitAt(1), { state: 'refused' })
+  await checkWaits(system.subject, await readSubmitted(system.subject, system.ends()), later - 61_000)
+  expect(system.found()).toEqual([])
 })
 
 it('takes an accepted event of a record that still waits for unfounded', async () => {
