@@ -22,7 +22,14 @@ const atOnce = 50
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_115)
 
 // An edge of its own, so that nothing is refused only because there is much of it.
-const edge = await startEdge({ RATE_REQUESTS_PER_SECOND: '0', RATE_RECORDS_PER_SECOND: '0', LOG_LEVEL: 'warn' })
+const edge = await startEdge({
+  ...{
+    RATE_REQUESTS_PER_SECOND: '0',
+    RATE_RECORDS_PER_SECOND: '0',
+    MAX_IMPORTS: String(4 * atOnce),
+    LOG_LEVEL: 'warn',
+  },
+})
 const edgeUrl = edge.url
 const client = createRawClient(edgeUrl, atOnce)
 const org = await newOrganisation('fuzz')

@@ -68,7 +68,7 @@ const addImport = (
     deps.unhurried.add(socket)
     // It is silent while nothing is read, and that is for the deadlines below to judge.
     socket.setTimeout(0)
-    reply.raw.once('close', () => {
+    whenClosed(reply, () => {
       deps.open.delete(ending)
       deps.unhurried.delete(socket)
       ending.abort(new ImportEnded('the client has left'))
@@ -89,7 +89,7 @@ const addImport = (
     const { orgId, keyId } = callerOf(request)
     const slot = deps.takeSlot(orgId)
     if ('error' in slot) return slot
-    reply.raw.once('close', slot.leave)
+    whenClosed(reply, slot.leave)
     const signal = endingOf(request, reply)
     const leastRate = deps.importBounds.bytesPerSecond
     const options = { isGzipped: isGzipped(request), within: deps.pieceWithin, leastRate, signal }
@@ -147,6 +147,12 @@ const addImport = (
     { hasOwnBody: true, reads: asGiven, config: { takesIn: type.type } },
   )
   addEndpoints(app, deps.catalogue, [post])
+}
+
+/** Also where the client has left while its key was looked up: no further event would come. */
+const whenClosed = ({ raw }: FastifyReply, work: () => void): void => {
+  if (raw.closed) work()
+  else raw.once('close', work)
 }
 
 // This much of an answer waits for a client that sends all of its body before it reads.

@@ -14,7 +14,7 @@ import { readNetwork } from '../../../../services/edge/network/network.js'
 import { eventually } from '../../../support/eventually.js'
 import { csvOf, ndjsonOf } from '../../../support/lined.js'
 import { sampleOf } from '../../../support/sample.js'
-import { createEdge } from '../edge.js'
+import { acme, createEdge } from '../edge.js'
 import { createFakeLag } from '../fakes/lag.fake.js'
 import { verdictOn } from '../fakes/submit.fake.js'
 
@@ -279,6 +279,29 @@ describe('on a connection', () => {
     expect((await tryOne()).headers['retry-after']).toBe('5')
     request.destroy()
     await eventually(async () => expect((await tryOne()).status).toBe(200))
+  })
+
+  it('gives its place back where its client has left before it began', async () => {
+    const gate = { open: () => {} }
+    const shut = new Promise<void>((resolve) => {
+      gate.open = resolve
+    })
+    let asked = 0
+    const { begin, send } = await listen({
+      importBounds: { atOnce: 4, bytesPerSecond: 1 },
+      findCaller: async (key) => {
+        if (asked++ < 3) await shut
+        return key === 'acme-key' ? acme : undefined
+      },
+    })
+    const left = Array.from({ length: 3 }, () => begin())
+    for (const { request } of left) request.write(ndjsonOf(shops(1)))
+    await eventually(() => expect(asked).toBe(3))
+    for (const { request } of left) request.destroy()
+    await sleep(100)
+    gate.open()
+    await sleep(100)
+    expect((await send('POST', '/v1/imports/shops', ndjsonOf(shops(1)), ndjson)).status).toBe(200)
   })
 
   it('reads no more of a body whose answer is not read', async () => {
