@@ -59,9 +59,9 @@ describe.each(sized([4], [1, 4]))('with %i lanes', (lanes) => {
     within,
   )
 
-  // In several lanes: a relay sends to all of them.
-  if (lanes > 1)
-    it.each(sized(waitingRows.slice(2, 3), waitingRows))(
+  // In several lanes: a relay sends to all of them. test/journeys/waiting-any-order.e2e.test.ts kills while records wait, in every run.
+  if (lanes > 1 && isDeep)
+    it.each(waitingRows)(
       'what waited is accepted once when processes die %s',
       (point) => expectAllWell(failPointScenario([point])),
       within,
