@@ -68,11 +68,11 @@ export const createUploader = (deps: {
     patience: number | undefined,
     onWritten: OnWritten,
   ): Promise<UploadResult> => {
-    // Noted before anything is published: GET /v1/requests/{request_id}, to which the client is sent, has to know it.
-    if (patience !== undefined && !(await note.save())) return { error: keyConflict }
     const missing = upload.batches.filter(({ batch_id }) => !decided.has(batch_id))
     const sent = missing.filter((batch) => !deps.lag.isBehind(upload.type, batch))
     if (sent.length === 0 && missing.length > 0) return { error: lagging }
+    // Noted before anything is published: GET /v1/requests/{request_id}, to which the client is sent, has to know it.
+    if (patience !== undefined && !(await note.save())) return { error: keyConflict }
     const outcomes = await deps.submit(upload.type, sent, {
       patience,
       onWritten: (count) => {
