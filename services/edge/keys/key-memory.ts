@@ -14,8 +14,11 @@ const absentFor = 2_000
 /** What the listener to changes of keys calls: for each change, and when it begins or ceases to hear of them. */
 export type KeyChanges = { onMessage: (keyId: string) => void; onUp: () => void; onDown: () => void }
 
-/** A key, with the moment of its end by the clock of this memory. */
-export type KnownKey = StoredKey & { endsAt: number }
+/**
+ * A key, with the moment of its end by the clock of this memory. Without its hash: Node cuts small buffers out of blocks of 8 KiB, and
+ * each hash that is kept would hold a block.
+ */
+export type KnownKey = Omit<StoredKey, 'hash' | 'expiresIn'> & { endsAt: number }
 
 /** `era` counts the times that listening began: what was seen in an earlier era may have changed unnoticed. */
 type Seen = { key: KnownKey; since: number; era: number }

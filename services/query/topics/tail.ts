@@ -49,7 +49,7 @@ export const createTail = (bounds = usual) => {
     /** Adds messages of one partition, in their order. */
     add: (partition: number, messages: readonly Received[]): void => {
       for (const one of messages) {
-        const message = { ...one, partition }
+        const message = { ...one, value: copyOf(one.value), partition }
         const orgId = orgOf(one.key)
         keep(orgId, message)
         for (const listen of listeners.get(orgId) ?? []) listen(message)
@@ -67,6 +67,13 @@ export const createTail = (bounds = usual) => {
       }
     },
   }
+}
+
+/** A value is a piece of all that was read with it: up to a megabyte would be held for one message of an organisation that sends rarely. */
+const copyOf = (value: Buffer): Buffer => {
+  const copy = Buffer.allocUnsafeSlow(value.length)
+  value.copy(copy)
+  return copy
 }
 
 /** Partitions are read side by side; together they are shown in the order in which they were written, each once. */

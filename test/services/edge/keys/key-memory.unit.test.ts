@@ -8,7 +8,7 @@ it('looks at no other key when one has changed, however many it remembers', () =
   const memory = createKeyMemory(() => 0)
   memory.changes.onUp()
   const keep = (name: string, keyId: string) => {
-    const key = { orgId: 'acme', hash: Buffer.alloc(0), scopes: null, expiresIn: null, endsAt: 1 }
+    const key = { orgId: 'acme', scopes: null, endsAt: 1 }
     const counting = Object.defineProperty({ ...key, keyId }, 'keyId', {
       get: () => {
         looks++
@@ -32,11 +32,7 @@ it('forgets which text a key had together with the key, and not before', () => {
   const memory = createKeyMemory(() => 0)
   memory.changes.onUp()
   const keep = (n: number) =>
-    memory.keep(
-      `text ${n}`,
-      { keyId: `key${n}`, orgId: 'acme', hash: Buffer.alloc(0), scopes: null, expiresIn: null, endsAt: 1 },
-      memory.begin(),
-    )
+    memory.keep(`text ${n}`, { keyId: `key${n}`, orgId: 'acme', scopes: null, endsAt: 1 }, memory.begin())
   keep(0)
   // The same text is kept again when it was asked for again; then others push it out, and it comes back.
   keep(0)

@@ -59,3 +59,12 @@ it('does not look through all organisations with each message, where there are m
   expect(threadTime() - before).toBeLessThan(1_000)
   expect(tail.lastOf(`org-${many + 1999}`, 1)).toHaveLength(1)
 })
+
+it('holds of each message its own bytes alone, and not those of all that it was read with', () => {
+  const tail = createTail()
+  const read = Buffer.alloc(1024 * 1024, 'a')
+  tail.add(0, [{ offset: 0, timestamp: 0, key: 'acme/id', value: read.subarray(100, 110) }])
+  const [kept] = tail.lastOf('acme', 1)
+  expect(kept?.value.toString()).toBe('aaaaaaaaaa')
+  expect(kept?.value.buffer.byteLength).toBe(10)
+})
