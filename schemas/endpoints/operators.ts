@@ -46,11 +46,23 @@ const keyMade = v.named('KeyMade', {
   replaces: v.optional(v.object({ key_id: v.text(), expires_at: v.instant })),
 })
 
+// Before there were pages, an answer held all there are: a client that knows of no pages still gets that, up to this many.
+const page = { limit: v.limitTo(1000, 1000), cursor: v.cursor }
+
 export const listOrganisations = endpoint('GET', '/v1/operator/organisations', 'list-organisations', 'operators', {
-  summary: 'Every organisation',
+  summary: 'Every organisation, by its id',
   scope: readKeys,
   isForOperators: true,
-  answers: answered('Every organisation', v.object({ organisations: v.list(organisation) })),
+  query: {
+    prefix: v.optional(
+      v.text('only those whose id begins so', {
+        pattern: orgPattern,
+        refusal: 'prefix must be the beginning of the id of an organisation',
+      }),
+    ),
+    ...page,
+  },
+  answers: answered('A page.', v.object({ organisations: v.list(organisation), next_cursor: v.nextCursor })),
 })
 
 export const limitOrganisation = endpoint(
@@ -86,8 +98,9 @@ export const listKeys = endpoint('GET', '/v1/operator/keys', 'list-keys', 'opera
         refusal: 'org must be the id of an organisation',
       }),
     ),
+    ...page,
   },
-  answers: answered('Every key, without its secret', v.object({ keys: v.list(key) })),
+  answers: answered('A page.', v.object({ keys: v.list(key), next_cursor: v.nextCursor })),
 })
 
 export const issueKey = endpoint('POST', '/v1/operator/keys', 'issue-key', 'operators', {

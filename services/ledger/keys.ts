@@ -1,7 +1,7 @@
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { firstRow, rowsOf } from '#platform/postgres/rows.js'
 import { createKeyText, hashKey } from './key-text.js'
-import { createOrg } from './organisations.js'
+import { createOrg, type ListPart } from './organisations.js'
 
 // auth.api_keys: who may send. Only the hash of a key's text is kept. A trigger notifies every edge of each change.
 
@@ -150,15 +150,18 @@ export const findKeyByHash = (connection: Connection, hash: Buffer): Promise<Key
 export const lockKey = (connection: Connection, keyId: string): Promise<Key | undefined> =>
   firstRow(connection, `select ${keyColumns} from auth.api_keys where key_id = $1 for update`, [keyId])
 
-/** The keys of one organisation, or with null of all, without their hashes. */
-export const listKeys = (db: Pool, org: string | null): Promise<Key[]> =>
+/** The keys of one organisation, or with null of all, without their hashes; by organisation, the oldest first. */
+export const listKeys = (db: Pool, org: string | null, { after, most }: ListPart = {}): Promise<Key[]> =>
   rowsOf(
     db,
     `select ${keyColumns}
     from auth.api_keys
-    where $1::text is null or org_id = $1
-    order by org_id, created_at, key_id`,
-    [org],
+    where ($1::text is null or org_id = $1)
+      and ($2::text is null or (org_id, created_at, key_id) >
+        (select last.org_id, last.created_at, last.key_id from auth.api_keys last where last.key_id = $2))
+    order by org_id, created_at, key_id
+    limit $3`,
+    [org, after, most],
   )
 
 /** Lets a key expire `grace` milliseconds from now, or earlier where it would have expired earlier anyway. */

@@ -18,19 +18,32 @@ export const hasOrg = async (db: Pool, org: string): Promise<boolean> => {
 
 export type Organisation = OrgLimits & { org: string; created_at: Date; active_keys: number }
 
-export const listOrgs = (db: Pool): Promise<Organisation[]> =>
+/** Which part of a list is asked for: at most so many, after this one. All of it where nothing is said. */
+export type ListPart = { after?: string | undefined; most?: number | undefined }
+
+/** The organisations in the order of their ids; with a prefix, only those whose ids begin so. */
+export const listOrgs = (
+  db: Pool,
+  { after, most, prefix }: ListPart & { prefix?: string | undefined } = {},
+): Promise<Organisation[]> =>
   rowsOf(
     db,
+    // Keys are counted for those organisations alone that are shown.
     `select
       o.org_id as org,
       o.created_at,
       o.requests_per_second,
       o.records_per_second,
-      count(k.key_id) filter (where k.revoked_at is null and (k.expires_at is null or k.expires_at > now())) as active_keys
+      (
+        select count(*)
+        from auth.api_keys k
+        where k.org_id = o.org_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+      ) as active_keys
     from auth.organisations o
-    left join auth.api_keys k on k.org_id = o.org_id
-    group by o.org_id
-    order by o.org_id`,
+    where ($1::text is null or o.org_id > $1) and ($2::text is null or o.org_id ^@ $2)
+    order by o.org_id
+    limit $3`,
+    [after, prefix, most],
   )
 
 /** null: what the edges give to everybody; 0: no limit. */

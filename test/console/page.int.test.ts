@@ -120,4 +120,35 @@ describe('the console', () => {
     }
     expect(faultsOf.get(page)).toEqual([])
   })
+
+  it.for([
+    ['wide', { viewport: { width: 1360, height: 900 } }],
+    ['narrow', { viewport: { width: 390, height: 844 } }],
+  ] as const)(
+    'lets an operator find one of many organisations, and loads only some of them: %s',
+    async ([, look], { skip }) => {
+      if (!findChromium()) skip(noChromium)
+      const headers = { authorization: `Bearer ${keys.operator}`, 'content-type': 'application/json' }
+      for (let n = 0; n < 300; n++)
+        await fetch(`${edge.url}/v1/operator/keys`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify({ org: `many-${String(n).padStart(3, '0')}` }),
+        })
+      const page = await openConsole(browser, { ...subject, key: keys.operator }, look)
+      const chosen = page.getByLabel('Organisation')
+      await page.getByLabel('Id begins with').fill('many-29')
+      await eventually(async () => expect(await chosen.locator('option').count()).toBeLessThan(15))
+      await chosen.selectOption('many-299')
+      await page.getByLabel('Id begins with').fill('')
+      await eventually(async () => expect(await chosen.locator('option').count()).toBeGreaterThan(100))
+      expect(await chosen.locator('option').count()).toBeLessThan(210)
+      expect(await chosen.inputValue()).toBe('many-299')
+      await visit(page, ['Keys', '#/keys'])
+      await page.getByRole('region', { name: 'Keys' }).waitFor()
+      await page.getByLabel('Records a second').waitFor()
+      expect(await findBarriers(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+    },
+  )
 })

@@ -104,11 +104,21 @@ const Reach = (): VNode => {
   </div>`
 }
 
+// A list that can still be looked through; of more organisations, those whose ids begin with what is typed.
+const mostNames = 200
+
 const ChooseOrganisation = (): VNode => {
   const { org, setOrg, me } = useSession()
-  const { answer } = useAnswer<'/v1/operator/organisations'>('/v1/operator/organisations')
+  const [prefix, setPrefix] = useState('')
+  const asked = new URLSearchParams({ limit: String(mostNames), ...(prefix && { prefix }) })
+  const { answer } = useAnswer<'/v1/operator/organisations'>(`/v1/operator/organisations?${asked}`)
+  const areMany = useRef(false)
+  areMany.current ||= Boolean(answer?.next_cursor)
   const names = [...new Set([me.org_id, org, ...(answer?.organisations ?? []).map((each) => each.org)])].sort()
-  return html`<${Choose} label="Organisation" value=${org} options=${names.map((name) => [name, name])} onChange=${setOrg} />`
+  const type = (event: Event) => setPrefix((event.target as HTMLInputElement).value.trim().toLowerCase())
+  return html`
+    ${areMany.current && html`<input type="search" aria-label="Id begins with" placeholder="id begins with …" maxlength="63" spellcheck=${false} value=${prefix} onInput=${type} />`}
+    <${Choose} label="Organisation" value=${org} options=${names.map((name) => [name, name])} onChange=${setOrg} />`
 }
 
 const NotFound = ({ known }: { known: Page[] }): VNode => html`

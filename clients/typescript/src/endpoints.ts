@@ -703,8 +703,18 @@ export interface Endpoints {
     }
   }
   'GET /v1/operator/organisations': {
+    query: {
+      /** only those whose id begins so */
+      prefix?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+    }
     answer: {
       organisations: OrganisationListed[]
+      /** null on the last page */
+      next_cursor: string | null
     }
   }
   'PUT /v1/operator/organisations/{org}/limits': {
@@ -726,9 +736,15 @@ export interface Endpoints {
     query: {
       /** only those of this organisation */
       org?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
     }
     answer: {
       keys: KeyListed[]
+      /** null on the last page */
+      next_cursor: string | null
     }
   }
   'POST /v1/operator/keys': {

@@ -38,9 +38,7 @@ export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
     if (underWay?.changes === moment.changes) return underWay.answer
     const answer = findKey(hash)
       .then((key) => {
-        const verified = verify(key, hash)
-        const lasts = verified?.expiresIn ?? Number.POSITIVE_INFINITY
-        const known = verified && { ...verified, endsAt: moment.since + lasts }
+        const known = verify(key, hash, moment.since)
         memory.keep(name, known, moment)
         return known
       })
@@ -88,8 +86,11 @@ export const createFindCaller = (deps: FindCallerDeps): FindCaller => {
 // Stands in where there is no key, so that a miss takes the same comparison as a hit; no text has this hash.
 const noHash = Buffer.alloc(32)
 
-const verify = (key: StoredKey | undefined, shown: Buffer): StoredKey | undefined =>
-  timingSafeEqual(key?.hash ?? noHash, shown) ? key : undefined
+const verify = (key: StoredKey | undefined, shown: Buffer, since: number): KnownKey | undefined => {
+  if (!timingSafeEqual(key?.hash ?? noHash, shown) || !key) return undefined
+  const { hash, expiresIn, ...known } = key
+  return { ...known, endsAt: since + (expiresIn ?? Number.POSITIVE_INFINITY) }
+}
 
 // Less than readiness waits for a check, so that the operator reads the sentence below instead of "no answer".
 const answerWithin = 2_000

@@ -14,8 +14,11 @@ const absentFor = 2_000
 /** What the listener to changes of keys calls: for each change, and when it begins or ceases to hear of them. */
 export type KeyChanges = { onMessage: (keyId: string) => void; onUp: () => void; onDown: () => void }
 
-/** A key, with the moment of its end by the clock of this memory. */
-export type KnownKey = StoredKey & { endsAt: number }
+/**
+ * A key, with the moment of its end by the clock of this memory. Without its hash: Node cuts small buffers out of blocks of 8 KiB, and
+ * each hash that is kept would hold a block.
+ */
+export type KnownKey = Omit<StoredKey, 'hash' | 'expiresIn'> & { endsAt: number }
 
 /** `era` counts the times that listening began: what was seen in an earlier era may have changed unnoticed. */
 type Seen = { key: KnownKey; since: number; era: number }
@@ -35,12 +38,21 @@ export type KeyMemory = {
 
 /** What the edge remembers of keys, by the hash of their text: it holds no secret. */
 export const createKeyMemory = (now: () => number): KeyMemory => {
-  const known = new LRUCache<string, Seen>({ max: 10_000 })
+  const known = new LRUCache<string, Seen>({ max: 10_000, dispose: ({ key }, name) => dropName(key.keyId, name) })
+  // By which names a key is known: one as a rule. Without it each change of a key would look at all that are known; thousands of keys
+  // that are issued together then held up the edge.
+  const namesOf = new Map<string, string[]>()
   // Apart from the keys, so that guessed texts do not push keys out.
   const absent = new LRUCache<string, number>({ max: 10_000 })
   let isListening = false
   let era = 0
   let changes = 0
+
+  const dropName = (keyId: string, dropped: string): void => {
+    const others = (namesOf.get(keyId) ?? []).filter((name) => name !== dropped)
+    if (others.length > 0) namesOf.set(keyId, others)
+    else namesOf.delete(keyId)
+  }
 
   const isFresh = (seen: Seen): boolean =>
     seen.era === era && now() - seen.since < (isListening ? freshWhileListening : freshWhileDeaf)
@@ -60,14 +72,16 @@ export const createKeyMemory = (now: () => number): KeyMemory => {
       // Some key changed while Postgres was asked: the answer may be from before that.
       if (asked.changes !== changes) return
       known.delete(name)
-      if (key) known.set(name, { key, since: asked.since, era })
-      else absent.set(name, asked.since)
+      if (!key) return void absent.set(name, asked.since)
+      known.set(name, { key, since: asked.since, era })
+      namesOf.set(key.keyId, [...(namesOf.get(key.keyId) ?? []), name])
     },
     changes: {
       onMessage: (keyId) => {
         changes++
-        absent.clear()
-        for (const [name, { key }] of known.entries()) if (key.keyId === keyId) known.delete(name)
+        // To clear it touches all of its ten thousand places.
+        if (absent.size > 0) absent.clear()
+        for (const name of namesOf.get(keyId) ?? []) known.delete(name)
       },
       // Changes made while the edge did not listen are lost: every key is asked for again, and stays usable until then.
       onUp: () => {

@@ -1,15 +1,15 @@
 import { Unavailable } from '#http/request-error.js'
 import * as ledger from '#ledger/keys.js'
-import { listOrgs, type OrgLimits, setOrgLimits } from '#ledger/organisations.js'
+import { type ListPart, listOrgs, type OrgLimits, setOrgLimits } from '#ledger/organisations.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 
 /** What operators see and do by the console; the rest they do by the weir command. */
 export type OperatorActions = ReturnType<typeof createOperatorActions>
 
 export const createOperatorActions = (pool: Pool) => ({
-  organisations: () => listOrgs(pool).catch(unavailable),
+  organisations: (asked: Parameters<typeof listOrgs>[1]) => listOrgs(pool, asked).catch(unavailable),
   /** Of one organisation, or with null of all. */
-  keys: (org: string | null) => ledger.listKeys(pool, org).catch(unavailable),
+  keys: (org: string | null, part: ListPart) => ledger.listKeys(pool, org, part).catch(unavailable),
   issue: (wanted: Pick<ledger.NewKey, 'org' | 'scopes' | 'lifetime'>): Promise<ledger.IssuedKey> =>
     ledger.issueKey(pool, wanted).catch(unavailable),
   /** Undefined where there is no such key; a text where it cannot be replaced here. */

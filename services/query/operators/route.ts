@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { readCursor, writeCursor } from '#http/cursor.js'
 import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
 import { requestError } from '#http/request-error.js'
@@ -18,12 +19,26 @@ export const addOperators = (
   const note = (request: FastifyRequest, facts: object, done: string) =>
     request.log.info({ ...facts, by: callerOf(request).keyId, request_id: request.id }, done)
 
-  const organisations = on(endpoints.listOrganisations, async () => ({ organisations: await actions.organisations() }))
+  const organisations = on(
+    endpoints.listOrganisations,
+    async ({ query: { prefix, limit, cursor } }) => {
+      const found = await actions.organisations({ prefix, after: cursor, most: limit + 1 })
+      const { shown, next_cursor } = pageOf(found, limit, ({ org }) => org)
+      return { organisations: shown, next_cursor }
+    },
+    { reads: { cursor: readLast } },
+  )
 
-  const keys = on(endpoints.listKeys, async ({ query }) => {
-    const now = new Date(deps.now())
-    return { keys: (await actions.keys(query.org ?? null)).map((key) => keyAnswer(key, now)) }
-  })
+  const keys = on(
+    endpoints.listKeys,
+    async ({ query: { org = null, limit, cursor } }) => {
+      const found = await actions.keys(org, { after: cursor, most: limit + 1 })
+      const now = new Date(deps.now())
+      const { shown, next_cursor } = pageOf(found, limit, ({ key_id }) => key_id)
+      return { keys: shown.map((key) => keyAnswer(key, now)), next_cursor }
+    },
+    { reads: { cursor: readLast } },
+  )
 
   const issue = on(endpoints.issueKey, async ({ body: { org, scopes = null, expires_in_seconds } }, request, reply) => {
     if (scopes?.some((scope) => !knownScopes.includes(scope)))
@@ -72,6 +87,18 @@ export const addOperators = (
 }
 
 const aDay = 86_400_000
+
+/** Of one more than fit on a page, those that do, and the last of them as the cursor. */
+const pageOf = <One>(found: readonly One[], limit: number, idOf: (one: One) => string) => {
+  const shown = found.slice(0, limit)
+  const last = found.length > limit ? shown.at(-1) : undefined
+  return { shown, next_cursor: last ? writeCursor([idOf(last)]) : null }
+}
+
+const readLast = (text: string): string | undefined => {
+  const [id] = readCursor(text, 1)
+  return typeof id === 'string' && /^[\w-]{1,63}$/.test(id) ? id : undefined
+}
 
 const keyAnswer = (key: Key, now: Date) => ({
   key_id: key.key_id,

@@ -166,16 +166,27 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     [
       'GET',
       /^\/v1\/operator\/organisations$/,
-      () => ({
-        organisations: [...new Set(issued.map(({ org }) => org as string))].map((org) => ({
-          org,
-          created_at: ago(90 * 86_400),
-          active_keys: issued.filter((key) => key.org === org).length,
-          ...(limits.get(org) ?? { requests_per_second: null, records_per_second: null }),
-        })),
-      }),
+      ({ query }) => {
+        const limit = Number(query.get('limit') ?? 1000)
+        const found = [...new Set(issued.map(({ org }) => org as string))]
+          .filter((org) => org.startsWith(query.get('prefix') ?? ''))
+          .sort()
+        return {
+          organisations: found.slice(0, limit).map((org) => ({
+            org,
+            created_at: ago(90 * 86_400),
+            active_keys: issued.filter((key) => key.org === org).length,
+            ...(limits.get(org) ?? { requests_per_second: null, records_per_second: null }),
+          })),
+          next_cursor: found.length > limit ? 'next' : null,
+        }
+      },
     ],
-    ['GET', /^\/v1\/operator\/keys$/, ({ query }) => ({ keys: issued.filter(({ org }) => org === query.get('org')) })],
+    [
+      'GET',
+      /^\/v1\/operator\/keys$/,
+      ({ query }) => ({ keys: issued.filter(({ org }) => org === query.get('org')), next_cursor: null }),
+    ],
     ['POST', /^\/v1\/operator\/keys$/, ({ body }) => issue(String(body.org), (body.scopes as string[]) ?? null)],
     [
       'POST',

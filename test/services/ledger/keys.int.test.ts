@@ -100,3 +100,84 @@ it('makes an organisation once, counts its active keys, and sets only the limits
   expect(await setOrgLimits(pool, 'nobody', { records_per_second: 0 })).toBeUndefined()
   expect(await listOrgs(pool)).toMatchObject([{ org: 'acme', active_keys: 1, ...limits }])
 })
+
+it('lists organisations and keys part by part, in one order, each of them once', async () => {
+  for (const org of ['acme-2', 'acme-10', 'b', 'other']) {
+    await createOrg(pool, org)
+    for (let n = 0; n < 3; n++) await issue({ org })
+  }
+  // Those that were issued together have the same time.
+  await pool.query(`update auth.api_keys set created_at = now() where org_id <> 'b'`)
+  const inParts = async <One>(list: (after: string | undefined) => Promise<One[]>, idOf: (one: One) => string) => {
+    const all: One[] = []
+    for (let part = await list(undefined); part.length > 0; part = await list(idOf(all.at(-1) as One)))
+      all.push(...part)
+    return all
+  }
+  const orgs = await listOrgs(pool)
+  expect(orgs).toHaveLength(5)
+  expect(
+    await inParts(
+      (after) => listOrgs(pool, { after, most: 2 }),
+      ({ org }) => org,
+    ),
+  ).toEqual(orgs)
+  expect(orgs.map(({ active_keys }) => active_keys).sort()).toEqual([0, 3, 3, 3, 3])
+  const keys = await listKeys(pool, null)
+  expect(keys).toHaveLength(12)
+  expect(
+    await inParts(
+      (after) => listKeys(pool, null, { after, most: 2 }),
+      (key) => key.key_id,
+    ),
+  ).toEqual(keys)
+  const own = await inParts(
+    (after) => listKeys(pool, 'b', { after, most: 2 }),
+    (key) => key.key_id,
+  )
+  expect(own).toEqual(await listKeys(pool, 'b'))
+
+  const begun = await listOrgs(pool, { prefix: 'acme' })
+  // The organisation of exactly this id is the first of those that begin so.
+  expect(begun.map(({ org }) => org)).toEqual(['acme', 'acme-10', 'acme-2'])
+  expect(await listOrgs(pool, { prefix: 'nobody' })).toEqual([])
+})
+
+it('reads no more rows for a page of many organisations than of a few', async () => {
+  const rowsRead = async () => {
+    const seen: number[] = []
+    const explained = {
+      query: async (text: string, values: unknown[]) => {
+        const { rows } = await pool.query(`explain (analyze, format json) ${text}`, values)
+        seen.push(rowsIn(rows[0]['QUERY PLAN'][0].Plan))
+        return { rows: [] }
+      },
+    } as unknown as typeof pool
+    await listOrgs(explained, { after: 'many-3', most: 10 })
+    await listOrgs(explained, { prefix: 'many-7', most: 1 })
+    await listKeys(explained, null, { after: (await listKeys(pool, 'many-5'))[0]?.key_id, most: 10 })
+    return seen
+  }
+  const fill = async (many: number) => {
+    await pool.query(
+      `insert into auth.organisations (org_id) select 'many-' || n from generate_series(1, $1::int) n on conflict do nothing`,
+      [many],
+    )
+    await pool.query(
+      `insert into auth.api_keys (key_id, org_id, key_hash) select 'k' || n, 'many-' || n, ('k' || n)::bytea
+      from generate_series(1, $1::int) n on conflict do nothing`,
+      [many],
+    )
+    await pool.query('analyze auth.organisations, auth.api_keys')
+  }
+  await fill(200)
+  const withFew = await rowsRead()
+  await fill(20_000)
+  const withMany = await rowsRead()
+  for (const [at, rows] of withMany.entries()) expect(rows).toBeLessThanOrEqual(Math.max(100, withFew[at] ?? 0))
+})
+
+type Plan = { 'Actual Rows': number; 'Actual Loops': number; 'Rows Removed by Filter'?: number; Plans?: Plan[] }
+const rowsIn = (plan: Plan): number =>
+  (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'] +
+  (plan.Plans ?? []).reduce((sum, one) => sum + rowsIn(one), 0)

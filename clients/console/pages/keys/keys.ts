@@ -12,8 +12,15 @@ import { IssueKey } from './issue.js'
 /** For operators: who may send, and how much. */
 export const KeysPage = (_: PageProps): VNode => {
   const { ask, org } = useSession()
-  const keys = useAnswer<'/v1/operator/keys'>(`/v1/operator/keys?org=${encodeURIComponent(org)}`)
-  const organisations = useAnswer<'/v1/operator/organisations'>('/v1/operator/organisations')
+  const [cursors, setCursors] = useState<string[]>([])
+  const cursor = cursors.at(-1)
+  const keys = useAnswer<'/v1/operator/keys'>(
+    `/v1/operator/keys?${new URLSearchParams({ org, limit: '200', ...(cursor && { cursor }) })}`,
+  )
+  // The organisation of exactly this id comes before the others that begin so.
+  const organisations = useAnswer<'/v1/operator/organisations'>(
+    `/v1/operator/organisations?${new URLSearchParams({ prefix: org, limit: '1' })}`,
+  )
   const [fresh, setFresh] = useState<KeyMade>()
   const [problem, setProblem] = useState<string>()
   const limits = organisations.answer?.organisations.find((each) => each.org === org)
@@ -73,6 +80,10 @@ export const KeysPage = (_: PageProps): VNode => {
       <//>
     <//>`
     }
+    <div class="actions">
+      ${cursors.length > 0 && html`<button type="button" onClick=${() => setCursors(cursors.slice(0, -1))}>Older</button>`}
+      ${keys.answer?.next_cursor && html`<button type="button" onClick=${() => setCursors([...cursors, keys.answer?.next_cursor ?? ''])}>Newer</button>`}
+    </div>
     <div class="two">
       <${IssueKey} org=${org} onIssue=${issue} />
       ${limits && html`<${Limits} key=${`${org} ${limits.requests_per_second} ${limits.records_per_second}`} limits=${limits} onSet=${(wanted: unknown) => act(`organisations/${encodeURIComponent(org)}/limits`, 'PUT', wanted)} />`}

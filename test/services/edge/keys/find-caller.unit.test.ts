@@ -31,7 +31,7 @@ const create = (keys: [string, StoredKey][] = [[key, stored]], demoKey?: string)
     log: silent,
   })
   memory.changes.onUp()
-  return { find, table, postgres, clock, used, ...memory.changes }
+  return { find, table, postgres, clock, used, memory, ...memory.changes }
 }
 
 describe('a key', () => {
@@ -40,6 +40,14 @@ describe('a key', () => {
     expect(await Promise.all([find(key), find(key), find(key)])).toEqual([caller, caller, caller])
     expect(postgres.queries).toBe(1)
     expect(used).toEqual([keyId, keyId, keyId])
+  })
+
+  it('is remembered without the bytes that Postgres answered with: each of them may hold a whole block of memory', async () => {
+    const { find, memory } = create()
+    await find(key)
+    const seen = memory.lastSeen(hashKey(key).toString('base64'))
+    expect(seen).toMatchObject({ keyId })
+    expect(Object.values(seen ?? {}).filter(ArrayBuffer.isView)).toEqual([])
   })
 
   it('that was mistyped, or was never of our form, costs no query', async () => {

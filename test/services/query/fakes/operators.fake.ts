@@ -14,9 +14,17 @@ export const createFakeOperators = (): OperatorActions & { all: Map<string, Key>
   }
   return {
     all,
-    organisations: async () =>
-      [...limits].map(([org, own]) => ({ org, created_at: new Date(0), active_keys: 1, ...own })),
-    keys: async (org) => [...all.values()].filter((key) => org === null || key.org === org),
+    organisations: async ({ after = '', prefix = '', most } = {}) =>
+      [...limits]
+        .map(([org, own]) => ({ org, created_at: new Date(0), active_keys: 1, ...own }))
+        .filter(({ org }) => org > after && org.startsWith(prefix))
+        .sort((a, b) => (a.org < b.org ? -1 : 1))
+        .slice(0, most),
+    keys: async (org, { after, most }) => {
+      const own = [...all.values()].filter((key) => org === null || key.org === org)
+      const from = own.findIndex(({ key_id }) => key_id === after) + 1
+      return own.slice(from, most === undefined ? undefined : from + most)
+    },
     issue: async ({ org, scopes }) => insert(org, scopes),
     rotate: async (keyId, { grace }) => {
       const old = all.get(keyId)

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { writeCursor } from '#http/cursor.js'
 import { createEdge } from '../../edge/edge.js'
 import { createFakeOperators } from '../fakes/operators.fake.js'
 
@@ -72,6 +73,11 @@ it.each([
   ['PUT', '/v1/operator/organisations/acme/limits', { requests_per_second: '5' }],
   ['PUT', '/v1/operator/organisations/acme/limits', { records_per_second: 1.5 }],
   ['GET', '/v1/operator/keys?org=Acme', undefined],
+  ['GET', '/v1/operator/keys?cursor=key0', undefined],
+  ['GET', `/v1/operator/keys?cursor=${writeCursor(['a\0'])}`, undefined],
+  ['GET', '/v1/operator/keys?limit=1001', undefined],
+  ['GET', '/v1/operator/organisations?prefix=%25', undefined],
+  ['GET', '/v1/operator/organisations?cursor=WyJhIl', undefined],
 ] as const)('refuses %s %s %j', async (method, url, body) => {
   expect((await send(method, url, body, as('operator-key'))).status).toBe(400)
 })
@@ -93,4 +99,30 @@ it('lets an operator, and nobody else, look at an organisation by ?org=', async 
   expect(order.status).toBe(400)
   const upload = await send('POST', '/v1/data/shops?org=acme', { records: [{}] }, as('operator-key'))
   expect(upload.status).toBe(400)
+})
+
+it.each([
+  ['organisations', '', 'org'],
+  ['organisations', '&prefix=many-1', 'org'],
+  ['keys', '', 'key_id'],
+  ['keys', '&org=many-1', 'key_id'],
+] as const)('gives %s%s in pages, each of them once and in the order of the whole list', async (list, which, name) => {
+  for (let n = 0; n < 25; n++) await operators.issue({ org: `many-${n % 13}`, scopes: null, lifetime: null })
+  type Listed = Record<string, unknown>
+  const pageOf = async (more: string): Promise<{ ids: unknown[]; next_cursor: string | null }> => {
+    const { status, body } = await send('GET', `/v1/operator/${list}?${more}${which}`, undefined, as('looker-key'))
+    expect(status).toBe(200)
+    return { ids: body[list].map((one: Listed) => one[name]), next_cursor: body.next_cursor }
+  }
+  const whole = await pageOf('')
+  expect(whole.next_cursor).toBeNull()
+  expect(whole.ids.length).toBeGreaterThan(1)
+  const pages: unknown[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { ids, next_cursor } = await pageOf(`limit=2${cursor && `&cursor=${cursor}`}`)
+    expect(ids.length).toBe(next_cursor === null ? whole.ids.length - pages.length : 2)
+    pages.push(...ids)
+    cursor = next_cursor
+  }
+  expect(pages).toEqual(whole.ids)
 })

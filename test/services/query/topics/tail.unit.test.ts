@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createTail } from '#query/topics/tail.js'
+import { threadTime } from '../../../support/thread-time.js'
 
 const anyMessage = fc.record({
   org: fc.constantFrom('acme', 'acme-2', 'other', 'other', 'other', 'other'),
@@ -46,3 +47,24 @@ it('keeps the last messages of each organisation within its bounds, whatever oth
 
 const sizeOf = (messages: readonly { value: Buffer }[]): number =>
   messages.reduce((sum, { value }) => sum + value.length, 0)
+
+it('does not look through all organisations with each message, where there are many with one each', () => {
+  const many = 20_000
+  const tail = createTail({ ofOne: 100, bytes: many })
+  const add = (n: number) => tail.add(0, [{ offset: n, timestamp: n, key: `org-${n}/id`, value: Buffer.alloc(1) }])
+  for (let n = 0; n < many; n++) add(n)
+  const before = threadTime()
+  for (let n = many; n < many + 2000; n++) add(n)
+  // Sorted for each message, they took 9 s.
+  expect(threadTime() - before).toBeLessThan(1_000)
+  expect(tail.lastOf(`org-${many + 1999}`, 1)).toHaveLength(1)
+})
+
+it('holds of each message its own bytes alone, and not those of all that it was read with', () => {
+  const tail = createTail()
+  const read = Buffer.alloc(1024 * 1024, 'a')
+  tail.add(0, [{ offset: 0, timestamp: 0, key: 'acme/id', value: read.subarray(100, 110) }])
+  const [kept] = tail.lastOf('acme', 1)
+  expect(kept?.value.toString()).toBe('aaaaaaaaaa')
+  expect(kept?.value.buffer.byteLength).toBe(10)
+})
