@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { laneOf } from '#platform/kafka/partitions.js'
-import { type Answer, type BatchAnswer, createUploader, type Uploader } from '../../support/system/uploader.js'
+import { type Answer, createUploader, type Uploader } from '../../support/system/uploader.js'
 import type { Random } from '../random.js'
-import { recordsInBatch } from '../stack/definitions.js'
-import type { Ledger, ToldBatch } from './ledger.js'
-import type { InteractionStep, Planned, Step, UploadStep } from './plan.js'
+import type { Ledger } from './ledger.js'
+import type { InteractionStep, Step, UploadStep } from './plan.js'
+import { cutOf, isDecided, noteTelling, toTold } from './told.js'
 
 const answerWithin = 12_000
 const firstPause = 50
@@ -88,30 +87,3 @@ export const createClient = (deps: {
 const outcomes: Record<number, 'accepted' | 'waits'> = { 201: 'accepted', 202: 'waits' }
 
 const wishOf = ({ waits }: Step): string => (waits ? '?missing_references=wait&wait_for=1h' : '')
-
-/** Where the records of each batch are in the request: one lane's after the other's, a few to a batch. */
-const cutOf = (records: readonly Planned[], lanes: number): number[][] => {
-  const batches: number[][] = []
-  for (let lane = 0; lane < lanes; lane++) {
-    const places = records.flatMap(({ id }, place) => (laneOf(id, lanes) === lane ? [place] : []))
-    for (let n = 0; n < places.length; n += recordsInBatch) batches.push(places.slice(n, n + recordsInBatch))
-  }
-  return batches
-}
-
-const toTold = ({ batch, status, data }: BatchAnswer, cut: readonly number[][]): ToldBatch => ({
-  batchId: data.batch_id,
-  batch,
-  status,
-  places: cut[batch - 1] ?? [],
-  refused: (data.errors ?? []).map(({ index, problems }) => ({ index, codes: problems.map(({ code }) => code) })),
-  // Told later, some of them wait no more.
-  waited: [...(data.waiting ?? []), ...(data.waited ?? [])].map(({ index }) => index).sort((a, b) => a - b),
-})
-
-const isDecided = ({ status }: ToldBatch): boolean => [200, 207, 400].includes(status)
-
-const noteTelling = ({ tellings }: Ledger, { batchId, status, refused, waited }: ToldBatch): void => {
-  const told = tellings.get(batchId) ?? new Set()
-  tellings.set(batchId, told.add(JSON.stringify({ status, refused, waited })))
-}
