@@ -1,11 +1,11 @@
 import type { Observed, ShownWait } from '../observe/observed.js'
 import type { Ledger, ToldBatch } from '../workload/ledger.js'
-import type { Planned, UploadType } from '../workload/plan.js'
+import type { Planned } from '../workload/plan.js'
 
 /** One record of an upload, as its client was told about it. */
 export type Write = Planned & {
   org: string
-  type: UploadType
+  type: string
   batchId: string
   /** Its place in the request, and how far behind the batch's first record that is. */
   index: number
