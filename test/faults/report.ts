@@ -48,11 +48,11 @@ const columns: Column<Result>[] = [
 
 const outcomeOf = (result: Result): string => {
   if (isGood(result)) return result.lateEvents > 0 ? `ok, ${result.lateEvents} late events to mend` : 'ok'
-  return countsOf(result.findings)
+  return `BAD: ${countsOf(result.findings)}`
 }
 
 const countsOf = (findings: Result['findings']): string => {
   const counts = new Map<string, number>()
   for (const { name } of findings) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return `BAD: ${[...counts].map(([name, count]) => `${count} ${name}`).join(', ')}`
+  return [...counts].map(([name, count]) => `${count} ${name}`).join(', ')
 }

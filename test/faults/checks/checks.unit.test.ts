@@ -130,6 +130,7 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['lost-rejection', ({ observed }) => observed.rejections.splice(2, 1)],
   ['wrong-rejection', ({ observed }) => Object.assign(observed.rejections[2] ?? {}, { codes: ['bad_format'] })],
   ['wrong-verdict', ({ ledger }) => ledger.uploads[4]?.batches[0]?.waited.pop()],
+  ['request-disagrees', ({ observed }) => observed.requests.get('r8')?.batches[0]?.data.errors?.pop()],
   // Submitted by both orders, by none, given up, not done, decided otherwise, or in two requests.
   ['retried-wrongly', ({ ledger }) => orderAt(ledger, 1, { submitted: 1 })],
   ['retried-wrongly', ({ ledger }) => orderAt(ledger, 0, { submitted: 0 })],

@@ -58,7 +58,7 @@ export const goodWorld = (): World => {
       step: { kind: 'upload', type: 'offers', key: 'k8', records: [offer('v', 'expires')] },
       requestId: 'r8',
       attempts: 1,
-      batches: [{ batchId: 'b8', batch: 1, status: 200, places: [0], refused: [], waited: [0] }],
+      batches: [{ batchId: 'b8', batch: 1, status: 207, places: [0], refused: [], waited: [0] }],
     },
     {
       org: 'acme',
@@ -235,7 +235,7 @@ export const goodWorld = (): World => {
         ['r4', answer('b3', 400, [{ index: 0, id: null, problems: [{ code: 'unknown_reference' }] }])],
         ['r5', answer('b5', 207, [], waits.slice(0, 2))],
         ['r6', answer('b6', 200, [])],
-        ['r8', answer('b8', 200, [], waits.slice(2))],
+        ['r8', answer('b8', 400, [{ index: 0, id: null, problems: inVain[0]?.problems ?? [] }], waits.slice(2))],
         ['r10', answer('b10', 400, [{ index: 0, id: null, problems: [{ code: 'unknown_reference' }] }])],
         ['r11', answer('b11', 200, [])],
       ]) as unknown as Observed['requests'],

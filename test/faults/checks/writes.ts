@@ -47,6 +47,9 @@ export const acceptedOf = (ledger: Ledger, { verdicts, waits }: Observed): Accep
   })
 }
 
+/** What waited in vain is refused for the reason that it would have had at once. */
+export const inVainCodes = ['unknown_reference']
+
 /** The name of a record that waits: its batch, and its index in the request. */
 export const waitName = ({ batch_id, index }: Pick<ShownWait, 'batch_id' | 'index'>): string => `${batch_id} ${index}`
 

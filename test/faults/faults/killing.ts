@@ -7,9 +7,9 @@ import type { FaultStack } from '../stack/start-stack.js'
 export type NextKill = { after: number; target: ProcessName }
 
 const shareOfParts = 0.2
-// Kafka needs some 5 s to come back, and everything waits for it: killed sooner, the same restart would be tried again and again.
-const afterPart = { least: 4_000, most: 7_000 }
-const afterService = { least: 500, most: 3_500 }
+const pause = { least: 500, most: 3_500 }
+// Of nine. On a busy machine a start takes ten seconds: killed faster than that, the system would only ever be starting.
+const mayBeDown = 3
 
 /** One process after the other, anywhere, for ever; soon enough that some die while others, or they themselves, are being started. */
 export function* planKilling(random: Random, withParts: boolean): Generator<NextKill> {
@@ -17,14 +17,16 @@ export function* planKilling(random: Random, withParts: boolean): Generator<Next
   while (true) {
     const isPart = withParts && random.chance(shareOfParts)
     yield { after, target: random.pick<ProcessName>(isPart ? parts : services) }
-    const pause = isPart ? afterPart : afterService
     after = random.int(pause.least, pause.most)
   }
 }
 
-/** Kills this many times. One that is not running, because it was killed a moment ago, is passed over and does not count. */
+/**
+ * Kills this many times, as fast as the system comes back. One that is not running, because it was killed a moment ago, is passed over
+ * and does not count.
+ */
 export const killMany = async (
-  { signals }: Pick<FaultStack, 'signals'>,
+  { signals, untilMostReady }: Pick<FaultStack, 'signals' | 'untilMostReady'>,
   plan: Iterable<NextKill>,
   count: number,
   onKill: (target: ProcessName) => void,
@@ -33,6 +35,7 @@ export const killMany = async (
   for (const { after, target } of plan) {
     if (killed === count) return
     await wait(after)
+    await untilMostReady(mayBeDown)
     if (!signals.send(target, 'SIGKILL')) continue
     killed++
     onKill(target)

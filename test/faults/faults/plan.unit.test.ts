@@ -69,7 +69,7 @@ it('counts only kills that met somebody', async () => {
   const met: string[] = []
   const send = (target: string) => target !== 'sink'
   const plan = (['sink', 'edge-1', 'sink', 'edge-2', 'edge-1'] as const).map((target) => ({ after: 0, target }))
-  await killMany({ signals: { send } as never }, plan, 2, (target) => met.push(target))
+  await killMany({ signals: { send } as never, untilMostReady: async () => {} }, plan, 2, (target) => met.push(target))
   expect(met).toEqual(['edge-1', 'edge-2'])
 })
 

@@ -82,6 +82,13 @@ export const startStack = async ({
     if (left.length > 0) throw new Error(`processes were left behind: ${left.join('; ')}`)
     await rm(dataDir, { recursive: true, force: true })
   }
+  /** Until no more than this many processes are not ready. */
+  const untilMostReady = (mayBeDown: number): Promise<void> =>
+    eventually(async () => {
+      const states = await Promise.all(Object.values(definitions).map(async (d) => [d.name, await d.isReady()]))
+      const waiting = states.filter(([, isReady]) => !isReady).map(([name]) => name)
+      if (waiting.length > mayBeDown) throw new Error(`not ready: ${waiting.join(', ')}`)
+    }, backWithin)
 
   try {
     await Promise.all(parts.map((name) => start(name)))
@@ -108,12 +115,8 @@ export const startStack = async ({
       await start(name, env)
     },
     heal,
-    untilReady: () =>
-      eventually(async () => {
-        const states = await Promise.all(Object.values(definitions).map(async (d) => [d.name, await d.isReady()]))
-        const waiting = states.filter(([, isReady]) => !isReady).map(([name]) => name)
-        if (waiting.length > 0) throw new Error(`not ready: ${waiting.join(', ')}`)
-      }, backWithin),
+    untilReady: () => untilMostReady(0),
+    untilMostReady,
     stop,
   }
 }

@@ -14,15 +14,24 @@ export const cutOf = (records: readonly Planned[], lanes: number): number[][] =>
   return batches
 }
 
-export const toTold = ({ batch, status, data }: BatchAnswer, cut: readonly number[][]): ToldBatch => ({
-  batchId: data.batch_id,
-  batch,
-  status,
-  places: cut[batch - 1] ?? [],
-  refused: (data.errors ?? []).map(({ index, problems }) => ({ index, codes: problems.map(({ code }) => code) })),
-  // Told later, some of them wait no more.
-  waited: [...(data.waiting ?? []), ...(data.waited ?? [])].map(({ index }) => index).sort((a, b) => a - b),
-})
+/** An answer as it was when the batch was decided: told later, some of its records wait no more, and are accepted or refused. */
+export const toTold = ({ batch, status, data }: BatchAnswer, cut: readonly number[][]): ToldBatch => {
+  const { errors = [], waiting = [], waited = [] } = data
+  const inVain = new Set(waited.filter(({ state }) => state === 'refused').map(({ index }) => index))
+  return {
+    batchId: data.batch_id,
+    batch,
+    status: waited.length > 0 ? inPart : status,
+    places: cut[batch - 1] ?? [],
+    refused: errors
+      .filter(({ index }) => !inVain.has(index))
+      .map(({ index, problems }) => ({ index, codes: problems.map(({ code }) => code) })),
+    waited: [...waiting, ...waited].map(({ index }) => index).sort((a, b) => a - b),
+  }
+}
+
+// Of a batch in which something waits.
+const inPart = 207
 
 export const isDecided = ({ status }: Pick<ToldBatch, 'status'>): boolean => [200, 207, 400].includes(status)
 
