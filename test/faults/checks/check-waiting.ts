@@ -24,9 +24,10 @@ export const checkWaiting: Check = (ledger, observed) => {
     ...[...told].flatMap(([name, write]): Finding[] =>
       rows.has(name) ? [] : [{ name: 'lost-waiting', about: `${write.type} ${keyOf(write)}, batch and index ${name}` }],
     ),
-    ...[...rows].flatMap(([name, { type, state }]): Finding[] => {
+    ...[...rows].flatMap(([name, { type, state, is_early }]): Finding[] => {
       const about = `${type}, batch and index ${name}: ${state}`
       if (type !== 'interactions' && !told.has(name)) return [{ name: 'stranger-waiting', about }]
+      if (is_early) return [{ name: 'refused-too-early', about }]
       const end = told.get(name)?.expected === 'expires' ? 'refused' : 'accepted'
       const isRight = state === end || (state === 'superseded' && isReplaced(name))
       return isRight ? [] : [{ name: 'wrong-end-of-waiting', about }]

@@ -126,6 +126,7 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['waiting-disagrees', (world) => again(world, 'weir.waiting', { value: { state: 'waiting', version: 9 } })],
   // What waited in vain: accepted all the same, not among the rejections, or there for another reason.
   ['wrong-end-of-waiting', ({ observed }) => waitsAt(observed, 2, { state: 'accepted' })],
+  ['refused-too-early', ({ observed }) => waitsAt(observed, 2, { is_early: true })],
   ['wrong-end-of-waiting', ({ observed }) => waitsAt(observed, 2, { state: 'superseded' })],
   ['lost-rejection', ({ observed }) => observed.rejections.splice(2, 1)],
   ['wrong-rejection', ({ observed }) => Object.assign(observed.rejections[2] ?? {}, { codes: ['bad_format'] })],

@@ -153,7 +153,7 @@ export const goodWorld = (): World => {
     { org_id: 'acme', type: 'offers', batch_id: 'b5', index: 0, state: 'accepted', accepted_version: 24_576 },
     { org_id: 'acme', type: 'offers', batch_id: 'b5', index: 1, state: 'superseded', accepted_version: null },
     { org_id: 'acme', type: 'offers', batch_id: 'b8', index: 0, state: 'refused', accepted_version: null },
-  ]
+  ].map((wait) => ({ ...wait, is_early: false }))
 
   const verdict = { org_id: 'acme', request_id: 'r', type: 'shops', first_index: 0, waiting: null, gone: [] }
   const offers = { ...verdict, type: 'offers', refused: [] }

@@ -46,7 +46,8 @@ export type StoredVerdict = {
   submitted_offset: number
 }
 export type ShownWait = { org_id: string; type: string; batch_id: string; index: number; state: string }
-export type StoredWait = ShownWait & { accepted_version: number | null }
+/** `is_early`: refused before its time was over. */
+export type StoredWait = ShownWait & { accepted_version: number | null; is_early: boolean }
 
 // A long run has thousands of them.
 const lookUpsAtOnce = 16
@@ -112,7 +113,8 @@ const stored = async (url: string, orgs: string[]): Promise<Pick<Observed, 'verd
       [orgs],
     )
     const waits = await client.query<StoredWait>(
-      `select org_id, type, batch_id, request_index as index, state, accepted_version::float8 as accepted_version
+      `select org_id, type, batch_id, request_index as index, state, accepted_version::float8 as accepted_version,
+         state = 'refused' and changed_at < until as is_early
        from integrity.waiting where org_id = any ($1)`,
       [orgs],
     )
