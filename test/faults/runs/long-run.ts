@@ -33,6 +33,7 @@ export const runLong = async (
   const began = new Date()
   const plans: Plan[] = [
     planClient,
+    planClient,
     planEveryType,
     ...(waiting ? [planWaitsInVain] : []),
     ...(retries ? [planRetries] : []),
@@ -77,20 +78,18 @@ export const runLong = async (
     left.push({ orgs: result.orgs, mark: await markOf(session, result.orgs) })
   }
 
+  const find = (finding: Finding): void => {
+    total.findings.push(finding)
+    deps.note(`${finding.name}: ${finding.about.slice(0, 1000)}`)
+  }
   for (const { orgs, mark } of left) {
     const now = await markOf(session, orgs)
-    if (now !== mark) total.findings.push(changed(orgs, mark, now))
+    const about = `${orgs.join()}: ${mark} when their round was over, ${now} at the end`
+    if (now !== mark) find({ name: 'changed-later', about })
   }
-  await session
-    .verify(began)
-    .catch((error: Error) => total.findings.push({ name: 'verify-disagrees', about: error.message }))
+  await session.verify(began).catch((error: Error) => find({ name: 'verify-disagrees', about: error.message }))
   return { ...total, seconds: seconds() }
 }
-
-const changed = (orgs: string[], mark: string, now: string): Finding => ({
-  name: 'changed-later',
-  about: `${orgs.join()}: ${mark} when their round was over, ${now} at the end`,
-})
 
 /** What analysts see of these organisations, as a short text: how many rows of each type, and a sum of all that is in them. */
 const markOf = async ({ stack }: Session, orgs: readonly string[]): Promise<string> => {
