@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onStopSignal } from '../../deploy/embedded/launcher/stop-signals.js'
 import { readOptions } from './options.js'
-import { isGood, lineOf, tableOf } from './report.js'
+import { figuresOf, isGood, lineOf, tableOf } from './report.js'
+import { type LongResult, type LongRun, runLong } from './runs/long-run.js'
 import { type Result, runScenario } from './runs/run.js'
 import { scenarios } from './runs/scenarios.js'
 import { createSession } from './runs/session.js'
@@ -19,8 +20,10 @@ const detail = (line: string) => {
 }
 
 const runs = options.only.flatMap((name) => options.seeds.map((seed) => ({ name, seed })))
-note(`starting the system, for ${runs.length} runs …`)
-const stack = await startStack({ say: detail, lanes: options.lanes })
+note(`starting the system, for ${options.long ? `${options.long.kills} kills` : `${runs.length} runs`} …`)
+// In a long run each process is killed so often that the launcher would soon leave it down for longer than up.
+const soon = [100, 500, 1_000]
+const stack = await startStack({ say: detail, lanes: options.lanes, ...(options.long && { backoff: soon }) })
 let isStopping = false
 onStopSignal({
   stop: () => {
@@ -33,25 +36,33 @@ onStopSignal({
 const session = createSession(stack, detail)
 
 const results: Result[] = []
+const tell = (result: Result, line: string): void => {
+  results.push(result)
+  note(line)
+  for (const { name: finding, about } of result.findings.slice(0, 10)) note(`    ${finding}: ${about.slice(0, 500)}`)
+  if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
+}
 const runAll = async (): Promise<void> => {
   for (const { name, seed } of runs) {
     const scenario = scenarios.get(name)?.()
     if (!scenario || isStopping) return
     const result = await runScenario(session, scenario, seed)
-    results.push(result)
-    note(`${results.length} of ${runs.length}  ${lineOf(result)}`)
-    for (const { name: finding, about } of result.findings.slice(0, 10)) note(`    ${finding}: ${about.slice(0, 500)}`)
+    tell(result, `${results.length + 1} of ${runs.length}  ${lineOf(result)}`)
     if (!isGood(result))
       note(`    again: npm run faults -- --lanes ${options.lanes} --only ${name} --seed ${seed} --verbose`)
-    if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
   }
 }
+let longest: LongResult | undefined
+const runOne = async (wanted: LongRun): Promise<void> => {
+  const onRound = (result: Result): void => tell(result, lineOf(result))
+  longest = await runLong(session, wanted, { note, onRound, isStopping: () => isStopping })
+}
 let broken: unknown
-await runAll().catch((error: unknown) => {
+await (options.long ? runOne(options.long) : runAll()).catch((error: unknown) => {
   broken = error
 })
 
-const bad = results.filter((result) => !isGood(result))
+const bad = [...results, ...(longest ? [longest] : [])].filter((result) => !isGood(result))
 if (bad.length > 0 || broken) {
   const kept = await mkdtemp(join(tmpdir(), 'weir-faults-logs-'))
   cpSync(join(stack.dataDir, 'logs'), kept, { recursive: true })
@@ -59,6 +70,7 @@ if (bad.length > 0 || broken) {
 }
 await stack.stop()
 if (broken) throw broken
-if (!options.json) process.stdout.write(`\n${tableOf(results)}\n`)
-note(`${results.length} runs, ${bad.length} of them bad, ${Math.round((Date.now() - began) / 1000)} s`)
+if (options.json && longest) process.stdout.write(`${JSON.stringify(longest)}\n`)
+if (!options.json) process.stdout.write(`\n${longest ? figuresOf(longest) : tableOf(results)}\n`)
+if (!longest) note(`${results.length} runs, ${bad.length} of them bad, ${Math.round((Date.now() - began) / 1000)} s`)
 process.exit(bad.length > 0 ? 1 : 0)

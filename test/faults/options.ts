@@ -1,8 +1,17 @@
 import { Command } from 'commander'
 import { toCount } from '../support/to-count.js'
+import type { LongRun } from './runs/long-run.js'
 import { scenarios } from './runs/scenarios.js'
 
-export type Options = { seeds: number[]; only: string[]; lanes: number; json: boolean; verbose: boolean }
+export type Options = {
+  seeds: number[]
+  only: string[]
+  lanes: number
+  json: boolean
+  verbose: boolean
+  /** The one long run, instead of many short ones. */
+  long?: LongRun
+}
 
 const defaultSeeds = 20
 
@@ -18,7 +27,20 @@ export const readOptions = (argv: readonly string[]): Options => {
     .option('--seed <number>', 'this seed alone: the way to see a failure again', toCount)
     .option('--lanes <number>', 'how many lanes an organisation has, 1 to 4', toCount, 1)
     .option('--only <names...>', `some kinds of run alone: ${[...scenarios.keys()].join(', ')}`)
-    .option('--json', 'one line of JSON for each run on standard output', false)
+    .option(
+      '--kills <count>',
+      'one long run instead, in which any process is killed, one every few seconds, this many times',
+      toCount,
+    )
+    .option('--parts', 'in the long run: kill Kafka, Postgres, ClickHouse and the registry too')
+    .option('--waiting', 'in the long run: records that wait for what never comes')
+    .option('--retries', 'in the long run: refused records that are ordered to be submitted again')
+    .option('--imports', 'in the long run: imports, interrupted and resumed')
+    .option(
+      '--json',
+      'one line of JSON for each run on standard output; of a long one, for each round and for the whole',
+      false,
+    )
     .option('--verbose', 'show what is done, and what the supervisor says, as it happens', false)
     .addHelpText(
       'after',
@@ -28,7 +50,14 @@ Examples:
   npm run faults -- --seeds 2                           the same, with two seeds each
   npm run faults -- --lanes 4 --only chaos kills        organisations with four lanes
   npm run faults -- --only after-postgres-commit kills  two kinds of run
-  npm run faults -- --only chaos --seed 7 --verbose     one run again, and what happens in it`,
+  npm run faults -- --only chaos --seed 7 --verbose     one run again, and what happens in it
+  npm run faults -- --kills 1000 --parts --waiting --retries --imports
+                                                        the long run before a release: an hour and a half on two cores
+
+The long run: three organisations upload every type as JSON, NDJSON and CSV, send interactions, watch live streams, and do what the
+options name. After each 50 kills everything comes back, and all is checked: each acknowledged record is there once, each wait
+has ended, each retry was done once, live streams have given back their places. Then new organisations come. At the end the whole is
+verified once more.`,
     )
   const given = command.parse(argv, { from: 'user' }).opts<{
     seeds: number
@@ -37,11 +66,26 @@ Examples:
     lanes: number
     json: boolean
     verbose: boolean
+    kills?: number
+    parts?: boolean
+    waiting?: boolean
+    retries?: boolean
+    imports?: boolean
   }>()
   const only = (given.only ?? [...scenarios.keys()]).flatMap((names) => names.split(',')).filter(Boolean)
   const unknown = only.find((name) => !scenarios.has(name))
   if (unknown) command.error(`there is no run called ${unknown}; there are ${[...scenarios.keys()].join(', ')}`)
+  const { kills, parts, waiting, retries, imports } = given
+  if (kills === undefined && (parts || waiting || retries || imports))
+    command.error('--parts, --waiting, --retries and --imports belong to the long run: say --kills <count> too')
+  if (kills !== undefined && given.only) command.error('--kills is a run of its own: leave --only out')
   return {
+    ...(kills !== undefined && {
+      long: {
+        ...{ kills, seed: given.seed ?? 1 },
+        ...{ parts: parts ?? false, waiting: waiting ?? false, retries: retries ?? false, imports: imports ?? false },
+      },
+    }),
     seeds: given.seed === undefined ? Array.from({ length: given.seeds }, (_, i) => i + 1) : [given.seed],
     only,
     lanes: given.lanes,

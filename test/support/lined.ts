@@ -12,7 +12,7 @@ export const csvRow = (cells: readonly unknown[], isQuoted: (n: number) => boole
     .join(',')
 
 /** Records as a CSV with every field of their type. */
-export const csvOf = (type: RecordType, records: readonly Record<string, unknown>[]): string => {
+export const csvOf = (type: Pick<RecordType, 'fields'>, records: readonly Record<string, unknown>[]): string => {
   const names = Object.keys(type.fields)
   return [names, ...records.map((record) => names.map((name) => record[name]))]
     .map((row) => `${csvRow(row)}\n`)

@@ -92,7 +92,16 @@ const BACKOFF_MS = [100, 500, 1_000, 2_000, 5_000, 10_000]
 
 export const superviseProcess = (
   definition: ProcessDefinition,
-  { dataDir, report }: { dataDir: string; report: (line: string) => void },
+  {
+    dataDir,
+    report,
+    backoff = BACKOFF_MS,
+  }: {
+    dataDir: string
+    report: (line: string) => void
+    /** Milliseconds before each new start of a process that does not stay up; the last of them from then on. */
+    backoff?: readonly number[]
+  },
 ) => {
   const { name } = definition
   const stopping = new AbortController()
@@ -143,7 +152,7 @@ export const superviseProcess = (
       failures = Date.now() - upSince > HEALTHY_MS ? 0 : failures
       const why = [reason, tryToWrite(join(dataDir, 'run'))].filter(Boolean).join(', ')
       report(`${name} ended (${why}); starting it again`)
-      await pause(BACKOFF_MS[Math.min(failures++, BACKOFF_MS.length - 1)] ?? 0, stopping.signal)
+      await pause(backoff[Math.min(failures++, backoff.length - 1)] ?? 0, stopping.signal)
       if (stopping.signal.aborted) return
       upSince = Date.now()
       try {

@@ -3,6 +3,7 @@ import { checkAnswers } from './check-answers.js'
 import { checkInteractions } from './check-interactions.js'
 import { checkRejections } from './check-rejections.js'
 import { checkRequests } from './check-requests.js'
+import { checkRetries } from './check-retries.js'
 import { checkVerdicts } from './check-verdicts.js'
 import { checkViews } from './check-views.js'
 import { checkWaiting } from './check-waiting.js'
@@ -17,6 +18,7 @@ const checks: Check[] = [
   checkRequests,
   checkInteractions,
   checkWaiting,
+  checkRetries,
 ]
 
 /** Whether what clients were told and what the world has agree, everywhere. */

@@ -5,7 +5,7 @@ import { groupBy } from './writes.js'
 
 /** Every acknowledged interaction is there once, also one that waited; a refused one is among the rejections alone. */
 export const checkInteractions: Check = (ledger, observed) => {
-  const rows = groupBy(observed.views.interactions, ({ user_id }) => String(user_id))
+  const rows = groupBy(observed.views.interactions ?? [], ({ user_id }) => String(user_id))
   const events = groupBy(
     observed.topics.filter(({ topic }) => topic === 'weir.interactions'),
     ({ value }) => String(value.user_id),

@@ -1,12 +1,14 @@
 import type { Check, Finding } from './finding.js'
-import { groupBy, keyOf, writesOf } from './writes.js'
+import { groupBy, inVainCodes, keyOf, type Write, waitName, writesOf } from './writes.js'
 
 /** Every refused record is among the rejections, once, and on their topic, always the same; nothing else is. */
 export const checkRejections: Check = (ledger, observed) => {
-  const refused = new Map(
+  const inVain = new Set(observed.waits.filter(({ state }) => state === 'refused').map(waitName))
+  const refused = new Map<string, Write>(
     writesOf(ledger)
-      .filter(({ codes }) => codes !== undefined)
-      .map((write) => [`${write.batchId} ${write.index}`, write]),
+      .map((write) => [`${write.batchId} ${write.index}`, write] as const)
+      .filter(([name, { codes, waited }]) => codes !== undefined || (waited && inVain.has(name)))
+      .map(([name, write]) => [name, { ...write, codes: write.codes ?? inVainCodes }]),
   )
   // Interactions are checked by their markers.
   const rows = groupBy(

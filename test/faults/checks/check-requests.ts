@@ -1,15 +1,19 @@
 import type { UploadAnswer } from '../../support/system/uploader.js'
 import type { ToldUpload } from '../workload/ledger.js'
 import type { Check, Finding } from './finding.js'
-import { waitName } from './writes.js'
+import { inVainCodes, waitName } from './writes.js'
 
 /** GET /v1/requests/{id} tells what the client was told, and what became of the records that waited. */
 export const checkRequests: Check = ({ uploads }, { requests, waits }) => {
   const states = new Map(waits.map((wait) => [waitName(wait), wait.state]))
-  const fromTold = ({ batchId, status, refused, waited }: ToldUpload['batches'][number]) => {
-    const ends = waited.map((index) => ({ index, state: states.get(waitName({ batch_id: batchId, index })) }))
+  const fromTold = (told: ToldUpload['batches'][number]) => {
+    const { batchId } = told
+    const ends = told.waited.map((index) => ({ index, state: states.get(waitName({ batch_id: batchId, index })) }))
+    const inVain = ends.filter(({ state }) => state === 'refused').map(({ index }) => ({ index, codes: inVainCodes }))
+    const refused = [...told.refused, ...inVain].sort((a, b) => a.index - b.index)
     const isAllAccepted = refused.length === 0 && ends.every(({ state }) => state === 'accepted')
-    return { batchId, status: ends.length > 0 && isAllAccepted ? 200 : status, refused, waiting: 0, waited: ends }
+    const status = isAllAccepted ? 200 : refused.length === told.places.length ? 400 : told.status
+    return { batchId, status: ends.length > 0 ? status : told.status, refused, waiting: 0, waited: ends }
   }
   return uploads.flatMap((upload): Finding[] => {
     const later = requests.get(upload.requestId)

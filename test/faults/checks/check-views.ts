@@ -1,5 +1,5 @@
 import type { Row } from '../observe/observed.js'
-import { idFields, type UploadType, uploadTypes } from '../workload/plan.js'
+import { idFieldOf, uploadTypes } from '../workload/plan.js'
 import type { Check, Finding } from './finding.js'
 import { acceptedOf, groupBy, keyOf, type Write } from './writes.js'
 
@@ -8,7 +8,7 @@ export const checkViews: Check = (ledger, observed) => {
   const accepted = acceptedOf(ledger, observed)
   return uploadTypes.flatMap((type) => {
     const last = new Map(accepted.filter((write) => write.type === type).map((write) => [keyOf(write), write]))
-    const rows = groupBy(observed.views[type], (row) => `${row.org_id}/${row[idFields[type]]}`)
+    const rows = groupBy(observed.views[type] ?? [], (row) => `${row.org_id}/${row[idFieldOf(type)]}`)
     const current = new Map([...last].filter(([, { record }]) => record.is_deleted !== true))
     return [
       ...[...current].flatMap(([key, write]) => compare(type, key, write, rows.get(key) ?? [])),
@@ -22,7 +22,7 @@ export const checkViews: Check = (ledger, observed) => {
   })
 }
 
-const compare = (type: UploadType, key: string, { record }: Write, rows: Row[]): Finding[] => {
+const compare = (type: string, key: string, { record }: Write, rows: Row[]): Finding[] => {
   const [row] = rows
   if (!row) return [{ name: 'lost-from-view', about: `${type} ${key}, ${record.name}, is not in its view` }]
   if (rows.length > 1) return [{ name: 'twice-in-view', about: `${type} ${key} is in its view ${rows.length} times` }]

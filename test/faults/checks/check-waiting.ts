@@ -4,8 +4,8 @@ import type { Check, Finding } from './finding.js'
 import { acceptedOf, groupBy, keyOf, waitName, writesOf } from './writes.js'
 
 /**
- * What waited is accepted once in the end, or a newer record of its id took its place; no record overtakes a newer one of its
- * id; and analysts and other teams are told the same.
+ * What waited is accepted once in the end, or refused where what it waited for never came, or a newer record of its id took its
+ * place; no record overtakes a newer one of its id; and analysts and other teams are told the same.
  */
 export const checkWaiting: Check = (ledger, observed) => {
   const writes = writesOf(ledger)
@@ -24,10 +24,12 @@ export const checkWaiting: Check = (ledger, observed) => {
     ...[...told].flatMap(([name, write]): Finding[] =>
       rows.has(name) ? [] : [{ name: 'lost-waiting', about: `${write.type} ${keyOf(write)}, batch and index ${name}` }],
     ),
-    ...[...rows].flatMap(([name, { type, state }]): Finding[] => {
+    ...[...rows].flatMap(([name, { type, state, is_early }]): Finding[] => {
       const about = `${type}, batch and index ${name}: ${state}`
       if (type !== 'interactions' && !told.has(name)) return [{ name: 'stranger-waiting', about }]
-      const isRight = state === 'accepted' || (state === 'superseded' && isReplaced(name))
+      if (is_early) return [{ name: 'refused-too-early', about }]
+      const end = told.get(name)?.expected === 'expires' ? 'refused' : 'accepted'
+      const isRight = state === end || (state === 'superseded' && isReplaced(name))
       return isRight ? [] : [{ name: 'wrong-end-of-waiting', about }]
     }),
     ...checkReleases(observed),

@@ -24,17 +24,20 @@ const again = (world: World, topic: string, change: Partial<Seen> & { value?: Re
 
 const waitsAt = ({ waits }: World['observed'], n: number, change: object) => Object.assign(waits[n] ?? {}, change)
 
+const orderAt = ({ retries }: World['ledger'], n: number, change: object) =>
+  Object.assign(retries[0]?.orders[n] ?? {}, change)
+
 const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['surprising-answer', ({ ledger }) => ledger.surprises.push('409')],
   ['told-differently', ({ ledger }) => ledger.tellings.get('b1')?.add('{"status":200}')],
   ['wrong-verdict', ({ ledger }) => Object.assign(ledger.uploads[0]?.step.records[0] ?? {}, { expected: 'invalid' })],
   ['wrong-verdict', ({ ledger }) => Object.assign(ledger.interactions[0]?.step ?? {}, { expected: 'invalid' })],
 
-  ['lost-from-view', ({ observed }) => observed.views.shops.pop()],
-  ['twice-in-view', ({ observed }) => observed.views.shops.push({ org_id: 'acme', shop_id: 'a', name: 'new' })],
-  ['stale-in-view', ({ observed }) => Object.assign(observed.views.shops[0] ?? {}, { name: 'old' })],
-  ['deleted-in-view', ({ observed }) => observed.views.shops.push({ org_id: 'acme', shop_id: 'b', name: 'gone' })],
-  ['stranger-in-view', ({ observed }) => observed.views.shops.push({ org_id: 'acme', shop_id: 'c' })],
+  ['lost-from-view', ({ observed }) => observed.views.shops?.pop()],
+  ['twice-in-view', ({ observed }) => observed.views.shops?.push({ org_id: 'acme', shop_id: 'a', name: 'new' })],
+  ['stale-in-view', ({ observed }) => Object.assign(observed.views.shops?.[0] ?? {}, { name: 'old' })],
+  ['deleted-in-view', ({ observed }) => observed.views.shops?.push({ org_id: 'acme', shop_id: 'b', name: 'gone' })],
+  ['stranger-in-view', ({ observed }) => observed.views.shops?.push({ org_id: 'acme', shop_id: 'c' })],
 
   ['lost-from-topic', (world) => without(world, ({ value }) => value.name === 'old' && value.batch_id === 'b1')],
   ['wrong-on-topic', (world) => Object.assign(eventsOn(world, 'weir.accepted.shops')[0]?.value ?? {}, { name: 'x' })],
@@ -43,7 +46,10 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   // The same write with another version.
   ['stranger-on-topic', (world) => again(world, 'weir.accepted.shops', { value: { version: 16_386 } })],
   // A sleeper's event.
-  ['late-event', (world) => world.observed.topics.push({ ...(world.observed.topics[1] as Seen), offset: 1000 })],
+  [
+    'late-event',
+    (world) => world.observed.topics.push({ ...(eventsOn(world, 'weir.accepted.shops')[0] as Seen), offset: 1000 }),
+  ],
   ['clickhouse-disagrees', ({ observed }) => observed.versions.set('shops acme/a', 8192)],
   ['clickhouse-disagrees', ({ observed }) => observed.versions.delete('shops acme/b')],
   ['history-disagrees', ({ observed }) => observed.histories.set('shops acme/a', [16_384])],
@@ -73,17 +79,20 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['request-disagrees', ({ observed }) => observed.requests.set('r4', observed.requests.get('r3') as never)],
   ['rejected-under-another-id', ({ observed }) => Object.assign(observed.rejections[1] ?? {}, { request_id: 'r9' })],
 
-  ['lost-from-view', ({ observed }) => observed.views.interactions.pop()],
-  ['twice-in-view', ({ observed }) => observed.views.interactions.push({ org_id: 'acme', user_id: 'm1' })],
-  ['stranger-in-view', ({ observed }) => observed.views.interactions.push({ org_id: 'acme', user_id: 'm2' })],
+  ['lost-from-view', ({ observed }) => observed.views.interactions?.pop()],
+  ['twice-in-view', ({ observed }) => observed.views.interactions?.push({ org_id: 'acme', user_id: 'm1' })],
+  ['stranger-in-view', ({ observed }) => observed.views.interactions?.push({ org_id: 'acme', user_id: 'm2' })],
   // Of the doubtful one, which is not on the topic.
-  ['stranger-in-view', ({ observed }) => observed.views.interactions.push({ org_id: 'acme', user_id: 'm3' })],
+  ['stranger-in-view', ({ observed }) => observed.views.interactions?.push({ org_id: 'acme', user_id: 'm3' })],
   ['lost-from-topic', (world) => without(world, ({ topic }) => topic === 'weir.interactions')],
   ['stranger-on-topic', (world) => again(world, 'weir.interactions', { value: { user_id: 'm2' } })],
   // The doubtful one was written, and is not shown.
   ['lost-from-view', (world) => again(world, 'weir.interactions', { value: { user_id: 'm3' } })],
   ['differing-events', (world) => again(world, 'weir.interactions', { value: { interaction_id: 'i2' } })],
-  ['told-differently', ({ observed }) => Object.assign(observed.views.interactions[0] ?? {}, { interaction_id: 'i2' })],
+  [
+    'told-differently',
+    ({ observed }) => Object.assign(observed.views.interactions?.[0] ?? {}, { interaction_id: 'i2' }),
+  ],
   ['lost-rejection', ({ observed }) => observed.rejections.pop()],
   ['rejected-twice', ({ observed }) => observed.rejections.push({ ...observed.rejections[1] } as never)],
   [
@@ -103,9 +112,9 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['wrong-end-of-waiting', ({ observed }) => waitsAt(observed, 0, { state: 'waiting' })],
   ['wrong-end-of-waiting', ({ observed }) => waitsAt(observed, 0, { state: 'refused' })],
   // Replaced by nothing.
-  ['wrong-end-of-waiting', ({ ledger }) => ledger.uploads.pop()],
+  ['wrong-end-of-waiting', ({ ledger }) => ledger.uploads.splice(3, 1)],
   ['lost-from-topic', (world) => without(world, ({ value }) => value.offer_id === 'x')],
-  ['lost-from-view', ({ observed }) => observed.views.offers.shift()],
+  ['lost-from-view', ({ observed }) => observed.views.offers?.shift()],
   // Released twice: with a second event, or without one.
   ['stranger-on-topic', (world) => again(world, 'weir.accepted.offers', { value: { version: 32_768 } })],
   ['released-wrongly', ({ observed }) => Object.assign(observed.verdicts[5] ?? {}, { accepted: 2 })],
@@ -115,6 +124,21 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['waiting-disagrees', ({ observed }) => observed.waitingLog.push({ ...observed.waitingLog[0] } as never)],
   ['waiting-disagrees', (world) => without(world, ({ value }) => value.state === 'superseded')],
   ['waiting-disagrees', (world) => again(world, 'weir.waiting', { value: { state: 'waiting', version: 9 } })],
+  // What waited in vain: accepted all the same, not among the rejections, or there for another reason.
+  ['wrong-end-of-waiting', ({ observed }) => waitsAt(observed, 2, { state: 'accepted' })],
+  ['refused-too-early', ({ observed }) => waitsAt(observed, 2, { is_early: true })],
+  ['wrong-end-of-waiting', ({ observed }) => waitsAt(observed, 2, { state: 'superseded' })],
+  ['lost-rejection', ({ observed }) => observed.rejections.splice(2, 1)],
+  ['wrong-rejection', ({ observed }) => Object.assign(observed.rejections[2] ?? {}, { codes: ['bad_format'] })],
+  ['wrong-verdict', ({ ledger }) => ledger.uploads[4]?.batches[0]?.waited.pop()],
+  ['request-disagrees', ({ observed }) => observed.requests.get('r8')?.batches[0]?.data.errors?.pop()],
+  // Submitted by both orders, by none, given up, not done, decided otherwise, or in two requests.
+  ['retried-wrongly', ({ ledger }) => orderAt(ledger, 1, { submitted: 1 })],
+  ['retried-wrongly', ({ ledger }) => orderAt(ledger, 0, { submitted: 0 })],
+  ['retried-wrongly', ({ ledger }) => orderAt(ledger, 0, { given_up: 1 })],
+  ['retried-wrongly', ({ ledger }) => orderAt(ledger, 1, { status: 'running' })],
+  ['retried-wrongly', ({ ledger }) => orderAt(ledger, 0, { accepted: 0, refused: 1 })],
+  ['retried-wrongly', ({ ledger }) => orderAt(ledger, 1, { requests: [{ request_id: 'r12' }] })],
   ['stranger-interaction', ({ ledger }) => ledger.interactions.pop() && ledger.interactions.shift()],
 ]
 

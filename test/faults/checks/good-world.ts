@@ -8,7 +8,8 @@ export type World = { ledger: Ledger; observed: Observed }
 /**
  * A small world in which all is well, for tests to spoil: two shops, one written twice and one deleted, with an
  * invalid one between them; an interaction that was taken, one that was refused, and one that nobody knows about; two offers
- * that waited, of which one was accepted in the end, and one replaced by a newer one.
+ * that waited, of which one was accepted in the end, and one replaced by a newer one; one that waited in vain; and one that was
+ * refused, and accepted when it was submitted again.
  */
 export const goodWorld = (): World => {
   const ledger = createLedger(['acme'])
@@ -51,6 +52,30 @@ export const goodWorld = (): World => {
       batches: [{ batchId: 'b6', batch: 1, status: 200, places: [0], refused: [], waited: [] }],
     },
   )
+  ledger.uploads.push(
+    {
+      org: 'acme',
+      step: { kind: 'upload', type: 'offers', key: 'k8', records: [offer('v', 'expires')] },
+      requestId: 'r8',
+      attempts: 1,
+      batches: [{ batchId: 'b8', batch: 1, status: 207, places: [0], refused: [], waited: [0] }],
+    },
+    {
+      org: 'acme',
+      step: { kind: 'upload', type: 'offers', key: 'k10', records: [offer('w', 'unknown_reference')] },
+      requestId: 'r10',
+      attempts: 1,
+      batches: [{ batchId: 'b10', batch: 1, status: 400, places: [0], refused: [unknownShop], waited: [] }],
+    },
+    {
+      org: 'acme',
+      step: { kind: 'upload', type: 'offers', key: 'k10-retry', records: [offer('w', 'accepted')] },
+      requestId: 'r11',
+      attempts: 1,
+      batches: [{ batchId: 'b11', batch: 1, status: 200, places: [0], refused: [], waited: [] }],
+    },
+  )
+  ledger.retries.push({ org: 'acme', requestId: 'r10', records: 1, expected: 'accepted', orders: [order(1), order(0)] })
   ledger.tellings.set('b1', new Set(['{"status":207}']))
   ledger.interactions.push(
     {
@@ -86,6 +111,17 @@ export const goodWorld = (): World => {
     write('weir.accepted.shops', `acme/${id}`, { org_id: 'acme', batch_id, version, shop_id: id, name, is_deleted })
   const decide = (batch_id: string, accepted: number, refused: { index: number; problems: { code: string }[] }[]) =>
     write('weir.verdicts', batch_id, { org_id: 'acme', batch_id, accepted, refused })
+  const acceptOffer = (offer_id: string, batch_id: string, version: number) =>
+    write('weir.accepted.offers', `acme/${offer_id}`, { org_id: 'acme', batch_id, version, offer_id, name: offer_id })
+  const inVain = [{ index: 0, problems: [{ code: 'unknown_reference' }] }]
+  write('weir.verdicts', 'b8', { org_id: 'acme', batch_id: 'b8', accepted: 0, refused: [], waiting: [{ index: 0 }] })
+  write('weir.waiting', 'acme/v', { org_id: 'acme', batch_id: 'b8', index: 0, state: 'refused', version: 5 })
+  decide('b12', 0, inVain)
+  write('weir.rejected', 'acme/b8', { org_id: 'acme', batch_id: 'b8', index: 0, type: 'offers' })
+  decide('b10', 0, inVain)
+  write('weir.rejected', 'acme/b10', { org_id: 'acme', batch_id: 'b10', index: 0, type: 'offers' })
+  decide('b11', 1, [])
+  acceptOffer('w', 'b11', 57_344)
   const missing = [{ index: 1, problems: [{ code: 'missing_field' }] }]
   decide('b1', 2, missing)
   // Told again, as after a crash.
@@ -100,8 +136,6 @@ export const goodWorld = (): World => {
   decide('b3', 1, [])
   write('weir.interactions', 'acme/i1', { org_id: 'acme', user_id: 'm1', interaction_id: 'i1' })
 
-  const acceptOffer = (offer_id: string, batch_id: string, version: number) =>
-    write('weir.accepted.offers', `acme/${offer_id}`, { org_id: 'acme', batch_id, version, offer_id, name: offer_id })
   const tellWait = (index: number, state: string, version: number) =>
     write('weir.waiting', `acme/${index}`, { org_id: 'acme', batch_id: 'b5', index, state, version })
   const bothWait = [{ index: 0 }, { index: 1 }]
@@ -118,7 +152,8 @@ export const goodWorld = (): World => {
   const waits = [
     { org_id: 'acme', type: 'offers', batch_id: 'b5', index: 0, state: 'accepted', accepted_version: 24_576 },
     { org_id: 'acme', type: 'offers', batch_id: 'b5', index: 1, state: 'superseded', accepted_version: null },
-  ]
+    { org_id: 'acme', type: 'offers', batch_id: 'b8', index: 0, state: 'refused', accepted_version: null },
+  ].map((wait) => ({ ...wait, is_early: false }))
 
   const verdict = { org_id: 'acme', request_id: 'r', type: 'shops', first_index: 0, waiting: null, gone: [] }
   const offers = { ...verdict, type: 'offers', refused: [] }
@@ -137,9 +172,7 @@ export const goodWorld = (): World => {
     observed: {
       views: {
         shops: [{ org_id: 'acme', shop_id: 'a', name: 'new' }],
-        offers: ['x', 'y'].map((id) => ({ org_id: 'acme', offer_id: id, name: id })),
-        branches: [],
-        tags: [],
+        offers: ['x', 'y', 'w'].map((id) => ({ org_id: 'acme', offer_id: id, name: id })),
         interactions: [{ org_id: 'acme', user_id: 'm1', interaction_id: 'i1' }],
       },
       versions: new Map([
@@ -147,12 +180,14 @@ export const goodWorld = (): World => {
         ['shops acme/b', 16_385],
         ['offers acme/x', 24_576],
         ['offers acme/y', 16_384],
+        ['offers acme/w', 57_344],
       ]),
       histories: new Map([
         ['shops acme/a', [8192, 16_384]],
         ['shops acme/b', [8194, 16_385]],
         ['offers acme/x', [24_576]],
         ['offers acme/y', [16_384]],
+        ['offers acme/w', [57_344]],
       ]),
       rejections: [
         {
@@ -173,6 +208,10 @@ export const goodWorld = (): World => {
           codes: ['unknown_reference'],
           record: '{"user_id":"m2"}',
         },
+        ...['b8', 'b10'].map((batch_id) => ({
+          ...{ org_id: 'acme', request_id: 'r', batch_id, index: 0, type: 'offers', record: '{}' },
+          codes: ['unknown_reference'],
+        })),
       ],
       topics,
       verdicts: [
@@ -182,6 +221,10 @@ export const goodWorld = (): World => {
         { ...offers, batch_id: 'b5', accepted: 0, waiting: bothWait, submitted_offset: 1 },
         { ...offers, batch_id: 'b6', accepted: 1, submitted_offset: 2 },
         { ...offers, batch_id: 'b7', request_id: 'b7', accepted: 1, submitted_offset: 3 },
+        { ...offers, batch_id: 'b8', accepted: 0, waiting: [{ index: 0 }], submitted_offset: 4 },
+        { ...offers, batch_id: 'b12', request_id: 'b12', accepted: 0, refused: inVain, submitted_offset: 5 },
+        { ...offers, batch_id: 'b10', accepted: 0, refused: inVain, submitted_offset: 6 },
+        { ...offers, batch_id: 'b11', accepted: 1, submitted_offset: 7 },
       ],
       waits,
       waitingLog: waits.map((wait) => ({ ...wait })),
@@ -190,8 +233,11 @@ export const goodWorld = (): World => {
         ['r2', answer('b2', 200, [])],
         ['r3', answer('b3', 200, [])],
         ['r4', answer('b3', 400, [{ index: 0, id: null, problems: [{ code: 'unknown_reference' }] }])],
-        ['r5', answer('b5', 207, [], waits)],
+        ['r5', answer('b5', 207, [], waits.slice(0, 2))],
         ['r6', answer('b6', 200, [])],
+        ['r8', answer('b8', 400, [{ index: 0, id: null, problems: inVain[0]?.problems ?? [] }], waits.slice(2))],
+        ['r10', answer('b10', 400, [{ index: 0, id: null, problems: [{ code: 'unknown_reference' }] }])],
+        ['r11', answer('b11', 200, [])],
       ]) as unknown as Observed['requests'],
     },
   }
@@ -207,6 +253,13 @@ const offer = (id: string, expected: Planned['expected']): Planned => ({
   id,
   expected,
   record: { offer_id: id, name: id },
+})
+
+const unknownShop = { index: 0, codes: ['unknown_reference'] }
+
+const order = (submitted: number) => ({
+  ...{ request_id: `o${submitted}`, status: 'done', submitted, accepted: submitted, refused: 0, given_up: 0 },
+  requests: submitted > 0 ? [{ request_id: 'r11' }] : [],
 })
 
 const invalid: Planned = { id: 'c', expected: 'invalid', record: { shop_id: 'c' } }

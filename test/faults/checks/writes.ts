@@ -1,11 +1,11 @@
 import type { Observed, ShownWait } from '../observe/observed.js'
 import type { Ledger, ToldBatch } from '../workload/ledger.js'
-import type { Planned, UploadType } from '../workload/plan.js'
+import type { Planned } from '../workload/plan.js'
 
 /** One record of an upload, as its client was told about it. */
 export type Write = Planned & {
   org: string
-  type: UploadType
+  type: string
   batchId: string
   /** Its place in the request, and how far behind the batch's first record that is. */
   index: number
@@ -46,6 +46,9 @@ export const acceptedOf = (ledger: Ledger, { verdicts, waits }: Observed): Accep
     return version === null ? [] : [{ ...write, version }]
   })
 }
+
+/** What waited in vain is refused for the reason that it would have had at once. */
+export const inVainCodes = ['unknown_reference']
 
 /** The name of a record that waits: its batch, and its index in the request. */
 export const waitName = ({ batch_id, index }: Pick<ShownWait, 'batch_id' | 'index'>): string => `${batch_id} ${index}`

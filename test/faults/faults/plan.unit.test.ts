@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createRandom } from '../random.js'
 import { parts, services } from '../stack/definitions.js'
 import { planClient } from '../workload/plan.js'
+import { killMany, planKilling } from './killing.js'
 import { type Fault, planChaos, planKills } from './plan.js'
 
 const seeds = Array.from({ length: 100 }, (_, n) => `seed ${n}`)
@@ -51,6 +52,25 @@ it('kills everything', () => {
     const targets = planKills(createRandom(seed)).map(({ target }) => target)
     expect(targets.sort()).toEqual([...services, ...parts].sort())
   }
+})
+
+it('goes on killing, everything, parts less often and only where they are meant', () => {
+  const kills = take(1000, planKilling(createRandom('7'), true))
+  expect(kills).toEqual(take(1000, planKilling(createRandom('7'), true)))
+  expect(new Set(kills.map(({ target }) => target))).toEqual(new Set([...services, ...parts]))
+  const isPart = ({ target }: { target: string }) => (parts as readonly string[]).includes(target)
+  expect(kills.filter(isPart).length).toBeLessThan(300)
+  expect(take(1000, planKilling(createRandom('7'), false)).some(isPart)).toBe(false)
+  // A thousand within the hour, the checks not counted.
+  expect(kills.reduce((sum, { after }) => sum + after, 0)).toBeLessThan(3_600_000)
+})
+
+it('counts only kills that met somebody', async () => {
+  const met: string[] = []
+  const send = (target: string) => target !== 'sink'
+  const plan = (['sink', 'edge-1', 'sink', 'edge-2', 'edge-1'] as const).map((target) => ({ after: 0, target }))
+  await killMany({ signals: { send } as never, untilMostReady: async () => {} }, plan, 2, (target) => met.push(target))
+  expect(met).toEqual(['edge-1', 'edge-2'])
 })
 
 it('sends a third of its records before what they refer to, which comes before it stops', () => {

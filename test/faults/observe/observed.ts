@@ -1,14 +1,14 @@
 import pg from 'pg'
 import type { UploadAnswer } from '../../support/system/uploader.js'
 import type { Ledger } from '../workload/ledger.js'
-import { idFields, type UploadType, uploadTypes } from '../workload/plan.js'
+import { idFieldOf, uploadTypes } from '../workload/plan.js'
 import { createAnalyst } from './clickhouse.js'
 import type { Seen } from './topics.js'
 
 /** What the world has of a run's organisations, wherever it can be looked up. */
 export type Observed = {
   /** Rows of the analysts' views, by type. */
-  views: Record<UploadType | 'interactions', Row[]>
+  views: Record<string, Row[]>
   /** The version that ClickHouse holds for each key of each type: `type org/id` → version. */
   versions: Map<string, number>
   /** Every version in the history of each key of each type, in order: `type org/id` → versions. */
@@ -46,7 +46,11 @@ export type StoredVerdict = {
   submitted_offset: number
 }
 export type ShownWait = { org_id: string; type: string; batch_id: string; index: number; state: string }
-export type StoredWait = ShownWait & { accepted_version: number | null }
+/** `is_early`: refused before its time was over. */
+export type StoredWait = ShownWait & { accepted_version: number | null; is_early: boolean }
+
+// A long run has thousands of them.
+const lookUpsAtOnce = 16
 
 export const observe = async (deps: {
   ledger: Ledger
@@ -59,28 +63,28 @@ export const observe = async (deps: {
   const list = `(${orgs.map((org) => `'${org}'`).join(', ')})`
   const ofOrgs = `where org_id in ${list}`
 
-  const views = { interactions: await ask<Row>(`select * from weir.interactions ${ofOrgs}`) } as Observed['views']
+  const views: Observed['views'] = { interactions: await ask<Row>(`select * from weir.interactions ${ofOrgs}`) }
   const versions = new Map<string, number>()
   const histories = new Map<string, number[]>()
   for (const type of uploadTypes) {
-    views[type] = await ask<Row>(`select * from weir.${type} ${ofOrgs}`)
+    const table = type.replaceAll('-', '_')
+    const key = `concat(org_id, '/', toString(${idFieldOf(type)})) as key`
+    views[type] = await ask<Row>(`select * from weir.${table} ${ofOrgs}`)
     const held = await ask<{ key: string; version: string }>(
-      `select concat(org_id, '/', toString(${idFields[type]})) as key, version from weir.${type}_current final ${ofOrgs}`,
+      `select ${key}, version from weir.${table}_current final ${ofOrgs}`,
     )
-    for (const { key, version } of held) versions.set(`${type} ${key}`, Number(version))
+    for (const row of held) versions.set(`${type} ${row.key}`, Number(row.version))
     const kept = await ask<{ key: string; versions: string[] }>(
-      `select concat(org_id, '/', toString(${idFields[type]})) as key, arraySort(groupArray(version)) as versions
-       from weir.${type}_history ${ofOrgs} group by key`,
+      `select ${key}, arraySort(groupArray(version)) as versions from weir.${table}_history ${ofOrgs} group by key`,
     )
-    for (const { key, versions: all } of kept) histories.set(`${type} ${key}`, all.map(Number))
+    for (const row of kept) histories.set(`${type} ${row.key}`, row.versions.map(Number))
   }
-  const requests = new Map(
-    await Promise.all(
-      [...uploads, ...interactions].flatMap(({ org, requestId }) =>
-        requestId === null ? [] : deps.lookUp(org, requestId).then((answer) => [requestId, answer] as const),
-      ),
-    ),
-  )
+  const requests: Observed['requests'] = new Map()
+  const asked = [...uploads, ...interactions].filter(({ requestId }) => requestId !== null).values()
+  const lookUpNext = async (): Promise<void> => {
+    for (const { org, requestId } of asked) requests.set(requestId ?? '', await deps.lookUp(org, requestId ?? ''))
+  }
+  await Promise.all(Array.from({ length: lookUpsAtOnce }, lookUpNext))
   return {
     views,
     versions,
@@ -109,7 +113,8 @@ const stored = async (url: string, orgs: string[]): Promise<Pick<Observed, 'verd
       [orgs],
     )
     const waits = await client.query<StoredWait>(
-      `select org_id, type, batch_id, request_index as index, state, accepted_version::float8 as accepted_version
+      `select org_id, type, batch_id, request_index as index, state, accepted_version::float8 as accepted_version,
+         state = 'refused' and changed_at < until as is_early
        from integrity.waiting where org_id = any ($1)`,
       [orgs],
     )

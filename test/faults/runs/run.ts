@@ -4,7 +4,10 @@ import { checkAll } from '../checks/check-all.js'
 import type { Finding } from '../checks/finding.js'
 import { observe } from '../observe/observed.js'
 import { createRandom, type Random } from '../random.js'
+import type { Ledger } from '../workload/ledger.js'
 import { organisationNames } from '../workload/organisation-names.js'
+import type { Plan } from '../workload/plan.js'
+import { expectStreamsFree, startWatchers } from '../workload/watchers.js'
 import { startWorkload, type Workload } from '../workload/workload.js'
 import type { Session } from './session.js'
 
@@ -14,6 +17,10 @@ export type Scenario = {
   disturb: (context: { session: Session; random: Random; workload: Workload }) => Promise<Disturbance>
   /** Before the clients come. */
   prepare?: (context: { session: Session; random: Random }) => Promise<void>
+  /** What the clients of each organisation do, where it is not the usual. */
+  plans?: readonly Plan[]
+  /** Whether there are live streams too. */
+  watches?: boolean
 }
 export type Disturbance = {
   findings: Finding[]
@@ -28,6 +35,12 @@ export type Result = {
   lateEvents: number
   records: number
   interactions: number
+  /** Records that waited, refused records that were submitted again, imports, events seen on live streams. */
+  waits: number
+  retries: number
+  imports: number
+  watched: number
+  orgs: string[]
   seconds: number
 }
 
@@ -56,8 +69,13 @@ export const runScenario = async (
     seed,
     findings,
     lateEvents,
-    records: ledger.uploads.reduce((sum, { step }) => sum + step.records.length, 0),
+    records: recordsIn(ledger),
     interactions: ledger.interactions.length,
+    waits: ledger.uploads.flatMap(({ batches }) => batches).reduce((sum, { waited }) => sum + waited.length, 0),
+    retries: ledger.retries.reduce((sum, { records }) => sum + records, 0),
+    imports: ledger.imports,
+    watched: ledger.watched,
+    orgs: ledger.orgs,
     seconds: (Date.now() - began) / 1000,
   }
 }
@@ -73,8 +91,11 @@ const live = async (session: Session, scenario: Scenario, names: string[], rando
     edgeUrls: stack.edgeUrls,
     lanes: stack.lanes,
     random: random.fork('workload'),
+    ...(scenario.plans && { plans: scenario.plans }),
   })
   const { ledger } = workload
+  const watched = { organisations: orgs, edgeUrls: stack.edgeUrls, ledger, random: random.fork('watchers') }
+  const watchers = scenario.watches ? startWatchers(watched) : undefined
   const findings: Finding[] = []
   const expect = async (name: string, work: Promise<unknown>): Promise<void> => {
     await work.catch((error: Error) => findings.push({ name, about: error.message }))
@@ -91,6 +112,7 @@ const live = async (session: Session, scenario: Scenario, names: string[], rando
   await expect('not-ready', stack.untilReady())
   await expect('clients-stuck', untilSteps(workload, workload.steps() + stepsAfterwards))
   await expect('clients-stuck', within(answeredWithin, workload.stop()))
+  await watchers?.stop()
   await expect('waiting-stuck', session.untilNothingWaits(ledger.orgs))
   await expect('consumer-stuck', session.untilQuiet())
   // A service whose consumer heard nothing for a minute ends to be started afresh, and that minute may be over only now.
@@ -98,6 +120,7 @@ const live = async (session: Session, scenario: Scenario, names: string[], rando
   // What can no longer be looked at is not worth a second complaint.
   if (findings.some(({ name }) => name === 'not-ready')) return { findings, lateEvents: 0, ledger }
 
+  if (watchers) await expect('streams-not-given-back', expectStreamsFree(watched))
   const topics = await session.topics.readOn()
   const observed = await observe({ ledger, addresses: stack.addresses, topics, lookUp: session.lookUp })
   const found = checkAll(ledger, observed)
@@ -107,6 +130,9 @@ const live = async (session: Session, scenario: Scenario, names: string[], rando
   if (!mayOutliveSession) await expect('verify-disagrees', session.verify(began))
   return { findings, lateEvents: late.length, ledger }
 }
+
+export const recordsIn = ({ uploads }: Pick<Ledger, 'uploads'>): number =>
+  uploads.reduce((sum, { step }) => sum + step.records.length, 0)
 
 export const untilSteps = (workload: Workload, wanted: number): Promise<void> =>
   eventually(() => {

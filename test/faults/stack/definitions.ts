@@ -7,9 +7,12 @@ import { registryPart } from '../../../deploy/embedded/servers/registry.js'
 import type { ProcessDefinition } from '../../../deploy/embedded/supervision/supervisor.js'
 import type { StackAddresses } from './addresses.js'
 
-/** Few records in a batch, so that a small request has several; a short timeout, so that a client without a verdict soon tries again. */
+/**
+ * Few records in a batch, so that a small request has several; a short timeout, so that a client without a verdict soon tries again;
+ * waits of a second, so that some end in vain within a run.
+ */
 export const recordsInBatch = 4
-const serviceSettings = { BATCH_RECORDS: String(recordsInBatch), VERDICT_TIMEOUT_MS: '5000' }
+const serviceSettings = { BATCH_RECORDS: String(recordsInBatch), VERDICT_TIMEOUT_MS: '5000', MIN_WAIT_SECONDS: '1' }
 
 export const partDefinitions = async (
   dataDir: string,

@@ -25,7 +25,16 @@ export type FaultStack = Awaited<ReturnType<typeof startStack>>
 const backWithin = 180_000
 
 /** Everything that Weir is, real, supervised as the launcher does it, and with a link before every part. */
-export const startStack = async ({ say, lanes = 1 }: { say: (line: string) => void; lanes?: number }) => {
+export const startStack = async ({
+  say,
+  lanes = 1,
+  backoff,
+}: {
+  say: (line: string) => void
+  lanes?: number
+  /** Milliseconds before a process that ended is started again, where not the launcher's. */
+  backoff?: readonly number[]
+}) => {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-faults-'))
   const addresses = await openAddresses(dataDir)
   const { links, ports } = addresses
@@ -46,7 +55,7 @@ export const startStack = async ({ say, lanes = 1 }: { say: (line: string) => vo
     const supervised = superviseProcess(
       // DATA_DIR marks them as ours, should one be left behind.
       { ...definition, env: { ...definition.env, ...env, DATA_DIR: dataDir } },
-      { dataDir, report },
+      { dataDir, report, ...(backoff && { backoff }) },
     )
     running.set(name, supervised)
     await supervised.start()
@@ -73,6 +82,13 @@ export const startStack = async ({ say, lanes = 1 }: { say: (line: string) => vo
     if (left.length > 0) throw new Error(`processes were left behind: ${left.join('; ')}`)
     await rm(dataDir, { recursive: true, force: true })
   }
+  /** Until no more than this many processes are not ready. */
+  const untilMostReady = (mayBeDown: number): Promise<void> =>
+    eventually(async () => {
+      const states = await Promise.all(Object.values(definitions).map(async (d) => [d.name, await d.isReady()]))
+      const waiting = states.filter(([, isReady]) => !isReady).map(([name]) => name)
+      if (waiting.length > mayBeDown) throw new Error(`not ready: ${waiting.join(', ')}`)
+    }, backWithin)
 
   try {
     await Promise.all(parts.map((name) => start(name)))
@@ -99,12 +115,8 @@ export const startStack = async ({ say, lanes = 1 }: { say: (line: string) => vo
       await start(name, env)
     },
     heal,
-    untilReady: () =>
-      eventually(async () => {
-        const states = await Promise.all(Object.values(definitions).map(async (d) => [d.name, await d.isReady()]))
-        const waiting = states.filter(([, isReady]) => !isReady).map(([name]) => name)
-        if (waiting.length > 0) throw new Error(`not ready: ${waiting.join(', ')}`)
-      }, backWithin),
+    untilReady: () => untilMostReady(0),
+    untilMostReady,
     stop,
   }
 }

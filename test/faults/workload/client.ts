@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { laneOf } from '#platform/kafka/partitions.js'
-import { type Answer, type BatchAnswer, createUploader, type Uploader } from '../../support/system/uploader.js'
+import { type Answer, createUploader, type UploadAnswer, type Uploader } from '../../support/system/uploader.js'
 import type { Random } from '../random.js'
-import { recordsInBatch } from '../stack/definitions.js'
-import type { Ledger, ToldBatch } from './ledger.js'
-import type { InteractionStep, Planned, Step, UploadStep } from './plan.js'
+import { bodyOf, contentTypes, type Format, formatFor } from './formats.js'
+import { createImport } from './import.js'
+import type { Ledger } from './ledger.js'
+import type { InteractionStep, Step, UploadStep } from './plan.js'
+import { createRetry } from './retry.js'
+import { cutOf, isDecided, noteTelling, toTold } from './told.js'
 
 const answerWithin = 12_000
 const firstPause = 50
@@ -26,12 +28,17 @@ export const createClient = (deps: {
   const edges = deps.edgeUrls.map((url) => createUploader(url, deps.apiKey, { answerWithin }))
 
   const upload = async (step: UploadStep): Promise<void> => {
-    const records = step.records.map(({ record }) => record)
+    // The same body each time: its key is the same.
+    const format = formatFor(step, random, formats)
+    const body = bodyOf(format, step)
     const cut = cutOf(step.records, deps.lanes)
     let attempts = 0
-    const { body } = await untilUsable(async (edge) => {
+    const told = await untilUsable(async (edge) => {
       attempts++
-      const answer = await edge.upload(`${step.type}${wishOf(step)}`, records, { 'idempotency-key': step.key })
+      const answer = await edge.send<UploadAnswer>('POST', `/v1/data/${step.type}${wishOf(step)}`, body, {
+        'idempotency-key': step.key,
+        'content-type': contentTypes[format],
+      })
       if (!Array.isArray(answer.body?.batches)) return refuse(answer)
       const batches = answer.body.batches.map((batch) => toTold(batch, cut))
       for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
@@ -40,9 +47,9 @@ export const createClient = (deps: {
     ledger.uploads.push({
       org,
       step,
-      requestId: body.request_id,
+      requestId: told.body.request_id,
       attempts,
-      batches: body.batches.map((batch) => toTold(batch, cut)),
+      batches: told.body.batches.map((batch) => toTold(batch, cut)),
     })
   }
 
@@ -69,7 +76,7 @@ export const createClient = (deps: {
   }
 
   /** Undefined: to be tried again. */
-  const refuse = ({ status, body }: Answer<unknown>): undefined => {
+  const refuse = ({ status, body }: Pick<Answer<unknown>, 'status' | 'body'>): undefined => {
     if (!tryAgain.includes(status)) ledger.surprises.push(`${org} was answered ${status}: ${JSON.stringify(body)}`)
   }
 
@@ -82,36 +89,28 @@ export const createClient = (deps: {
     }
   }
 
-  return { take: (step: Step): Promise<void> => (step.kind === 'upload' ? upload(step) : interact(step)) }
+  const importAll = createImport({ ...deps, refuse })
+  const retry = createRetry({ ...deps, untilUsable, refuse })
+
+  return {
+    take: (step: Step): Promise<void> => {
+      switch (step.kind) {
+        case 'upload':
+          return upload(step)
+        case 'interaction':
+          return interact(step)
+        case 'import':
+          return importAll(step)
+        case 'retry':
+          return retry(step)
+      }
+    },
+  }
 }
+
+const formats: readonly Format[] = ['json', 'ndjson', 'csv']
 
 const outcomes: Record<number, 'accepted' | 'waits'> = { 201: 'accepted', 202: 'waits' }
 
-const wishOf = ({ waits }: Step): string => (waits ? '?missing_references=wait&wait_for=1h' : '')
-
-/** Where the records of each batch are in the request: one lane's after the other's, a few to a batch. */
-const cutOf = (records: readonly Planned[], lanes: number): number[][] => {
-  const batches: number[][] = []
-  for (let lane = 0; lane < lanes; lane++) {
-    const places = records.flatMap(({ id }, place) => (laneOf(id, lanes) === lane ? [place] : []))
-    for (let n = 0; n < places.length; n += recordsInBatch) batches.push(places.slice(n, n + recordsInBatch))
-  }
-  return batches
-}
-
-const toTold = ({ batch, status, data }: BatchAnswer, cut: readonly number[][]): ToldBatch => ({
-  batchId: data.batch_id,
-  batch,
-  status,
-  places: cut[batch - 1] ?? [],
-  refused: (data.errors ?? []).map(({ index, problems }) => ({ index, codes: problems.map(({ code }) => code) })),
-  // Told later, some of them wait no more.
-  waited: [...(data.waiting ?? []), ...(data.waited ?? [])].map(({ index }) => index).sort((a, b) => a - b),
-})
-
-const isDecided = ({ status }: ToldBatch): boolean => [200, 207, 400].includes(status)
-
-const noteTelling = ({ tellings }: Ledger, { batchId, status, refused, waited }: ToldBatch): void => {
-  const told = tellings.get(batchId) ?? new Set()
-  tellings.set(batchId, told.add(JSON.stringify({ status, refused, waited })))
-}
+const wishOf = ({ waits }: UploadStep | InteractionStep): string =>
+  waits === undefined ? '' : `?missing_references=wait&wait_for=${waits}`

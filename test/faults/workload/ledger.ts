@@ -1,4 +1,4 @@
-import type { InteractionStep, UploadStep } from './plan.js'
+import type { Expected, InteractionStep, UploadStep } from './plan.js'
 
 /** What clients were told, and what they may hold Weir to. */
 export type Ledger = {
@@ -6,6 +6,11 @@ export type Ledger = {
   /** In the order in which each client was told; a client's ids are its own. */
   uploads: ToldUpload[]
   interactions: ToldInteraction[]
+  retries: ToldRetry[]
+  /** How many imports were told to be complete; each of their chunks is among the uploads. */
+  imports: number
+  /** How many events were seen on live streams. */
+  watched: number
   /** Every time that a batch's outcome was told, by batch id: the same each time, if all is well. */
   tellings: Map<string, Set<string>>
   /** Answers that no client should ever get. */
@@ -44,10 +49,32 @@ export type ToldInteraction = {
   interactionId: string | null
 }
 
+/** Refused records that were ordered to be submitted again, by several orders at once, and what became of these. */
+export type ToldRetry = {
+  org: string
+  /** Of the upload that they were refused in. */
+  requestId: string
+  records: number
+  expected: Expected
+  orders: RetryOrder[]
+}
+export type RetryOrder = {
+  request_id: string
+  status: string
+  submitted: number
+  accepted: number
+  refused: number
+  given_up: number
+  requests: { request_id: string }[]
+}
+
 export const createLedger = (orgs: string[]): Ledger => ({
   orgs,
   uploads: [],
   interactions: [],
+  retries: [],
+  imports: 0,
+  watched: 0,
   tellings: new Map(),
   surprises: [],
 })

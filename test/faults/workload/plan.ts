@@ -1,17 +1,18 @@
+import { catalogue } from '#schemas/catalogue.js'
 import type { Random } from '../random.js'
 
 /** A record to be sent, and what a careful reader of the rules expects to become of it. */
 export type Planned = { id: string; expected: Expected; record: Record<string, unknown> }
-/** `waits`: until what it refers to comes in a later step. */
-export type Expected = 'accepted' | 'invalid' | 'unknown_reference' | 'waits'
+/** `waits`: until what it refers to comes in a later step. `expires`: what it waits for never comes. */
+export type Expected = 'accepted' | 'invalid' | 'unknown_reference' | 'waits' | 'expires'
 
 type Waits = {
-  /** Sent with the wish that what refers to something missing waits for it. */
-  waits?: true
+  /** Sent with the wish that what refers to something missing waits for it, this long. */
+  waits?: string
   /** What this step's records wait for comes in a later one: whoever stops goes on until then. */
   owes?: true
 }
-export type UploadStep = Waits & { kind: 'upload'; type: UploadType; key: string; records: Planned[] }
+export type UploadStep = Waits & { kind: 'upload'; type: string; key: string; records: Planned[] }
 export type InteractionStep = Waits & {
   kind: 'interaction'
   /** Carried by the interaction as its user_id: no other has it. */
@@ -20,13 +21,21 @@ export type InteractionStep = Waits & {
   expected: Expected
   body: Record<string, unknown>
 }
-export type Step = UploadStep | InteractionStep
-export type UploadType = (typeof uploadTypes)[number]
+/** As many records as there are, sent as one body, and sent again after each interruption. */
+export type ImportStep = { owes?: true; kind: 'import'; type: string; key: string; records: Planned[] }
+/** The refused records of an upload of this client are submitted again, by two orders at the same time. */
+export type RetryStep = { owes?: true; kind: 'retry'; key: string; of: string; expected: Expected }
+export type Step = UploadStep | InteractionStep | ImportStep | RetryStep
+/** What a client does, as long as it is asked. `lanes`: how many its organisation has. */
+export type Plan = (name: string, random: Random, lanes: number) => Generator<Step>
 
-export const uploadTypes = ['shops', 'offers', 'branches', 'tags'] as const
-export const idFields = { shops: 'shop_id', offers: 'offer_id', branches: 'branch_id', tags: 'tag_id' } as const
+export const uploadTypes = [...catalogue.uploads.keys()]
+export const idFieldOf = (type: string): string => catalogue.uploads.get(type)?.id ?? ''
 
-const refersToShops: readonly UploadType[] = ['offers', 'branches']
+const ownTypes = ['shops', 'offers', 'branches', 'tags'] as const
+type OwnType = (typeof ownTypes)[number]
+const refersToShops: readonly OwnType[] = ['offers', 'branches']
+const longEnough = '1h'
 const mostRecords = 10
 // With it a third of all records wait.
 const shareOfChildrenFirst = 0.45
@@ -38,14 +47,14 @@ const shareOfChildrenFirst = 0.45
  */
 export function* planClient(name: string, random: Random): Generator<Step> {
   const idsOf = (count: number) => Array.from({ length: count }, random.uuid)
-  const ids: Record<UploadType, string[]> = { shops: idsOf(4), offers: idsOf(12), branches: idsOf(12), tags: idsOf(4) }
+  const ids: Record<OwnType, string[]> = { shops: idsOf(4), offers: idsOf(12), branches: idsOf(12), tags: idsOf(4) }
 
-  const plan = (type: UploadType, id: string, revision: number, coming: readonly string[]): Planned => {
+  const plan = (type: OwnType, id: string, revision: number, coming: readonly string[]): Planned => {
     const waits = coming.length > 0 && random.chance(0.85)
     const isUnknown = coming.length === 0 && refersToShops.includes(type) && random.chance(0.12)
     const isInvalid = !isUnknown && random.chance(0.08)
     const record = {
-      [idFields[type]]: id,
+      [idFieldOf(type)]: id,
       name: `${name} revision ${revision}`,
       ...(type !== 'tags' && { region: random.pick(['GB', 'DE', 'FR']) }),
       ...(refersToShops.includes(type) && {
@@ -59,12 +68,12 @@ export function* planClient(name: string, random: Random): Generator<Step> {
     return { id, expected: waits ? 'waits' : isUnknown ? 'unknown_reference' : 'accepted', record }
   }
   let revision = -1
-  const upload = (type: UploadType, chosen: string[], coming: readonly string[] = []): UploadStep => {
+  const upload = (type: OwnType, chosen: string[], coming: readonly string[] = []): UploadStep => {
     revision++
     const records = chosen.map((id) => plan(type, id, revision, coming))
     return { kind: 'upload', type, key: `${name}-${revision}`, records }
   }
-  const uploadSome = (type: UploadType, coming: readonly string[] = []): UploadStep =>
+  const uploadSome = (type: OwnType, coming: readonly string[] = []): UploadStep =>
     upload(type, random.some(ids[type], random.int(coming.length > 0 ? 4 : 1, mostRecords)), coming)
   const uploadShops = (chosen: string[]): UploadStep => ({
     ...upload('shops', []),
@@ -74,12 +83,12 @@ export function* planClient(name: string, random: Random): Generator<Step> {
   function* childrenFirst(): Generator<Step> {
     const coming = idsOf(random.int(1, 3))
     const type = random.pick(refersToShops)
-    yield { ...uploadSome(type, coming), waits: true, owes: true }
+    yield { ...uploadSome(type, coming), waits: longEnough, owes: true }
     if (random.chance(0.3)) {
       const early = interaction(name, ++revision, coming, random)
       // Without the wish where it is invalid, or what it refers to never comes: then it would wait for ever.
       yield early.expected === 'accepted'
-        ? { ...early, expected: 'waits', waits: true, owes: true }
+        ? { ...early, expected: 'waits', waits: longEnough, owes: true }
         : { ...early, owes: true }
     }
     if (random.chance(0.3)) yield { ...uploadSome(type), owes: true }
@@ -90,7 +99,7 @@ export function* planClient(name: string, random: Random): Generator<Step> {
   while (true) {
     if (random.chance(0.4)) yield interaction(name, ++revision, ids.shops, random)
     else if (random.chance(shareOfChildrenFirst)) yield* childrenFirst()
-    else yield uploadSome(random.pick(uploadTypes))
+    else yield uploadSome(random.pick(ownTypes))
   }
 }
 
@@ -100,7 +109,7 @@ const shopOf = (name: string, id: string): Planned => ({
   record: { shop_id: id, name: `${name} revision 0`, region: 'GB' },
 })
 
-const spoilings: ((record: Record<string, unknown>) => Record<string, unknown>)[] = [
+export const spoilings: ((record: Record<string, unknown>) => Record<string, unknown>)[] = [
   ({ name: _, ...record }) => record,
   (record) => ({ ...record, nmae: 'a field that does not exist' }),
   (record) => ({ ...record, is_deleted: 'no' }),

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Random } from '../random.js'
 import { createClient } from './client.js'
 import { createLedger, type Ledger } from './ledger.js'
-import { planClient } from './plan.js'
+import { type Plan, planClient } from './plan.js'
 
 export type Organisation = { org: string; apiKey: string }
 export type Workload = {
@@ -13,25 +13,26 @@ export type Workload = {
   stop: () => Promise<void>
 }
 
-const clientsOfEach = 2
+const usualPlans: readonly Plan[] = [planClient, planClient]
 const longestThought = 60
 
-/** Several organisations with two clients each, all at once, each going its own seeded way. */
+/** Several organisations with a client for each plan, all at once, each going its own seeded way. */
 export const startWorkload = (deps: {
   organisations: readonly Organisation[]
   edgeUrls: readonly string[]
   lanes: number
   random: Random
+  plans?: readonly Plan[]
 }): Workload => {
   const ledger = createLedger(deps.organisations.map(({ org }) => org))
   const counts: number[] = []
   let isStopped = false
 
-  const live = async ({ org, apiKey }: Organisation, n: number): Promise<void> => {
+  const live = async ({ org, apiKey }: Organisation, plan: Plan, n: number): Promise<void> => {
     const random = deps.random.fork(`${org}-${n}`)
     const client = createClient({ ...deps, org, apiKey, random: random.fork('choices'), ledger })
     const place = counts.push(0) - 1
-    for (const step of planClient(`${org}-${n}`, random.fork('plan'))) {
+    for (const step of plan(`${org}-${n}`, random.fork('plan'), deps.lanes)) {
       await client.take(step)
       counts[place] = (counts[place] ?? 0) + 1
       if (isStopped && !step.owes) return
@@ -39,7 +40,7 @@ export const startWorkload = (deps: {
     }
   }
   const lives = deps.organisations.flatMap((organisation) =>
-    Array.from({ length: clientsOfEach }, (_, n) => live(organisation, n)),
+    (deps.plans ?? usualPlans).map((plan, n) => live(organisation, plan, n)),
   )
   return {
     ledger,

@@ -1,0 +1,128 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { catalogue } from '#schemas/catalogue.js'
+import type { Answer } from '../../support/system/uploader.js'
+import type { Random } from '../random.js'
+import { bodyOf, contentTypes, formatFor } from './formats.js'
+import type { Ledger, ToldBatch } from './ledger.js'
+import type { ImportStep, Planned } from './plan.js'
+import { cutOf, isDecided, noteTelling } from './told.js'
+
+type Line = {
+  batch: number
+  status: number
+  request_id: string
+  batch_id: string
+  /** By place in the import. */
+  refused: { index: number; problems: { code: string }[] }[]
+}
+type Summary = { summary: { complete: boolean; message: string } }
+
+const longestAttempt = 60_000
+const pieces = 8
+const firstPause = 50
+const longestPause = 1_000
+
+/** Sends an import until it is told to be complete: the same body with the same key, after each interruption, also of its own. */
+export const createImport = (deps: {
+  org: string
+  apiKey: string
+  edgeUrls: readonly string[]
+  lanes: number
+  random: Random
+  ledger: Ledger
+  refuse: (answer: Pick<Answer<unknown>, 'status' | 'body'>) => undefined
+}) => {
+  const { org, random, ledger } = deps
+
+  /** The lines that came, all of them or up to an interruption. */
+  const attempt = async (step: ImportStep, format: keyof typeof contentTypes, body: Buffer): Promise<string[]> => {
+    let text = ''
+    const givesUp = random.chance(0.2)
+    const signal = AbortSignal.timeout(givesUp ? random.int(50, 1_500) : longestAttempt)
+    try {
+      const answer = await fetch(`${random.pick(deps.edgeUrls)}/v1/imports/${step.type}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${deps.apiKey}`,
+          'content-type': contentTypes[format],
+          'idempotency-key': step.key,
+        },
+        body: slowly(body, random) as unknown as ReadableStream,
+        duplex: 'half',
+        signal,
+      } as RequestInit)
+      const decoder = new TextDecoder()
+      for await (const piece of answer.body ?? []) text += decoder.decode(piece, { stream: true })
+      if (answer.status !== 200) deps.refuse({ status: answer.status, body: text })
+      return answer.status === 200 ? text.split('\n').slice(0, -1) : []
+    } catch {
+      // Cut off, by a fault or by ourselves: whole lines count.
+      return text.split('\n').slice(0, -1)
+    }
+  }
+
+  return async (step: ImportStep): Promise<void> => {
+    // Not a JSON array: an import is lines.
+    const format = formatFor(step, random, ['ndjson', 'csv'])
+    const body = Buffer.from(bodyOf(format, step))
+    const limit = catalogue.uploads.get(step.type)?.limit ?? 1
+    for (let attempts = 1, pause = firstPause; ; attempts++, pause = Math.min(pause * 2, longestPause)) {
+      const lines = (await attempt(step, format, body)).map((line) => JSON.parse(line) as Line | Summary)
+      const told = toldChunks(
+        lines.flatMap((line) => ('summary' in line ? [] : [line])),
+        step.records,
+        { limit, lanes: deps.lanes },
+      )
+      for (const { batches } of told) for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
+      const end = lines.find((line) => 'summary' in line)
+      if (end?.summary.message.includes('another body')) ledger.surprises.push(`${org}: ${end.summary.message}`)
+      if (end?.summary.complete) {
+        for (const { requestId, records, batches } of told)
+          ledger.uploads.push({
+            org,
+            step: { kind: 'upload', type: step.type, key: step.key, records },
+            requestId,
+            attempts,
+            batches,
+          })
+        ledger.imports++
+        return
+      }
+      await wait(pause)
+    }
+  }
+}
+
+/** What was told of each chunk of an import, as of an upload: each chunk is a request of its own. */
+export const toldChunks = (
+  lines: readonly Line[],
+  records: readonly Planned[],
+  { limit, lanes }: { limit: number; lanes: number },
+): { requestId: string; records: Planned[]; batches: ToldBatch[] }[] =>
+  [...new Set(lines.map(({ request_id }) => request_id))].map((requestId, n) => {
+    const first = n * limit
+    const own = records.slice(first, first + limit)
+    const cut = cutOf(own, lanes)
+    const batches = lines
+      .filter(({ request_id }) => request_id === requestId)
+      .map(({ batch_id, status, refused }, i) => ({
+        batchId: batch_id,
+        batch: i + 1,
+        status,
+        places: cut[i] ?? [],
+        refused: refused.map(({ index, problems }) => ({
+          index: index - first,
+          codes: problems.map(({ code }) => code),
+        })),
+        waited: [],
+      }))
+    return { requestId, records: own, batches }
+  })
+
+async function* slowly(body: Buffer, random: Random): AsyncGenerator<Buffer> {
+  const size = Math.ceil(body.length / pieces)
+  for (let at = 0; at < body.length; at += size) {
+    yield body.subarray(at, at + size)
+    await wait(random.int(0, 100))
+  }
+}
