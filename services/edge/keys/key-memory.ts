@@ -16,7 +16,7 @@ export type KeyChanges = { onMessage: (keyId: string) => void; onUp: () => void;
 
 /**
  * A key, with the moment of its end by the clock of this memory. Without its hash: Node cuts small buffers out of blocks of 8 KiB, and
- * each hash that is kept would hold a block.
+ * each hash that is kept may hold a block.
  */
 export type KnownKey = Omit<StoredKey, 'hash' | 'expiresIn'> & { endsAt: number }
 
