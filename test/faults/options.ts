@@ -52,7 +52,7 @@ Examples:
   npm run faults -- --only after-postgres-commit kills  two kinds of run
   npm run faults -- --only chaos --seed 7 --verbose     one run again, and what happens in it
   npm run faults -- --kills 1000 --parts --waiting --retries --imports
-                                                        the long run before a release: an hour and a half on two cores
+                                                        the long run before a release: some hours, by the speed of the machine
 
 The long run: three organisations upload every type as JSON, NDJSON and CSV, send interactions, watch live streams, and do what the
 options name. After each 50 kills everything comes back, and all is checked: each acknowledged record is there once, each wait
