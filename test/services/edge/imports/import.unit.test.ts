@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
 import { readConfig } from '#platform/process/config.js'
@@ -245,6 +246,16 @@ describe('on a connection', () => {
     request.end(ndjsonOf(shops(100)))
     await eventually(() => expect(answer.isOver).toBe(true))
     expect(linesOf(answer.text).at(-1).summary).toMatchObject({ accepted: 5600, complete: true })
+  })
+
+  it('is answered once: nothing is said of a second answer', async () => {
+    const said: string[] = []
+    const { begin } = await listen({ log: pino({ level: 'warn' }, { write: (line: string) => void said.push(line) }) })
+    const { request, answer } = begin()
+    request.end(ndjsonOf(shops(2)))
+    await eventually(() => expect(answer.isOver).toBe(true))
+    await sleep(50)
+    expect(said).toEqual([])
   })
 
   it('that is cut off keeps whole chunks, and leaves the rest to the next attempt', async () => {
