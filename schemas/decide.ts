@@ -20,6 +20,11 @@ export type World = {
 
 /** A number of records, and of the bytes that they take while they wait. */
 export type Room = { records: number; bytes: number }
+export const noRoom: Room = { records: 0, bytes: 0 }
+export const roomAfter = (room: Room, taken: Room): Room => ({
+  records: room.records - taken.records,
+  bytes: room.bytes - taken.bytes,
+})
 
 /** A record that waits, as far as decisions depend on it: `batchId` and `place` say where it was first submitted. */
 export type StillWaiting = {

@@ -9,6 +9,13 @@ export const readCursor = (text: string, count: number): unknown[] => {
   return Array.isArray(parts) && parts.length === count && writeCursor(parts) === text ? parts : []
 }
 
+/** Of one more than a page shows, those that it shows; and the cursor of the next page, null where there is none. */
+export const pageOf = <One>(found: readonly One[], limit: number, cursorAfter: (last: One) => string) => {
+  const shown = found.slice(0, limit)
+  const last = found.length > limit ? shown.at(-1) : undefined
+  return { shown, next_cursor: last ? cursorAfter(last) : null }
+}
+
 /** A moment in a cursor. */
 export const isTime = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Math.abs(Number(value)) <= 4e12

@@ -3,7 +3,7 @@ import type { Span, Submitted } from '#ledger/fence.js'
 import type { DecidedRequest, Keyed, TakenInteraction } from '#ledger/keyed-interactions.js'
 import type { StoredVerdict } from '#ledger/verdicts.js'
 import type { HeldWait, WaitChanges, WhoWaits } from '#ledger/waiting/waits.js'
-import { createDecide, type Decision, type Room } from '#schemas/decide.js'
+import { createDecide, type Decision, noRoom, type Room, roomAfter } from '#schemas/decide.js'
 import { newlyAccepted } from '#schemas/derive/decided-events.js'
 import { entityKey } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
@@ -80,12 +80,6 @@ export const decideFetch = (at: Span, fresh: readonly Submitted[], world: Known,
   }
   return taken
 }
-
-const noRoom: Room = { records: 0, bytes: 0 }
-const roomAfter = (room: Room, begun: Room): Room => ({
-  records: room.records - begun.records,
-  bytes: room.bytes - begun.bytes,
-})
 
 /** Where the verdicts on keyed interactions are, without repeats: the verdict that took an interaction says what became of it. */
 export const decidedRequestsOf = (

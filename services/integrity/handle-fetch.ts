@@ -4,7 +4,6 @@ import type { Fetch, Received } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { SetAside, Unreadable } from '#platform/kafka/set-aside.js'
 import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
-import { timeOf } from '#platform/postgres/rows.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { createPauses } from '#platform/process/pauses.js'
 import { NewerSchema, Undecodable } from '#platform/registry.js'
@@ -77,9 +76,7 @@ export const createFetchHandler = (deps: {
       keep: ({ batch }: Scanned) => tools.keep(batch),
     }
     const { outcomes, entities, forgotten, waits, arrived } = await inTransaction(deps.pool, async (connection) => {
-      // Whether a wait is over must not depend on which host decides.
-      const now = await timeOf(connection)
-      const taken = await takeDecisions(connection, deps.index, at, submitted, now, waitTools)
+      const taken = await takeDecisions(connection, deps.index, at, submitted, undefined, waitTools)
       deps.failAt('before-postgres-commit')
       return taken
     }).catch(async (error: unknown) => {

@@ -12,7 +12,8 @@ import {
 } from '#ledger/verdicts.js'
 import * as waits from '#ledger/waiting/waits.js'
 import type { Connection } from '#platform/postgres/postgres.js'
-import type { Room } from '#schemas/decide.js'
+import { timeOf } from '#platform/postgres/rows.js'
+import { noRoom, type Room } from '#schemas/decide.js'
 import { recordsIn } from '#schemas/events.js'
 import { mayBeKeyed } from '#schemas/uuid.js'
 import { versionOf } from '#schemas/version.js'
@@ -37,7 +38,6 @@ export type WaitTools<One extends fence.Submitted> = {
   keep: (one: One) => (place: number) => Buffer
 }
 
-const noRoom: Room = { records: 0, bytes: 0 }
 // Where nothing is said about waiting, nothing waits.
 const nothingWaits: WaitTools<fence.Submitted> = {
   room: { of: async () => noRoom },
@@ -46,16 +46,20 @@ const nothingWaits: WaitTools<fence.Submitted> = {
   },
 }
 
-/** Everything that one fetch of a partition reads and changes in Postgres. The caller's commit is the decision. */
+/**
+ * Everything that one fetch of a partition reads and changes in Postgres. The caller's commit is the decision. It is decided at the `given`
+ * time, or else by Postgres's clock: whether a wait is over must not depend on which host decides.
+ */
 export const takeDecisions = async <One extends fence.Submitted>(
   connection: Connection,
   index: EntityIndex,
   at: fence.Span,
   submitted: readonly One[],
-  now: number,
+  given: number | undefined,
   waitTools: WaitTools<One> = nothingWaits,
 ): Promise<Decisions<One>> => {
   const cursor = await lockCursor(connection, at)
+  const now = given ?? cursor?.lockedAt ?? (await timeOf(connection))
   const verdicts = await findVerdicts(
     connection,
     [...submitted, ...(at.before ? [at.before] : [])].map(({ batch }) => batch.batch_id),

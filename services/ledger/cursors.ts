@@ -1,18 +1,25 @@
 import type { TopicPartition } from '#platform/kafka/partitions.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
-import { changedBy, type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
+import { changedBy, type Database, firstRow, rowsOf, timeNow } from '#platform/postgres/rows.js'
 import type { AcceptedLoss, LockedCursor } from './fence.js'
 
 // integrity.cursors: up to where each partition of the submitted log is decided. Locking a row is the fence: see fence.ts.
 // integrity.accepted_losses: what lies below a cursor, was lost by Kafka, and is no longer missed.
 
-/** Holds the partition's cursor until the transaction ends; undefined where nothing of the partition was ever decided. */
-export const lockCursor = async (connection: Connection, at: TopicPartition): Promise<LockedCursor | undefined> => {
-  const found = await firstRow<Omit<LockedCursor, 'prunedBefore'> & { prunedBefore: Date | null }>(connection, {
+/**
+ * Holds the partition's cursor until the transaction ends, and tells the time; undefined where nothing of the partition was ever
+ * decided.
+ */
+export const lockCursor = async (
+  connection: Connection,
+  at: TopicPartition,
+): Promise<(LockedCursor & { lockedAt: number }) | undefined> => {
+  type Row = Omit<LockedCursor, 'prunedBefore'> & { prunedBefore: Date | null; lockedAt: number }
+  const found = await firstRow<Row>(connection, {
     name: 'lock-cursor',
     text: `
       select next_offset as next, pruned_before as "prunedBefore", pruned_until as "prunedUntil",
-        overtaken_until as "overtakenUntil"
+        overtaken_until as "overtakenUntil", ${timeNow} as "lockedAt"
       from integrity.cursors
       where topic = $1 and partition = $2
       for update`,

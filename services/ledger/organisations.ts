@@ -18,7 +18,7 @@ export const hasOrg = async (db: Pool, org: string): Promise<boolean> => {
 
 export type Organisation = OrgLimits & { org: string; created_at: Date; active_keys: number }
 
-/** Which part of a list is asked for: at most so many, after this one. All of it where nothing is said. */
+/** Which part of a list is asked for: at most `most` rows, behind the one with the id `after`. Without either, all of it. */
 export type ListPart = { after?: string | undefined; most?: number | undefined }
 
 /** The organisations in the order of their ids; with a prefix, only those whose ids begin so. */

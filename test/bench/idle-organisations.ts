@@ -49,7 +49,7 @@ const looks = await withSystem({ say, onStarted: () => {} }, async (bench) => {
 })
 process.stdout.write(`${JSON.stringify({ organisations: { few, many }, ...looks }, null, 2)}\n`)
 
-/** So many requests of a few shops each, from these keys by turns; gives the milliseconds that each took. */
+/** Sends `requests` requests of a few shops each, with these keys by turns; resolves to the milliseconds that each took. */
 async function send(url: string, keys: readonly string[], requests: number, connections = atOnce): Promise<number[]> {
   const took: number[] = []
   let sent = 0

@@ -4,7 +4,7 @@ import { createTurnstile } from '#platform/process/turnstile.js'
 import { toClickHouseError } from './errors.js'
 import { removeBrokenParts, watchRefusedWrites } from './full-disk.js'
 import type { QueryRequest } from './request.js'
-import { literal } from './statement-split.js'
+import { identifier, literal } from './statement-split.js'
 
 export type Engine = ReturnType<typeof openEngine>
 
@@ -75,5 +75,3 @@ const LIKE_A_SERVER: [string, string][] = [
   ['implicit_select', '0'],
   ['allow_introspection_functions', '0'],
 ]
-
-const identifier = (name: string) => (/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replace(/[\\`]/g, '\\$&')}\``)

@@ -3,7 +3,7 @@
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Session } from 'chdb'
-import { literal } from './statement-split.js'
+import { identifier, literal } from './statement-split.js'
 
 // Enough for the files that an engine writes while it starts.
 const leastFree = 16 * 1024 * 1024
@@ -22,7 +22,7 @@ export const untilRoom = async (path: string, onFull: (freeBytes: number) => voi
 
 /**
  * Removes parts that an engine left out at an earlier start because they were broken, a week after that. Their rows are elsewhere: an
- * insert that wrote a broken part was never answered, and a merged part has its sources. What somebody detached by hand stays.
+ * insert that wrote a broken part was never answered, and a merged part has its sources. Parts that were detached by a statement stay.
  */
 export const removeBrokenParts = (root: Session): number => {
   const found = root.query(
@@ -34,13 +34,11 @@ export const removeBrokenParts = (root: Session): number => {
   for (const part of parts) {
     const [database, table, name] = JSON.parse(part) as [string, string, string]
     root.query(
-      `ALTER TABLE ${quoted(database)}.${quoted(table)} DROP DETACHED PART ${literal(name)} SETTINGS allow_drop_detached = 1`,
+      `ALTER TABLE ${identifier(database)}.${identifier(table)} DROP DETACHED PART ${literal(name)} SETTINGS allow_drop_detached = 1`,
     )
   }
   return parts.length
 }
-
-const quoted = (name: string): string => `\`${name.replace(/[\\`]/g, '\\$&')}\``
 
 // For what the engine writes by itself: it merges parts.
 const lookEvery = 1_000

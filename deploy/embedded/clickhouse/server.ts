@@ -13,7 +13,7 @@ type Dependencies = {
   run: ReturnType<typeof createRunner>
   version: string
   passwords: Passwords
-  /** The name or address that it was told to listen on. */
+  /** The name or address that it listens on. */
   host: string
   log: Logger
 }

@@ -135,6 +135,10 @@ const pathLiteral = (path: string): string => literal(Buffer.from(path, 'utf8').
 /** A text as a literal of ClickHouse's SQL. */
 export const literal = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
+/** A name as an identifier of ClickHouse's SQL. */
+export const identifier = (name: string): string =>
+  /^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replace(/[\\`]/g, '\\$&')}\``
+
 /** One significant piece of a statement; `depth` counts the brackets around it. */
 export type Token = { kind: 'word' | 'quoted' | 'other'; text: string; start: number; end: number; depth: number }
 

@@ -4,7 +4,8 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { Layout } from '#schemas/derive/topics.js'
 
-type Placed = Pick<OutgoingBatch, 'org_id' | 'batch_id' | 'lane'>
+/** What says where a batch goes. */
+export type Placed = Pick<OutgoingBatch, 'org_id' | 'batch_id' | 'lane'>
 
 /** The partitions of the submitted topics. Each is decided by itself: one may stand still while all others go on. */
 export type Places = {

@@ -134,8 +134,8 @@ export const createGather = (deps: {
     const lane = laneFor(interaction)
     // One with a key has its place, and cannot be led around it.
     const { keyedRequestId } = interaction
-    const isHeldBack = lane !== undefined && deps.lag.isBehind(deps.type, { org_id: orgId, batch_id: '', lane })
-    if (isHeldBack && keyedRequestId !== null)
+    const isKeyed = lane !== undefined && keyedRequestId !== null
+    if (isKeyed && deps.lag.isBehind(deps.type, { org_id: orgId, batch_id: '', lane }))
       return { requestId: keyedRequestId, outcome: Promise.reject(new Unavailable(lagging.message)) }
     const open = openFor(orgId, lane, interaction)
     const requestId = keyedRequestId ?? interactionRequestId(open.requestId, open.waiting.length)

@@ -19,7 +19,7 @@ export type FindCallerDeps = {
   /** The one key that need not have the form of keys that are issued. */
   demoKey: string | undefined
   noteUse: (keyId: string) => void
-  /** The clock of the memory: it never steps, whatever happens to the time of day. */
+  /** The clock that the memory goes by too: it never steps, as the time of day does when it is set. */
   now: () => number
   log: Log
 }

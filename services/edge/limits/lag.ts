@@ -3,8 +3,7 @@ import { callerOf } from '#http/request-context.js'
 import { sendError, tryLater } from '#http/request-error.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
 import { type ConfigSchema, integer } from '#platform/process/config.js'
-import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
-import type { Places } from '../batches/places.js'
+import type { Placed, Places } from '../batches/places.js'
 import type { EdgeFigures } from '../figures.js'
 import { soon, type Verdicts } from '../stream/verdicts.js'
 import type { Backlog } from './backlog.js'
@@ -37,8 +36,6 @@ export type Lag = {
   lagOf: (type: string, orgId: string) => number
 }
 
-type Placed = Pick<OutgoingBatch, 'org_id' | 'batch_id' | 'lane'>
-
 /** Every edge sees the same lag, however many edges there are, and one that has just started the lag that it found. `most` is how many milliseconds are far behind. */
 export const createLag = (deps: {
   places: () => Places | undefined
@@ -55,9 +52,11 @@ export const createLag = (deps: {
     Math.max(verdicts.expectedLagOf(place, orgId), deps.backlog.lagAt(place)) >= deps.most
 
   return {
+    // Asked for every request: as a rule the first partition tells.
     isLagging: (type, orgId) => {
-      const places = placesOf(type, orgId)
-      return places.length > 0 && places.every((place) => isFull(place, orgId))
+      const places = deps.places()
+      const isBehind = (partition: number) => isFull(places?.placeOf(type, partition) ?? '', orgId)
+      return places?.partitionsFor(type, orgId).every(isBehind) ?? false
     },
     isPartlyLagging: (type, orgId) => placesOf(type, orgId).some((place) => isFull(place, orgId)),
     isBehind: (type, batch) => {

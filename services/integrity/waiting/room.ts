@@ -1,6 +1,6 @@
 import { countTaken } from '#ledger/waiting/waits.js'
 import type { Connection } from '#platform/postgres/postgres.js'
-import type { Room } from '#schemas/decide.js'
+import { type Room, roomAfter } from '#schemas/decide.js'
 
 /** How many more records of an organisation may wait, and how many more bytes they may take. */
 export type RoomToWait = ReturnType<typeof createRoomToWait>
@@ -15,16 +15,15 @@ const mostOrgs = 10_000
 /** Counts each organisation's waiting records anew once a second: the limits keep a mistake small, and are not exact. */
 export const createRoomToWait = (most: Room, now = () => performance.now()) => {
   const counts = new Map<string, Counted>()
-  const left = ({ records, bytes }: Room): Room => ({ records: most.records - records, bytes: most.bytes - bytes })
   return {
     of: async (connection: Connection, orgId: string): Promise<Room> => {
       const known = counts.get(orgId)
-      if (known && now() - known.at < Math.max(countEvery, restFor * known.took)) return left(known.taken)
+      if (known && now() - known.at < Math.max(countEvery, restFor * known.took)) return roomAfter(most, known.taken)
       const begin = now()
       const taken = await countTaken(connection, orgId)
       if (counts.size >= mostOrgs) counts.clear()
       counts.set(orgId, { taken, at: now(), took: now() - begin })
-      return left(taken)
+      return roomAfter(most, taken)
     },
     /** Notes that a record has begun to wait, once that is committed. */
     taken: ({ orgId, size }: { orgId: string; size: number }): void => {

@@ -1,6 +1,6 @@
 import type { Span, Submitted } from '#ledger/fence.js'
 import type { BegunWait, HeldWait, WaitChanges } from '#ledger/waiting/waits.js'
-import { type Decision, type Room, resumedOf, type StillWaiting } from '#schemas/decide.js'
+import { type Decision, noRoom, type Room, resumedOf, type StillWaiting } from '#schemas/decide.js'
 import { originsOf } from '#schemas/derive/decided-events.js'
 import type { Refusal, SubmittedBatch } from '#schemas/events.js'
 import { hasVersions } from '#schemas/record.js'
@@ -28,7 +28,7 @@ export const createWaitsOfFetch = (
   for (const one of waiting) currentOf(one.orgId).set(one.id, one)
   const counts = new Map<string, Room>()
   const changes: WaitChanges = { begun: [], ended: [], prolonged: [] }
-  const begunBy = (orgId: string): Room => counts.get(orgId) ?? { records: 0, bytes: 0 }
+  const begunBy = (orgId: string): Room => counts.get(orgId) ?? noRoom
   const { type } = at
 
   const supersede = (older: StillWaiting): void => {

@@ -84,7 +84,7 @@ export const watchPartitions = (
   }
 }
 
-/** Throws for a partition that was added by hand: whatever lies there did not come from an edge, and has no place in any lane. */
+/** Throws for a partition that was added by hand: messages in it did not come from an edge, and belong to no lane. */
 export const refuseAddedPartition = (layout: Layout, { topic, partition }: TopicPartition): void => {
   if (partition >= partitionsOf(layout, topic))
     throw new Error(`this partition was added by hand, and no edge writes to it. ${wayOut}`)

@@ -1,7 +1,7 @@
 import { numberList, textList, uuidList } from '#platform/postgres/lists.js'
 import type { Connection } from '#platform/postgres/postgres.js'
 import { changedBy, firstRow, rowsOf } from '#platform/postgres/rows.js'
-import type { Room, StillWaiting } from '#schemas/decide.js'
+import { noRoom, type Room, type StillWaiting } from '#schemas/decide.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'
 import { type Entity, entityLists } from '../entities.js'
@@ -85,7 +85,7 @@ export const countTaken = async (connection: Connection, orgId: string): Promise
       from integrity.waiting
       where state = 'waiting' and org_id = $1`,
     values: [orgId],
-  })) ?? { records: 0, bytes: 0 }
+  })) ?? noRoom
 
 /** A record that waits, held until the transaction ends. */
 export type HeldWait = StillWaiting & { orgId: string; id: string }

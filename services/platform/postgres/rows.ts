@@ -40,10 +40,11 @@ export const listsOf = <Row, Name extends keyof Row>(rows: readonly Row[], ...na
   names.map((name) => rows.map((row) => row[name]))
 
 /** The time by Postgres's clock, in milliseconds: what several hosts have to agree on goes by it, since their own may differ. */
+export const timeNow = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
 export const timeOf = async (db: Database): Promise<number> => {
   const found = await firstRow<{ now: number }>(db, {
     name: 'time',
-    text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now',
+    text: `select ${timeNow} as now`,
   })
   if (!found) throw new Error('Postgres did not tell the time')
   return found.now

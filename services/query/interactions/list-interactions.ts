@@ -1,4 +1,4 @@
-import { readCursor as readParts, writeCursor as writeParts } from '#http/cursor.js'
+import { pageOf, readCursor as readParts, writeCursor as writeParts } from '#http/cursor.js'
 import { type AskedOf, type EndpointRoute, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -35,10 +35,9 @@ export const createListInteractions = (deps: {
     async ({ query }, request) => {
       const asked = toInteractionQuery(query)
       const { limit } = asked
-      // One row more than asked for shows whether there is a next page.
       const rows = await deps.readInteractions(callerOf(request).orgId, { ...asked, limit: limit + 1 })
-      const page = rows.slice(0, limit)
-      return { interactions: page, next_cursor: rows.length > limit ? cursorAfter(page.at(-1)) : null }
+      const { shown, next_cursor } = pageOf(rows, limit, cursorAfter)
+      return { interactions: shown, next_cursor }
     },
     { reads: interactionReads(interaction) },
   )
@@ -60,8 +59,8 @@ export const toInteractionQuery = ({ from, to, limit, cursor, ...filters }: Aske
   limit,
 })
 
-const cursorAfter = (row: InteractionRow | undefined): string | null =>
-  row ? writeCursor({ timestamp: Date.parse(row.event_timestamp), id: row.interaction_id }) : null
+const cursorAfter = (row: InteractionRow): string =>
+  writeCursor({ timestamp: Date.parse(row.event_timestamp), id: row.interaction_id })
 
 /** The last interaction of a page. */
 export type PageCursor = { timestamp: number; id: string }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { readCursor, writeCursor } from '#http/cursor.js'
+import { pageOf, readCursor, writeCursor } from '#http/cursor.js'
 import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
 import { requestError } from '#http/request-error.js'
@@ -23,7 +23,7 @@ export const addOperators = (
     endpoints.listOrganisations,
     async ({ query: { prefix, limit, cursor } }) => {
       const found = await actions.organisations({ prefix, after: cursor, most: limit + 1 })
-      const { shown, next_cursor } = pageOf(found, limit, ({ org }) => org)
+      const { shown, next_cursor } = pageOf(found, limit, ({ org }) => writeCursor([org]))
       return { organisations: shown, next_cursor }
     },
     { reads: { cursor: readLast } },
@@ -34,7 +34,7 @@ export const addOperators = (
     async ({ query: { org = null, limit, cursor } }) => {
       const found = await actions.keys(org, { after: cursor, most: limit + 1 })
       const now = new Date(deps.now())
-      const { shown, next_cursor } = pageOf(found, limit, ({ key_id }) => key_id)
+      const { shown, next_cursor } = pageOf(found, limit, ({ key_id }) => writeCursor([key_id]))
       return { keys: shown.map((key) => keyAnswer(key, now)), next_cursor }
     },
     { reads: { cursor: readLast } },
@@ -87,13 +87,6 @@ export const addOperators = (
 }
 
 const aDay = 86_400_000
-
-/** Of one more than fit on a page, those that do, and the last of them as the cursor. */
-const pageOf = <One>(found: readonly One[], limit: number, idOf: (one: One) => string) => {
-  const shown = found.slice(0, limit)
-  const last = found.length > limit ? shown.at(-1) : undefined
-  return { shown, next_cursor: last ? writeCursor([idOf(last)]) : null }
-}
 
 const readLast = (text: string): string | undefined => {
   const [id] = readCursor(text, 1)

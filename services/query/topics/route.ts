@@ -37,15 +37,19 @@ export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { st
     return decode ? { name: topic, decode } : { error: noSuchTopic(topic, topics) }
   }
 
+  /** Those before the end of the topic, where that holds too few. */
+  const olderThan = async (tail: Tail, topic: string, orgId: string, most: number): Promise<TailMessage[]> =>
+    tail.lastOf(orgId, most).length < most ? deps.findOlder(topic, orgId, most) : []
+
   const list = on(listTopicEvents, async ({ query: { limit }, parameters }, request) => {
     const topic = topicIn(parameters)
     if ('error' in topic) return topic
     const { orgId } = callerOf(request)
     const { tail, leave } = await deps.followers.follow(topic.name)
     try {
-      const last = tail.lastOf(orgId, limit)
-      const older = last.length < limit ? await deps.findOlder(topic.name, orgId, limit) : []
-      return { events: await eventsOf(orgId, lastOf([...older, ...last], limit), topic.decode), next: null }
+      const older = await olderThan(tail, topic.name, orgId, limit)
+      const last = lastOf([...older, ...tail.lastOf(orgId, limit)], limit)
+      return { events: await eventsOf(orgId, last, topic.decode), next: null }
     } finally {
       leave()
     }
@@ -57,8 +61,7 @@ export const addTopicEvents = (app: FastifyInstance, deps: TopicEventDeps & { st
     const { orgId } = callerOf(request)
     const gone = new AbortController()
     const { tail, leave } = await deps.followers.follow(topic.name, () => gone.abort())
-    const isEnough = tail.lastOf(orgId, shown).length === shown
-    const older = isEnough ? [] : await deps.findOlder(topic.name, orgId, shown)
+    const older = await olderThan(tail, topic.name, orgId, shown)
     return deps.streams.open(request, reply, leave, (stream) => {
       const end = () => stream.end('the topic cannot be read at the moment')
       show(orgId, tail, older, topic.decode, stream)

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { pageOf } from '#http/cursor.js'
 import { addEndpoints, badRequest, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
 import type { Wait } from '#ledger/waiting/look-up.js'
@@ -22,16 +23,10 @@ export const addWaiting = (app: FastifyInstance, deps: WaitingDeps): void => {
     listMissing,
     async ({ query: { cursor: after, limit, type } }, request) => {
       const { orgId } = callerOf(request)
-      // One more than is shown tells whether there are more.
       const page = await reads(orgId, () => waiting.missing(orgId, { type, after, limit: limit + 1 }))
       if ('error' in page) return page
-      const missing = page.missing.slice(0, limit)
-      const last = page.missing.length > limit ? missing.at(-1) : undefined
-      return {
-        missing: missing.map(awaitedAnswer),
-        waiting: page.waiting,
-        next_cursor: last ? writeAfterMissing(last) : null,
-      }
+      const { shown, next_cursor } = pageOf(page.missing, limit, writeAfterMissing)
+      return { missing: shown.map(awaitedAnswer), waiting: page.waiting, next_cursor }
     },
     { reads: { cursor: readAfterMissing } },
   )
@@ -44,9 +39,8 @@ export const addWaiting = (app: FastifyInstance, deps: WaitingDeps): void => {
       const { orgId } = callerOf(request)
       const found = await reads(orgId, () => waiting.records(orgId, asked.filter, { after, limit: limit + 1 }))
       if ('error' in found) return found
-      const shown = found.slice(0, limit)
-      const last = found.length > limit ? shown.at(-1) : undefined
-      return { records: shown.map(waitAnswer), next_cursor: last ? writeAfterWait(last) : null }
+      const { shown, next_cursor } = pageOf(found, limit, writeAfterWait)
+      return { records: shown.map(waitAnswer), next_cursor }
     },
     { reads: { cursor: readAfterWait } },
   )

@@ -5,7 +5,7 @@ import { acceptedOf, groupBy, keyOf, waitName, writesOf } from './writes.js'
 
 /**
  * What waited is accepted once in the end, or refused where what it waited for never came, or a newer record of its id took its
- * place; no record overtakes a newer one of its id; and analysts and other teams are told the same.
+ * place; no record overtakes a newer one of its id; and the views and the topics say the same.
  */
 export const checkWaiting: Check = (ledger, observed) => {
   const writes = writesOf(ledger)

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { type Answer, createUploader, type UploadAnswer, type Uploader } from '../../support/system/uploader.js'
 import type { Random } from '../random.js'
 import { bodyOf, contentTypes, type Format, formatFor } from './formats.js'
@@ -7,10 +6,9 @@ import type { Ledger } from './ledger.js'
 import type { InteractionStep, Step, UploadStep } from './plan.js'
 import { createRetry } from './retry.js'
 import { cutOf, isDecided, noteTelling, toTold } from './told.js'
+import { untilThere } from './until-there.js'
 
 const answerWithin = 12_000
-const firstPause = 50
-const longestPause = 1_000
 /** What a client may take as "try again": everything else is either an answer or a surprise. */
 const tryAgain = [408, 429, 500, 502, 503, 504]
 
@@ -80,14 +78,9 @@ export const createClient = (deps: {
     if (!tryAgain.includes(status)) ledger.surprises.push(`${org} was answered ${status}: ${JSON.stringify(body)}`)
   }
 
-  const untilUsable = async <T>(ask: (edge: Uploader) => Promise<T | undefined>): Promise<T> => {
-    for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
-      // Refused, cut off or late is what faults do to clients.
-      const answer = await ask(random.pick(edges)).catch(() => undefined)
-      if (answer !== undefined) return answer
-      await wait(pause)
-    }
-  }
+  // Refused, cut off or late is what faults do to clients.
+  const untilUsable = <T>(ask: (edge: Uploader) => Promise<T | undefined>): Promise<T> =>
+    untilThere(() => ask(random.pick(edges)).catch(() => undefined))
 
   const importAll = createImport({ ...deps, refuse })
   const retry = createRetry({ ...deps, untilUsable, refuse })

@@ -6,6 +6,7 @@ import { bodyOf, contentTypes, formatFor } from './formats.js'
 import type { Ledger, ToldBatch } from './ledger.js'
 import type { ImportStep, Planned } from './plan.js'
 import { cutOf, isDecided, noteTelling } from './told.js'
+import { untilThere } from './until-there.js'
 
 type Line = {
   batch: number
@@ -19,10 +20,8 @@ type Summary = { summary: { complete: boolean; message: string } }
 
 const longestAttempt = 60_000
 const pieces = 8
-const firstPause = 50
-const longestPause = 1_000
 
-/** Sends an import until it is told to be complete: the same body with the same key, after each interruption, also of its own. */
+/** Sends an import until its summary says that it is complete: the same body with the same key, after each interruption, also of its own. */
 export const createImport = (deps: {
   org: string
   apiKey: string
@@ -66,30 +65,29 @@ export const createImport = (deps: {
     const format = formatFor(step, random, ['ndjson', 'csv'])
     const body = Buffer.from(bodyOf(format, step))
     const limit = catalogue.uploads.get(step.type)?.limit ?? 1
-    for (let attempts = 1, pause = firstPause; ; attempts++, pause = Math.min(pause * 2, longestPause)) {
+    let attempts = 0
+    const told = await untilThere(async () => {
+      attempts++
       const lines = (await attempt(step, format, body)).map((line) => JSON.parse(line) as Line | Summary)
-      const told = toldChunks(
+      const chunks = toldChunks(
         lines.flatMap((line) => ('summary' in line ? [] : [line])),
         step.records,
         { limit, lanes: deps.lanes },
       )
-      for (const { batches } of told) for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
+      for (const { batches } of chunks) for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
       const end = lines.find((line) => 'summary' in line)
       if (end?.summary.message.includes('another body')) ledger.surprises.push(`${org}: ${end.summary.message}`)
-      if (end?.summary.complete) {
-        for (const { requestId, records, batches } of told)
-          ledger.uploads.push({
-            org,
-            step: { kind: 'upload', type: step.type, key: step.key, records },
-            requestId,
-            attempts,
-            batches,
-          })
-        ledger.imports++
-        return
-      }
-      await wait(pause)
-    }
+      return end?.summary.complete ? chunks : undefined
+    })
+    for (const { requestId, records, batches } of told)
+      ledger.uploads.push({
+        org,
+        step: { kind: 'upload', type: step.type, key: step.key, records },
+        requestId,
+        attempts,
+        batches,
+      })
+    ledger.imports++
   }
 }
 

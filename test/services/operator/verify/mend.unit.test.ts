@@ -111,16 +111,22 @@ it('ends with the event of the row in ClickHouse, where that is newer than all o
   expect(system.eventsOf(accepted, key).map(({ value }) => deserialize(value).name)).toEqual(['old', 'new'])
 })
 
+/** Neither log nor verdicts hold a batch any more once all was compared. */
+const checkAndForget = async (system: ReturnType<typeof createSystem>, gone: ReturnType<typeof system.upload>) => {
+  const ends = system.ends()
+  await readSubmitted(system.subject, ends)
+  const turnedBack = await checkAccepted(system.subject, ends, () => true)
+  await checkRejected(system.subject, ends)
+  system.forget(gone)
+  return turnedBack
+}
+
 it('says what cannot be mended because neither log nor verdicts hold it any more', async () => {
   const system = createSystem()
   const [old, newest] = [system.upload('old'), system.upload('new')]
   for (const decided of [old, newest, old]) system.publish(decided)
   for (const decided of [old, newest]) system.publishRejections(decided)
-  const ends = system.ends()
-  await readSubmitted(system.subject, ends)
-  const turnedBack = await checkAccepted(system.subject, ends, () => true)
-  await checkRejected(system.subject, ends)
-  system.forget(newest)
+  const turnedBack = await checkAndForget(system, newest)
   expect(await mend(system.subject, turnedBack)).toEqual({ events: 0, rejections: 0, lost: [`${accepted} ${key}`] })
 })
 
@@ -129,11 +135,7 @@ it('publishes no missing event behind a newer one that cannot be made any more',
   const [old, newest] = [system.upload('old'), system.upload('new')]
   system.publish(newest)
   for (const decided of [old, newest]) system.publishRejections(decided)
-  const ends = system.ends()
-  await readSubmitted(system.subject, ends)
-  const turnedBack = await checkAccepted(system.subject, ends, () => true)
-  await checkRejected(system.subject, ends)
-  system.forget(newest)
+  const turnedBack = await checkAndForget(system, newest)
   expect(await mend(system.subject, turnedBack)).toEqual({ events: 0, rejections: 0, lost: [`${accepted} ${key}`] })
   expect(system.values().map((value) => deserialize(value).name)).toEqual(['new'])
 })
