@@ -155,7 +155,7 @@ const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 // With IMPORT_RECORDS=2000000, to look at a long one.
-const many = Number(process.env.IMPORT_RECORDS ?? sized(20_000, 200_000))
+const many = Number(process.env.IMPORT_RECORDS ?? sized(10_000, 200_000))
 
 it(
   `takes ${many} records in one body, in memory that does not grow with it`,
@@ -188,7 +188,7 @@ it(
 )
 
 // Of each thousand, one is refused; the edge decides 500 at a time, and its answer ends with a line about all.
-const count = sized(30_000, 60_000)
+const count = sized(16_000, 60_000)
 const refused = count / 1000
 
 it('is decided once however often the edge is killed in its middle, or its client leaves, and it is sent again', async () => {

@@ -16,7 +16,7 @@ import { newOrganisation } from '../support/system/system.js'
 import { createUploader } from '../support/system/uploader.js'
 
 // Enough that every kind of answer comes up several times; with FUZZ_REQUESTS=10000 and another seed, to look for more.
-const requests = Number(process.env.FUZZ_REQUESTS ?? sized(500, 2_500))
+const requests = Number(process.env.FUZZ_REQUESTS ?? sized(300, 2_500))
 const atOnce = 50
 // The same requests each time, so that a failure is of the change and not of the day.
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_115)

@@ -32,7 +32,7 @@ const upload = async (words: string[], env: Record<string, string> = {}) => {
   return { exitCode, stderr, summary: (stdout ? JSON.parse(stdout) : undefined) as Summary }
 }
 
-const customers = sized(300, 2000)
+const customers = sized(150, 2000)
 const sample: Sample = { seed: 7, broken: 0.02, amounts: amountsFor(customers) }
 const placesOf = ({ type }: RecordType, broken: boolean): number[] =>
   Array.from({ length: sample.amounts[type] ?? 0 }, (_, i) => i).filter((i) => isBroken(sample, type, i) === broken)
@@ -148,7 +148,7 @@ it('takes standard input, gzipped too, and says that it cannot be resumed', asyn
 })
 
 it('ends within a second of Ctrl-C, and says how to go on', async () => {
-  const many = sized(25_000, 60_000)
+  const many = sized(16_000, 60_000)
   await weir(['sample', '--shops', `${many}`, '--types', 'shops', '--seed', '8', '--out', join(folder, 'many')])
   const file = join(folder, 'many', 'shops.csv')
   const running = weir(['upload', file])

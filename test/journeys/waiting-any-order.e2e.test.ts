@@ -9,7 +9,7 @@ import { createWeir, type Interaction, type Weir } from '../../clients/typescrip
 import { createChance, idOf } from '../../clients/uploader/sample/chance.js'
 import { amountsFor, recordAt, type Sample } from '../../clients/uploader/sample/records.js'
 import { eventually } from '../support/eventually.js'
-import { sized } from '../support/sized.js'
+import { isDeep, sized } from '../support/sized.js'
 import { startEdge } from '../support/system/another-service.js'
 import { untilQuiet } from '../support/system/groups.js'
 import { killServicesUntil } from '../support/system/processes.js'
@@ -189,7 +189,7 @@ const leaveOutParents = (items: readonly Item[]): { good: Item[]; doomed: Item[]
   return { good, doomed }
 }
 
-it('refuses exactly those whose parents never come, at their time', { timeout: 3_600_000 }, async () => {
+const refusesTheDoomed = async () => {
   const org = await newOrganisation('no-parents')
   // Lets records wait for some seconds only, and not for a minute at the least.
   const edge = await startEdge({ MIN_WAIT_SECONDS: '1', LOG_LEVEL: 'warn' })
@@ -224,4 +224,8 @@ it('refuses exactly those whose parents never come, at their time', { timeout: 3
     expect(batches.flatMap(({ waited }) => waited.map(({ state }) => state))).toEqual(upload.items.map(() => 'refused'))
     expect(batches.flatMap(({ refused }) => refused)).toHaveLength(upload.items.length)
   }
-})
+}
+
+// Its time-outs are also shown by test/journeys/waiting-uploads.e2e.test.ts, in every run.
+if (isDeep)
+  it('refuses exactly those whose parents never come, at their time', { timeout: 3_600_000 }, refusesTheDoomed)

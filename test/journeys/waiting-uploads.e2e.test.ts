@@ -220,7 +220,7 @@ it('uploads a folder in any order with one command, and the SDK sees nothing wai
       env: { WEIR_URL: edge.url, WEIR_KEY: key },
       reject: false,
     })
-  await weir('sample', '--customers', '300', '--seed', '11', '--broken', '0%', '--out', folder)
+  await weir('sample', '--customers', '100', '--seed', '11', '--broken', '0%', '--out', folder)
   // Before anything that they refer to.
   const early = await weir('upload', join(folder, 'transactions.csv'), '--wait', '1h', '--json')
   expect([early.exitCode, (JSON.parse(early.stdout) as Summary).accepted]).toEqual([0, 0])
@@ -231,7 +231,7 @@ it('uploads a folder in any order with one command, and the SDK sees nothing wai
   await eventually(async () => {
     for await (const missing of sdk.waiting.list()) expect(missing).toBeUndefined()
   })
-  const amounts = amountsFor(300)
+  const amounts = amountsFor(100)
   for (const type of catalogue.all.values())
     await eventually(async () => {
       const [found] = await analyst.query<{ count: string }>(
