@@ -155,7 +155,8 @@ const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
 // With IMPORT_RECORDS=2000000, to look at a long one.
-const many = Number(process.env.IMPORT_RECORDS ?? sized(10_000, 200_000))
+const many = Number(process.env.IMPORT_RECORDS ?? sized(20_000, 200_000))
+const warm = 10_000
 
 it(
   `takes ${many} records in one body, in memory that does not grow with it`,
@@ -163,7 +164,7 @@ it(
     const org = await newOrganisation('long-import')
     const edge = await startEdge({ LOG_LEVEL: 'warn' })
     const url = `${edge.url}/v1/imports/shops`
-    await post(url, org.key, shopLines(20_000, idsOf(20_000)), ndjson)
+    await post(url, org.key, shopLines(warm, idsOf(warm)), ndjson)
     const before = residentMiB(edge.pid)
     let most = before
     const watching = setInterval(() => {
@@ -180,7 +181,7 @@ it(
     expect(lines.slice(0, -1).map(({ batch }) => batch)).toEqual(lines.slice(0, -1).map((_, n) => n + 1))
     // Of 26 MB of text, or 260, a few MB are held at once; the rest is what V8 has not collected yet.
     expect(most - before).toBeLessThan(150)
-    const all = many + 20_000 - (many + 20_000) / 1000
+    const all = many + warm - (many + warm) / 1000
     await eventually(async () => expect(await countOf(org.name)).toEqual([all, all]), 60_000 + many / 10)
     await edge.stop()
   },

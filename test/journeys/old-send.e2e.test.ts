@@ -1,79 +1,49 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
-import { kafkaPart } from '../../deploy/embedded/servers/kafka.js'
-import { freePorts } from '../../deploy/embedded/servers/ports.js'
-import { superviseProcess } from '../../deploy/embedded/supervision/supervisor.js'
 import { eventually } from '../support/eventually.js'
-import { createFreshDatabase } from '../support/fresh-database.js'
 import { type Link, openLink } from '../support/link.js'
-import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { isDeep } from '../support/sized.js'
-import { startService } from '../support/system/another-service.js'
-import { analyst, system } from '../support/system/system.js'
+import { startEdge } from '../support/system/another-service.js'
+import { analyst, newOrganisation, system } from '../support/system/system.js'
 import { createUploader, type Uploader } from '../support/system/uploader.js'
 
-// Two edges, one of which reaches Kafka by a link that a test can freeze. Registry and ClickHouse are the shared system's.
-const org = `old-send-${randomUUID().slice(0, 8)}`
+// Two edges, one of which reaches Kafka by a link that a test can freeze.
+const org = await newOrganisation('old-send')
 const answerWithin = 4_000
-const closing: (() => Promise<unknown>)[] = []
+const kafkaPort = Number(new URL(`kafka://${system.env.KAFKA_BROKERS}`).port)
 let link: Link
+let farEdge: Awaited<ReturnType<typeof startEdge>>
 let far: Uploader
-let near: Uploader
-let farEdge: { url: string; pid: number }
+const near = org.uploader
 
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'weir-old-send-'))
-  closing.push(() => rm(dataDir, { recursive: true, force: true }))
-  const [port = 0, behind = 0] = await freePorts(2)
-  link = await openLink({ host: '127.0.0.1', port: behind })
-  closing.push(link.close)
-  const definition = kafkaPart({ dataDir, port, behind: { port: behind, advertisedPort: link.port } })
-  const kafka = superviseProcess(definition, { dataDir, report: (line) => process.stderr.write(`${line}\n`) })
-  await kafka.start()
-  closing.push(kafka.stop)
-  const database = await createFreshDatabase(system.env.POSTGRES_URL)
-  closing.push(database.drop)
-  const env = {
-    KAFKA_BROKERS: `127.0.0.1:${port}`,
-    POSTGRES_URL: database.url,
+  link = await openLink({ host: '127.0.0.1', port: kafkaPort })
+  farEdge = await startEdge({
+    NODE_OPTIONS: `--import=${new URL('../support/system/through-link.mjs', import.meta.url).href}`,
+    LINKED_PORT: String(kafkaPort),
+    LINK_PORT: String(link.port),
+    VERDICT_TIMEOUT_MS: String(answerWithin),
     RATE_RECORDS_PER_SECOND: '0',
     RATE_BYTES_PER_SECOND: '0',
-  }
-  const weir = (...words: string[]) => runWeir(words, { ...system.env, ...env })
-  expect((await weir('provision')).exitCode).toBe(0)
-  const { key } = JSON.parse((await weir('keys', 'issue', '--org', org, '--json')).stdout)
-  for (const name of ['sink', 'integrity'] as const) closing.push((await startService(name, env)).stop)
-  const nearEdge = await startService('edge', env)
-  closing.push(nearEdge.stop)
-  const timeout = String(answerWithin)
-  const stale = await startService('edge', {
-    ...env,
-    KAFKA_BROKERS: `127.0.0.1:${link.port}`,
-    VERDICT_TIMEOUT_MS: timeout,
   })
-  closing.push(stale.stop)
-  farEdge = stale
-  near = createUploader(nearEdge.url, key)
-  far = createUploader(stale.url, key)
+  far = createUploader(farEdge.url, org.key)
   for (const each of [near, far])
     await eventually(async () => expect((await each.upload('shops', [sampleOf(shop)])).status).toBe(200), 60_000)
 })
 afterAll(async () => {
-  for (const close of closing.reverse()) await close()
+  await farEdge?.stop()
+  await link?.close()
 })
 
 const historyOf = async (shopId: string): Promise<string[]> => {
   const rows = await analyst.query<{ name: string }>(
     'select name from weir.shops_history where org_id = {org:String} and shop_id = {shopId:UUID} order by version',
-    { org, shopId },
+    { org: org.name, shopId },
   )
   return rows.map(({ name }) => name)
 }

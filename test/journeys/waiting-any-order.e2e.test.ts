@@ -15,7 +15,7 @@ import { untilQuiet } from '../support/system/groups.js'
 import { killServicesUntil } from '../support/system/processes.js'
 import { analyst, newOrganisation, operate, system } from '../support/system/system.js'
 
-const total = Number(process.env.WAITING_RECORDS ?? sized(500, 10_000))
+const total = Number(process.env.WAITING_RECORDS ?? sized(300, 10_000))
 const seed = 14
 // Longer than a slow machine takes to decide them for the first time: then they would not wait at all.
 const doomedFor = 20

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { pino } from 'pino'
-import { afterAll, expect, inject, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { describeSchema } from '#ledger/describe-schema.js'
 import { createPool } from '#platform/postgres/postgres.js'
 import { createFreshDatabase } from '../../support/fresh-database.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
+import { sharedParts } from '../../support/shared-parts.js'
 
 const { pool } = await openMigratedDatabase()
-const empty = await createFreshDatabase(inject('parts').POSTGRES_URL)
+const empty = await createFreshDatabase(sharedParts.POSTGRES_URL)
 const other = createPool(empty.url, pino({ level: 'silent' }), 1)
 afterAll(async () => {
   await other.end()

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
-import { expect, inject, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { refuseAddedPartition, untilPartitioned, watchPartitions } from '#ledger/layout/check-layout.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createTopics } from '../../support/create-topics.js'
 import { eventually } from '../../support/eventually.js'
+import { sharedParts } from '../../support/shared-parts.js'
 
 const log = pino({ level: 'silent' })
-const kafka = createKafka({ brokers: inject('parts').KAFKA_BROKERS, clientId: 'layout-test', log })
+const kafka = createKafka({ brokers: sharedParts.KAFKA_BROKERS, clientId: 'layout-test', log })
 const layout = { lanes: 1, submittedPartitions: 2, acceptedPartitions: 2 }
 
 it('says while a service runs that partitions were added by hand, and lets integrity start all the same', async () => {

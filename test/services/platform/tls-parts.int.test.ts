@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrate } from '#ledger/migrate.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { createPool, ping } from '#platform/postgres/postgres.js'
@@ -11,10 +11,11 @@ import { readConfig } from '#platform/process/config.js'
 import { partVariables } from '#platform/process/part-variables.js'
 import { createRegistry } from '#platform/registry.js'
 import { createFreshDatabase } from '../../support/fresh-database.js'
+import { sharedParts } from '../../support/shared-parts.js'
 import { openHttpsFront, openPostgresFront, type TlsFront } from '../../support/tls-front.js'
 import { makeCertificate } from '../edge/network/certificates.js'
 
-const parts = inject('parts')
+const parts = sharedParts
 const log = pino({ level: 'silent' })
 let folder = ''
 let caFile = ''

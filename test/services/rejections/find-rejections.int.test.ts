@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rejectionName } from '#ledger/retries/claims.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { countByCode, countByType, findCandidates, findRecords, findRejections } from '#rejections/find-rejections.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { offer } from '#schemas/records/offer.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { sharedParts } from '../../support/shared-parts.js'
 
-const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
+const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
 const org = `org-${randomUUID()}`
 const request = randomUUID()
 const batch = randomUUID()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { claimRetries, settleRetries } from '#ledger/retries/claims.js'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
@@ -12,9 +12,10 @@ import { findGroups } from '#rejections/summary.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
+import { sharedParts } from '../../support/shared-parts.js'
 import { insertWait } from '../../support/waits.js'
 
-const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
+const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
 const { pool } = await openMigratedDatabase(2)
 const sources = { pool, clickhouse: boundedReader(clickhouse), catalogue }
 beforeAll(() => provisionTables(clickhouse, catalogue))

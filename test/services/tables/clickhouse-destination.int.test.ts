@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 import { createRegistry } from '#platform/registry.js'
@@ -14,8 +14,9 @@ import { shop } from '#schemas/records/shop.js'
 import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
 import { createFetchHandler } from '../../../services/sink/handle-fetch.js'
+import { sharedParts } from '../../support/shared-parts.js'
 
-const parts = inject('parts')
+const parts = sharedParts
 const clickhouse = createClickHouse(parts.CLICKHOUSE_URL)
 const registry = createRegistry(parts.SCHEMA_REGISTRY_URL)
 const topic = acceptedTopic(shop.type)

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { findExpiredVersions, pruneHistory } from '#tables/history.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { sharedParts } from '../../support/shared-parts.js'
 
-const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
+const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
 const org = `old-${randomUUID()}`
 const [often, once] = [randomUUID(), randomUUID()]
 

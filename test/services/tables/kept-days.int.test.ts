@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { findExpiredDays, pruneDays } from '#tables/kept-days.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
+import { sharedParts } from '../../support/shared-parts.js'
 
-const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
+const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
 // Far in the past, so that the other test files, which share this ClickHouse, find and lose nothing here.
 const days = ['1971-01-01', '1971-01-02', '1971-01-03', '1971-01-04']
 const org = `old-${randomUUID()}`

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createKeyText, hashKey } from '#ledger/key-text.js'
 import { insertKey, revokeKey, touchKeys } from '#ledger/keys.js'
 import { migrate } from '#ledger/migrate.js'
@@ -9,6 +9,7 @@ import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { eventually } from '../../../support/eventually.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 import { openPostgresLink, type PostgresLink } from '../../../support/postgres-link.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
 const log = pino({ level: 'silent' })
 let database: Awaited<ReturnType<typeof createFreshDatabase>>
@@ -25,7 +26,7 @@ const newKey = async (): Promise<string> => {
 const hears = (...expected: string[]) => eventually(() => expect(heard.splice(0)).toEqual(expected), 5_000)
 
 beforeAll(async () => {
-  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
+  database = await createFreshDatabase(sharedParts.POSTGRES_URL)
   await migrate(database.url)
   pool = createPool(database.url, log, 2)
   await createOrg(pool, 'acme')

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { afterAll, beforeAll, inject } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { createMetrics } from '#platform/health/metrics.js'
 import { createKafka, type Kafka } from '#platform/kafka/kafka.js'
 import { createPatience } from '#platform/process/patience.js'
@@ -23,11 +23,12 @@ import { provisionTopics } from '../../../../services/operator/provision/topics.
 import { batchOf, outgoing } from '../../../support/batch.js'
 import { eventually } from '../../../support/eventually.js'
 import { sampleOf } from '../../../support/sample.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 import { type SubmitWorld, submitContract } from '../contracts/submit.contract.js'
 import { verdictOn } from '../fakes/submit.fake.js'
 import { createFakeVerdictStore } from '../fakes/verdict-store.fake.js'
 
-const parts = inject('parts')
+const parts = sharedParts
 const log = pino({ level: 'silent' })
 const kafka = createKafka({ brokers: parts.KAFKA_BROKERS, clientId: 'submit-test', log })
 const registry = createRegistry(parts.SCHEMA_REGISTRY_URL)

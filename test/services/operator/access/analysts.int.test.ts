@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrate } from '#ledger/migrate.js'
 import { createOrg } from '#ledger/organisations.js'
 import { type ClickHouse, createClickHouse } from '#platform/clickhouse.js'
@@ -9,8 +9,9 @@ import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
 import { provisionTables } from '../../../../services/operator/provision/tables.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 import { runWeir } from '../../../support/run-weir.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
-const { POSTGRES_URL, CLICKHOUSE_URL } = inject('parts')
+const { POSTGRES_URL, CLICKHOUSE_URL } = sharedParts
 let database: Awaited<ReturnType<typeof createFreshDatabase>>
 let clickhouse: ClickHouse
 let hasUsers: boolean

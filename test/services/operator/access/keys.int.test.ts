@@ -1,6 +1,6 @@
 import { execa } from 'execa'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashKey, keyIdOf } from '#ledger/key-text.js'
 import { migrate } from '#ledger/migrate.js'
 import { createPool, type Pool } from '#platform/postgres/postgres.js'
@@ -8,6 +8,7 @@ import { catalogue } from '#schemas/catalogue.js'
 import { scopesOf } from '#schemas/derive/scopes.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 import { runWeir } from '../../../support/run-weir.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
 type Issued = { key_id: string; key: string; org: string; scopes: string[]; expires_at: string | null }
 type Listed = Omit<Issued, 'key'> & {
@@ -31,7 +32,7 @@ const answerOf = async <T>(...words: string[]): Promise<T> => {
 }
 
 beforeAll(async () => {
-  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
+  database = await createFreshDatabase(sharedParts.POSTGRES_URL)
   pool = createPool(database.url, pino({ level: 'silent' }), 1)
   await migrate(database.url)
 })

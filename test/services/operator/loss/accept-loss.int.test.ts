@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Command } from 'commander'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
@@ -28,8 +28,9 @@ import { batchOf } from '../../../support/batch.js'
 import { eventually } from '../../../support/eventually.js'
 import { openMigratedDatabase } from '../../../support/migrated-database.js'
 import { sampleOf } from '../../../support/sample.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
-const parts = inject('parts')
+const parts = sharedParts
 const log = pino({ level: 'silent' })
 const kafka = createKafka({ brokers: parts.KAFKA_BROKERS, clientId: 'loss-test', log })
 const registry = createRegistry(parts.SCHEMA_REGISTRY_URL)

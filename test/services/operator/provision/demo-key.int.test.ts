@@ -2,13 +2,14 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createKeyText, keyIdOf } from '#ledger/key-text.js'
 import { revokeKey } from '#ledger/keys.js'
 import { migrate } from '#ledger/migrate.js'
 import { createPool, type Pool } from '#platform/postgres/postgres.js'
 import { provisionDemoKey } from '../../../../services/operator/provision/demo-key.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
 let database: Awaited<ReturnType<typeof createFreshDatabase>>
 let pool: Pool
@@ -16,7 +17,7 @@ let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-demo-key-'))
-  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
+  database = await createFreshDatabase(sharedParts.POSTGRES_URL)
   pool = createPool(database.url, pino({ level: 'silent' }), 4)
   await migrate(database.url)
 })

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findLayout } from '#ledger/layout/layout.js'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { createKafka } from '#platform/kafka/kafka.js'
@@ -32,9 +32,10 @@ import { provisionTopics } from '../../../../services/operator/provision/topics.
 import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 import { startOwnClickHouse } from '../../../support/stack.js'
 
-const { env: parts, stop } = await startOwnClickHouse(inject('parts'))
+const { env: parts, stop } = await startOwnClickHouse(sharedParts)
 const log = pino({ level: 'silent' })
 const kafka = createKafka({ brokers: parts.KAFKA_BROKERS, clientId: 'operator-test', log })
 const registry = createRegistry(parts.SCHEMA_REGISTRY_URL)

@@ -1,11 +1,12 @@
 import { pino } from 'pino'
-import { expect, inject, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { waitUntilPublished } from '../../../../services/operator/rebuild/fill-index.js'
 import { createTopics } from '../../../support/create-topics.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
 const kafka = createKafka({
-  brokers: inject('parts').KAFKA_BROKERS,
+  brokers: sharedParts.KAFKA_BROKERS,
   clientId: 'rebuild-test',
   log: pino({ level: 'silent' }),
 })

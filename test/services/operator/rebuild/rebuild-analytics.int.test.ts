@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { partitionOf } from '#platform/kafka/partitions.js'
@@ -19,9 +19,10 @@ import { provisionTopics } from '../../../../services/operator/provision/topics.
 import { rebuildAnalytics } from '../../../../services/operator/rebuild/rebuild-analytics.js'
 import { type Table, tablesOf } from '../../../../services/operator/rebuild/tables.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 import { startOwnClickHouse } from '../../../support/stack.js'
 
-const { env: parts, stop } = await startOwnClickHouse(inject('parts'))
+const { env: parts, stop } = await startOwnClickHouse(sharedParts)
 const log = pino({ level: 'silent' })
 const kafka = createKafka({ brokers: parts.KAFKA_BROKERS, clientId: 'rebuild-test', log })
 const registry = createRegistry(parts.SCHEMA_REGISTRY_URL)

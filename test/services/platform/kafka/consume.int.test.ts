@@ -2,16 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
-import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { type ConsumeOptions, type Consumer, createKafka, type Fetch } from '#platform/kafka/kafka.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { Producer } from '#platform/kafka/producer.js'
 import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
 const kafka = createKafka({
-  brokers: inject('parts').KAFKA_BROKERS,
+  brokers: sharedParts.KAFKA_BROKERS,
   clientId: 'consume-test',
   log: pino({ level: 'silent' }),
 })
@@ -226,7 +227,7 @@ it('shares each topic evenly, and leaves members what they had when others come 
 it('is in one group with members of a version that knows only the old way of sharing', async () => {
   const topic = await newTopic(4)
   const { join, untilShared } = openMembers([topic])
-  const client = new Kafka({ brokers: inject('parts').KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING })
+  const client = new Kafka({ brokers: sharedParts.KAFKA_BROKERS.split(','), logLevel: logLevel.NOTHING })
   const old = client.consumer({ groupId, sessionTimeout: 10_000 })
   try {
     await old.connect()

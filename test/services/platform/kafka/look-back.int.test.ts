@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createKafka, type Fetch } from '#platform/kafka/kafka.js'
 import { createTopics } from '../../../support/create-topics.js'
 import { eventually } from '../../../support/eventually.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
 const log = pino({ level: 'silent' })
-const kafka = createKafka({ brokers: inject('parts').KAFKA_BROKERS, clientId: 'look-back-test', log })
+const kafka = createKafka({ brokers: sharedParts.KAFKA_BROKERS, clientId: 'look-back-test', log })
 let producer: Awaited<ReturnType<typeof kafka.createProducer>>
 beforeAll(async () => {
   producer = await kafka.createProducer()

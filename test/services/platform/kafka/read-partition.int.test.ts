@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { Kafka as PlainClient } from 'kafkajs'
 import { pino } from 'pino'
-import { beforeAll, expect, inject, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { createKafka, type PartitionReader } from '#platform/kafka/kafka.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
-const brokers = inject('parts').KAFKA_BROKERS
+const brokers = sharedParts.KAFKA_BROKERS
 const log = pino({ level: 'silent' })
 const kafka = createKafka({ brokers, clientId: 'read-partition-test', log })
 const topic = `read-partition-${randomUUID()}`

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { beforeAll, expect, inject, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { eventually } from '../../../support/eventually.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
 const kafka = createKafka({
-  brokers: inject('parts').KAFKA_BROKERS,
+  brokers: sharedParts.KAFKA_BROKERS,
   clientId: 'read-topics-test',
   log: pino({ level: 'silent' }),
 })

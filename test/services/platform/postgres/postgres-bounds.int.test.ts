@@ -1,10 +1,11 @@
 import type pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { abandonAfter, createPool, endPool, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { eventually } from '../../../support/eventually.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 import { openLinkTo } from '../../../support/link.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
 const log = pino({ level: 'silent' })
 let database: Awaited<ReturnType<typeof createFreshDatabase>>
@@ -13,7 +14,7 @@ let direct: Pool
 let pool: Pool
 
 beforeAll(async () => {
-  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
+  database = await createFreshDatabase(sharedParts.POSTGRES_URL)
   link = await openLinkTo(database.url)
   direct = createPool(database.url, log, 1)
   await direct.query('create table cursors (id int primary key)')

@@ -1,10 +1,11 @@
 import { pino } from 'pino'
-import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { tryAlone } from '#platform/postgres/alone.js'
 import { createPool, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { eventually } from '../../../support/eventually.js'
 import { createFreshDatabase } from '../../../support/fresh-database.js'
 import { openPostgresLink, type PostgresLink } from '../../../support/postgres-link.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
 const log = pino({ level: 'silent' })
 let database: Awaited<ReturnType<typeof createFreshDatabase>>
@@ -12,7 +13,7 @@ let link: PostgresLink
 let pool: Pool
 
 beforeEach(async () => {
-  database = await createFreshDatabase(inject('parts').POSTGRES_URL)
+  database = await createFreshDatabase(sharedParts.POSTGRES_URL)
   link = await openPostgresLink(database.url)
   pool = createPool(link.url, log, 2, { queryTimeout: 1_000 })
   await pool.query('create table cursors (next_offset integer)')

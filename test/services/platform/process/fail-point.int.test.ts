@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { execa } from 'execa'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { eventually } from '../../../support/eventually.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 
-const brokers = inject('parts').KAFKA_BROKERS
+const brokers = sharedParts.KAFKA_BROKERS
 const log = pino({ level: 'silent' })
 const kafka = createKafka({ brokers, clientId: 'test', log })
 const topic = `test-${randomUUID()}`

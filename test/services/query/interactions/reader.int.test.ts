@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, inject } from 'vitest'
+import { afterAll } from 'vitest'
 import { createClickHouse } from '#platform/clickhouse.js'
 import type { InteractionRow } from '#query/interactions/list-interactions.js'
 import { createReadInteractions } from '#query/interactions/reader.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { provisionTables } from '../../../../services/operator/provision/tables.js'
+import { sharedParts } from '../../../support/shared-parts.js'
 import { readInteractionsContract } from '../contracts/read-interactions.contract.js'
 
-const clickhouse = createClickHouse(inject('parts').CLICKHOUSE_URL)
+const clickhouse = createClickHouse(sharedParts.CLICKHOUSE_URL)
 // Nothing listens on port 1.
 const away = createClickHouse('http://127.0.0.1:1')
 afterAll(async () => {

@@ -1,15 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { CompressionTypes, type IHeaders, Kafka as Kafkajs, logLevel, Partitioners } from 'kafkajs'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createKafka, type Received } from '#platform/kafka/kafka.js'
 import type { Producer } from '#platform/kafka/producer.js'
 import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { createTopics } from '../../../../support/create-topics.js'
 import { eventually } from '../../../../support/eventually.js'
+import { sharedParts } from '../../../../support/shared-parts.js'
 
 // Our record batches and kafkajs's, each read by the other, through a real broker.
-const brokers = inject('parts').KAFKA_BROKERS
+const brokers = sharedParts.KAFKA_BROKERS
 const kafka = createKafka({ brokers, clientId: 'wire-test', log: pino({ level: 'silent' }) })
 const kafkajs = new Kafkajs({ brokers: brokers.split(','), logLevel: logLevel.NOTHING })
 const partitions = 3
