@@ -112,10 +112,13 @@ it('makes the table of what waits anew: what still waits, and what no longer doe
   }
   await producer.close()
   const shown = (from: string) =>
-    analyst.query(`select toString(id) as id from ${from} where org_id = {org:String} order by state, id`, {
+    analyst.query(`select toString(id) as id, state from ${from} where org_id = {org:String} order by state`, {
       org: org.name,
     })
-  const all = [{ id: ended.id }, { id: waits.id }]
+  const all = [
+    { id: ended.id, state: 'accepted' },
+    { id: waits.id, state: 'waiting' },
+  ]
   await eventually(async () => expect(await shown('weir.waiting_log final')).toEqual(all), 60_000)
   const waiting = `select toString(id) as id from weir.waiting where org_id = {org:String}`
   expect(await analyst.query(waiting, { org: org.name })).toEqual([{ id: waits.id }])
