@@ -19,7 +19,7 @@ export type World = {
 }
 
 /** A number of records, and of the bytes that they take while they wait. */
-export type Room = { records: number; bytes: number }
+export type Room = { readonly records: number; readonly bytes: number }
 export const noRoom: Room = { records: 0, bytes: 0 }
 export const roomAfter = (room: Room, taken: Room): Room => ({
   records: room.records - taken.records,

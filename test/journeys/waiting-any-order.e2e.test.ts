@@ -189,43 +189,43 @@ const leaveOutParents = (items: readonly Item[]): { good: Item[]; doomed: Item[]
   return { good, doomed }
 }
 
-const refusesTheDoomed = async () => {
-  const org = await newOrganisation('no-parents')
-  // Lets records wait for some seconds only, and not for a minute at the least.
-  const edge = await startEdge({ MIN_WAIT_SECONDS: '1', LOG_LEVEL: 'warn' })
-  onTestFinished(edge.stop)
-  const weir = createWeir({ url: edge.url, key: org.key })
-  const { good, doomed } = leaveOutParents(makeItems())
-  expect(new Set(doomed.map(({ type }) => type.type))).toContain('interactions')
-  // Long enough for everything that can be accepted, however slow this machine is; short where the end is to be seen.
-  const { requests } = await sendAll(weir, [...toUploads(good, '24h'), ...toUploads(doomed, `${doomedFor}s`)])
-  await untilNothingWaits(weir)
-  await expectEachOnce(org.name, good)
-
-  const rejections = await rejectionsOf(org.name)
-  const marks = rejections.map(({ type, record }) => {
-    const known = catalogue.all.get(type) as RecordType
-    return `${type}/${JSON.parse(record)[markOf(known)]}`
-  })
-  expect(marks.sort()).toEqual(doomed.map(({ type, mark }) => `${type.type}/${mark}`).sort())
-  for (const { codes, words } of rejections) {
-    expect(new Set(codes)).toEqual(new Set(['unknown_reference']))
-    for (const each of words) expect(each).toContain(`waited ${doomedFor} seconds for it`)
-  }
-  const early =
-    'select * from weir.waiting_log final where org_id = {org:String} and state = {state:String} and changed_at < until'
-  expect(await analyst.query(early, { org: org.name, state: 'refused' })).toEqual([])
-  const { accepted, ...others } = await statesOf(org.name)
-  expect(accepted).toBeGreaterThan(0)
-  expect(others).toEqual({ refused: doomed.length })
-
-  for (const { requestId, upload } of requests.filter(({ upload }) => upload.waitFor === `${doomedFor}s`)) {
-    const { batches } = await weir.requests.get(requestId)
-    expect(batches.flatMap(({ waited }) => waited.map(({ state }) => state))).toEqual(upload.items.map(() => 'refused'))
-    expect(batches.flatMap(({ refused }) => refused)).toHaveLength(upload.items.length)
-  }
-}
-
 // Its time-outs are also shown by test/journeys/waiting-uploads.e2e.test.ts, in every run.
 if (isDeep)
-  it('refuses exactly those whose parents never come, at their time', { timeout: 3_600_000 }, refusesTheDoomed)
+  it('refuses exactly those whose parents never come, at their time', { timeout: 3_600_000 }, async () => {
+    const org = await newOrganisation('no-parents')
+    // Lets records wait for some seconds only, and not for a minute at the least.
+    const edge = await startEdge({ MIN_WAIT_SECONDS: '1', LOG_LEVEL: 'warn' })
+    onTestFinished(edge.stop)
+    const weir = createWeir({ url: edge.url, key: org.key })
+    const { good, doomed } = leaveOutParents(makeItems())
+    expect(new Set(doomed.map(({ type }) => type.type))).toContain('interactions')
+    // Long enough for everything that can be accepted, however slow this machine is; short where the end is to be seen.
+    const { requests } = await sendAll(weir, [...toUploads(good, '24h'), ...toUploads(doomed, `${doomedFor}s`)])
+    await untilNothingWaits(weir)
+    await expectEachOnce(org.name, good)
+
+    const rejections = await rejectionsOf(org.name)
+    const marks = rejections.map(({ type, record }) => {
+      const known = catalogue.all.get(type) as RecordType
+      return `${type}/${JSON.parse(record)[markOf(known)]}`
+    })
+    expect(marks.sort()).toEqual(doomed.map(({ type, mark }) => `${type.type}/${mark}`).sort())
+    for (const { codes, words } of rejections) {
+      expect(new Set(codes)).toEqual(new Set(['unknown_reference']))
+      for (const each of words) expect(each).toContain(`waited ${doomedFor} seconds for it`)
+    }
+    const early =
+      'select * from weir.waiting_log final where org_id = {org:String} and state = {state:String} and changed_at < until'
+    expect(await analyst.query(early, { org: org.name, state: 'refused' })).toEqual([])
+    const { accepted, ...others } = await statesOf(org.name)
+    expect(accepted).toBeGreaterThan(0)
+    expect(others).toEqual({ refused: doomed.length })
+
+    for (const { requestId, upload } of requests.filter(({ upload }) => upload.waitFor === `${doomedFor}s`)) {
+      const { batches } = await weir.requests.get(requestId)
+      expect(batches.flatMap(({ waited }) => waited.map(({ state }) => state))).toEqual(
+        upload.items.map(() => 'refused'),
+      )
+      expect(batches.flatMap(({ refused }) => refused)).toHaveLength(upload.items.length)
+    }
+  })

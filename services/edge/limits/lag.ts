@@ -55,8 +55,9 @@ export const createLag = (deps: {
     // Asked for every request: as a rule the first partition tells.
     isLagging: (type, orgId) => {
       const places = deps.places()
-      const isBehind = (partition: number) => isFull(places?.placeOf(type, partition) ?? '', orgId)
-      return places?.partitionsFor(type, orgId).every(isBehind) ?? false
+      if (!places) return false
+      const isBehind = (partition: number) => isFull(places.placeOf(type, partition), orgId)
+      return places.partitionsFor(type, orgId).every(isBehind)
     },
     isPartlyLagging: (type, orgId) => placesOf(type, orgId).some((place) => isFull(place, orgId)),
     isBehind: (type, batch) => {

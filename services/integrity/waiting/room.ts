@@ -29,8 +29,8 @@ export const createRoomToWait = (most: Room, now = () => performance.now()) => {
     taken: ({ orgId, size }: { orgId: string; size: number }): void => {
       const known = counts.get(orgId)
       if (!known) return
-      known.taken.records++
-      known.taken.bytes += size
+      const { records, bytes } = known.taken
+      known.taken = { records: records + 1, bytes: bytes + size }
     },
   }
 }

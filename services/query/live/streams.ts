@@ -18,7 +18,7 @@ export type EventStream = {
 export type Streams = ReturnType<typeof addStreams>
 
 // Each is a connection and a little memory. A page has one or two; several tabs may be open.
-const mostOfKey = 4
+export const mostOfKey = 4
 const mostInAll = 200
 // What a client has not read yet. A history is some kilobytes, an event of a topic rarely more than one.
 const mostUnread = 1024 * 1024

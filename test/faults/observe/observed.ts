@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { currentTableOf, historyViewOf, viewOf } from '#schemas/derive/names.js'
 import type { UploadAnswer } from '../../support/system/uploader.js'
 import type { Ledger } from '../workload/ledger.js'
 import { idFieldOf, uploadTypes } from '../workload/plan.js'
@@ -67,15 +68,14 @@ export const observe = async (deps: {
   const versions = new Map<string, number>()
   const histories = new Map<string, number[]>()
   for (const type of uploadTypes) {
-    const table = type.replaceAll('-', '_')
     const key = `concat(org_id, '/', toString(${idFieldOf(type)})) as key`
-    views[type] = await ask<Row>(`select * from weir.${table} ${ofOrgs}`)
+    views[type] = await ask<Row>(`select * from weir.${viewOf(type)} ${ofOrgs}`)
     const held = await ask<{ key: string; version: string }>(
-      `select ${key}, version from weir.${table}_current final ${ofOrgs}`,
+      `select ${key}, version from weir.${currentTableOf(type)} final ${ofOrgs}`,
     )
     for (const row of held) versions.set(`${type} ${row.key}`, Number(row.version))
     const kept = await ask<{ key: string; versions: string[] }>(
-      `select ${key}, arraySort(groupArray(version)) as versions from weir.${table}_history ${ofOrgs} group by key`,
+      `select ${key}, arraySort(groupArray(version)) as versions from weir.${historyViewOf(type)} ${ofOrgs} group by key`,
     )
     for (const row of kept) histories.set(`${type} ${row.key}`, row.versions.map(Number))
   }

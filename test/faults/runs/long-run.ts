@@ -1,3 +1,4 @@
+import { rejectionsView, viewOf } from '#schemas/derive/names.js'
 import type { Finding } from '../checks/finding.js'
 import { killMany, planKilling } from '../faults/killing.js'
 import { createAnalyst } from '../observe/clickhouse.js'
@@ -96,9 +97,9 @@ const markOf = async ({ stack }: Session, orgs: readonly string[]): Promise<stri
   const ask = createAnalyst(stack.addresses.CLICKHOUSE_URL)
   const list = orgs.map((org) => `'${org}'`).join(', ')
   const marks: string[] = []
-  for (const type of [...uploadTypes, 'interactions', 'rejections']) {
+  for (const type of [...uploadTypes, 'interactions', rejectionsView]) {
     const [row] = await ask<{ rows: string; sum: string }>(
-      `select count() as rows, groupBitXor(cityHash64(*)) as sum from weir.${type.replaceAll('-', '_')} where org_id in (${list})`,
+      `select count() as rows, groupBitXor(cityHash64(*)) as sum from weir.${viewOf(type)} where org_id in (${list})`,
     )
     marks.push(`${type} ${row?.rows}/${row?.sum}`)
   }

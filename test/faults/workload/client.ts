@@ -12,8 +12,7 @@ const answerWithin = 12_000
 /** What a client may take as "try again": everything else is either an answer or a surprise. */
 const tryAgain = [408, 429, 500, 502, 503, 504]
 
-/** A careful client: the same key again, at one edge or the other, until it has an answer that it can use. */
-export const createClient = (deps: {
+export type ClientDeps = {
   org: string
   apiKey: string
   edgeUrls: readonly string[]
@@ -21,7 +20,12 @@ export const createClient = (deps: {
   lanes: number
   random: Random
   ledger: Ledger
-}) => {
+}
+/** Of an answer that cannot be used: notes one that no client should get, and returns undefined, so that the client tries again. */
+export type Refuse = (answer: Pick<Answer<unknown>, 'status' | 'body'>) => undefined
+
+/** A careful client: the same key again, at one edge or the other, until it has an answer that it can use. */
+export const createClient = (deps: ClientDeps) => {
   const { org, random, ledger } = deps
   const edges = deps.edgeUrls.map((url) => createUploader(url, deps.apiKey, { answerWithin }))
 
@@ -73,8 +77,7 @@ export const createClient = (deps: {
     })
   }
 
-  /** Undefined: to be tried again. */
-  const refuse = ({ status, body }: Pick<Answer<unknown>, 'status' | 'body'>): undefined => {
+  const refuse: Refuse = ({ status, body }) => {
     if (!tryAgain.includes(status)) ledger.surprises.push(`${org} was answered ${status}: ${JSON.stringify(body)}`)
   }
 

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { catalogue } from '#schemas/catalogue.js'
-import type { Answer } from '../../support/system/uploader.js'
 import type { Random } from '../random.js'
+import type { ClientDeps, Refuse } from './client.js'
 import { bodyOf, contentTypes, formatFor } from './formats.js'
-import type { Ledger, ToldBatch } from './ledger.js'
+import type { ToldBatch } from './ledger.js'
 import type { ImportStep, Planned } from './plan.js'
 import { cutOf, isDecided, noteTelling } from './told.js'
 import { untilThere } from './until-there.js'
@@ -22,15 +22,7 @@ const longestAttempt = 60_000
 const pieces = 8
 
 /** Sends an import until its summary says that it is complete: the same body with the same key, after each interruption, also of its own. */
-export const createImport = (deps: {
-  org: string
-  apiKey: string
-  edgeUrls: readonly string[]
-  lanes: number
-  random: Random
-  ledger: Ledger
-  refuse: (answer: Pick<Answer<unknown>, 'status' | 'body'>) => undefined
-}) => {
+export const createImport = (deps: ClientDeps & { refuse: Refuse }) => {
   const { org, random, ledger } = deps
 
   /** The lines that came, all of them or up to an interruption. */
@@ -91,7 +83,7 @@ export const createImport = (deps: {
   }
 }
 
-/** What was told of each chunk of an import, as of an upload: each chunk is a request of its own. */
+/** The answers about each chunk of an import, in the form of those about an upload: each chunk is a request of its own. */
 export const toldChunks = (
   lines: readonly Line[],
   records: readonly Planned[],

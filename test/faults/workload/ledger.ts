@@ -7,7 +7,7 @@ export type Ledger = {
   uploads: ToldUpload[]
   interactions: ToldInteraction[]
   retries: ToldRetry[]
-  /** How many imports were told to be complete; each of their chunks is among the uploads. */
+  /** How many imports were answered as complete; each of their chunks is among the uploads. */
   imports: number
   /** How many events were seen on live streams. */
   watched: number

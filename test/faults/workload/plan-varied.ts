@@ -17,7 +17,7 @@ export const planEveryType: Plan = function* (name, random) {
     const type = random.pick(types)
     const records = random.some(writer.idsOf(type), random.int(1, mostRecords)).map((id): Planned => {
       const planned = writer.planned(type, id)
-      if (random.chance(0.08)) return { ...planned, expected: 'invalid', record: random.pick(bad)(planned.record) }
+      if (random.chance(0.08)) return spoiled(planned, random)
       return random.chance(0.1) ? writer.astray(type, id) : planned
     })
     yield writer.upload(type, records)
@@ -77,9 +77,7 @@ export const planImports: Plan = function* (name, random) {
     const count = isLong ? random.int(small.limit + 1, 2.5 * small.limit) : random.int(1, 60)
     const records = random.some(isLong ? many : writer.idsOf(type), count).map((id): Planned => {
       const planned = writer.planned(type, id)
-      return random.chance(0.03)
-        ? { ...planned, expected: 'invalid', record: random.pick(bad)(planned.record) }
-        : planned
+      return random.chance(0.03) ? spoiled(planned, random) : planned
     })
     const { key } = writer.upload(type, records)
     yield { kind: 'import', type: type.type, key, records }
@@ -88,6 +86,11 @@ export const planImports: Plan = function* (name, random) {
 
 // Types without a name cannot miss it.
 const bad = spoilings.slice(1)
+const spoiled = (planned: Planned, random: Random): Planned => ({
+  ...planned,
+  expected: 'invalid',
+  record: random.pick(bad)(planned.record),
+})
 
 /** Makes records of any type from its declaration, and remembers which there are to refer to. */
 const createWriter = (name: string, random: Random) => {

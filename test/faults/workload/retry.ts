@@ -1,5 +1,6 @@
-import type { Answer, UploadAnswer, Uploader } from '../../support/system/uploader.js'
-import type { Ledger, RetryOrder } from './ledger.js'
+import type { UploadAnswer, Uploader } from '../../support/system/uploader.js'
+import type { ClientDeps, Refuse } from './client.js'
+import type { RetryOrder } from './ledger.js'
 import type { RetryStep } from './plan.js'
 import { cutOf, isDecided, toTold } from './told.js'
 
@@ -7,13 +8,7 @@ import { cutOf, isDecided, toTold } from './told.js'
 export type UntilUsable = <T>(ask: (edge: Uploader) => Promise<T | undefined>) => Promise<T>
 
 /** Orders the refused records of an upload to be submitted again, twice at the same time, and waits for what comes of it. */
-export const createRetry = (deps: {
-  org: string
-  lanes: number
-  ledger: Ledger
-  untilUsable: UntilUsable
-  refuse: (answer: Answer<unknown>) => undefined
-}) => {
+export const createRetry = (deps: ClientDeps & { untilUsable: UntilUsable; refuse: Refuse }) => {
   const { org, ledger, untilUsable, refuse } = deps
 
   return async (step: RetryStep): Promise<void> => {

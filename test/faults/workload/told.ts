@@ -14,7 +14,7 @@ export const cutOf = (records: readonly Planned[], lanes: number): number[][] =>
   return batches
 }
 
-/** An answer as it was when the batch was decided: told later, some of its records wait no more, and are accepted or refused. */
+/** The answer about a batch as it was when the batch was decided: a later answer shows records that waited then as accepted or refused. */
 export const toTold = ({ batch, status, data }: BatchAnswer, cut: readonly number[][]): ToldBatch => {
   const { errors = [], waiting = [], waited = [] } = data
   const inVain = new Set(waited.filter(({ state }) => state === 'refused').map(({ index }) => index))

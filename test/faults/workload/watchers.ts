@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { mostOfKey } from '#query/live/streams.js'
 import { eventually } from '../../support/eventually.js'
 import type { Random } from '../random.js'
 import type { Ledger } from './ledger.js'
@@ -10,8 +11,6 @@ const paths = [
   '/v1/live',
   ...['accepted.shops', 'interactions', 'rejected'].map((t) => `/v1/topics/weir.${t}/events/live`),
 ]
-// As services/query/live has it: this many streams of one key at an edge, and no more.
-const mostOfKey = 4
 const freeWithin = 30_000
 
 type Deps = { organisations: readonly Organisation[]; edgeUrls: readonly string[]; ledger: Ledger; random: Random }

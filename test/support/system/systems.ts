@@ -1,13 +1,13 @@
 // The journeys (`e2e`) travel through whole systems, one for each vitest worker: a journey may stop and kill what it likes,
 // and two of them run side by side. A worker's first journey has its system started; the ones after it find it running.
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestProject } from 'vitest/node'
 import { freePortVariables } from '../free-port-variables.js'
+import { serveWorkers } from '../serve-workers.js'
 import { startWholeSystem } from './whole-system.js'
 
 // On a busy machine integrity may be seconds behind, and the edge would turn away what a journey sends.
@@ -22,7 +22,6 @@ declare module 'vitest' {
 
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const lives = new Set<Promise<void>>()
-  const workers = new Set<Socket>()
 
   const live = async (worker: Socket): Promise<void> => {
     // By itself it would not notice a connection that is cut off, as that of a killed worker is.
@@ -48,22 +47,16 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
       await rm(dataDir, { recursive: true, force: true })
     }
   }
-  const server = createServer((worker) => {
-    workers.add(worker)
-    // A worker that is killed takes its connection with it.
-    worker.on('error', () => {})
+  const { port, close } = await serveWorkers((worker) => {
     const life = live(worker)
     lives.add(life)
     // The journeys that wait for it say why it did not come up; why it did not go down is said at the end.
     life.catch((error: Error) => worker.writable && worker.end(`${JSON.stringify({ problem: error.message })}\n`))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  project.provide('systemsPort', (server.address() as AddressInfo).port)
+  project.provide('systemsPort', port)
 
   return async () => {
-    server.close()
-    for (const worker of workers) worker.destroy()
+    close()
     await Promise.all(lives)
   }
 }
