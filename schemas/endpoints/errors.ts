@@ -5,12 +5,13 @@ import * as v from './values.js'
 
 // The one shape that all errors have, and what each status means.
 
-export const error = v.named('Error', {
+export const errorFields = {
   error: v.text("the status's name"),
   message: v.text('what is wrong, for people'),
   request_id: v.uuid,
   problems: v.optional(v.problems),
-})
+}
+export const error = v.named('Error', errorFields)
 
 export const retryAfter = { 'Retry-After': v.count('seconds until the same request is worth trying again') }
 

@@ -23,6 +23,10 @@ export const rejection = v.named('Rejection', {
     description:
       'what has happened since. `retried`: submitted again by a retry, see `retry`. `accepted_since`: a later record of the same id was accepted. `overtaken`: a later record of the same id was refused too, or waits, and none was accepted. `open`: nothing.',
   }),
+  current_version: v.nullable(
+    v.integer(0),
+    'the version of the accepted record of the same id, for `if_version` of an upload that mends this one; null where there is none',
+  ),
   retry: v.optional(
     v.object({
       outcome: v.oneOf(['waiting', 'accepted', 'refused']),

@@ -4,7 +4,7 @@ import { csvOf } from '../derive/type-reference/snippets.js'
 import type { RecordType } from '../record.js'
 import { derivedId } from '../uuid.js'
 import { type Content, endpoint, textOf } from './endpoint.js'
-import { error, retryAfter } from './errors.js'
+import { error, errorAnswer, errorFields, retryAfter } from './errors.js'
 import * as v from './values.js'
 import { waitQuery } from './waiting.js'
 
@@ -96,6 +96,37 @@ const asyncHeaders = {
   'Preference-Applied': v.text('what was preferred and done', { examples: ['respond-async'] }),
 }
 
+/** How many records a request with `if_version` may hold. */
+export const mostVersions = 100
+const ifVersion = v.optional(
+  v.text(
+    'Takes the request only if each record replaces what its sender has seen: for each, in their order and with commas between them, the `version` of the accepted record of its id (`current_version` of a rejection), or `none` where there is none. Otherwise nothing is taken, and the answer is a 409 that shows both. For 100 records at the most.',
+    {
+      pattern: '^(none|[0-9]{1,16})(,(none|[0-9]{1,16}))*$',
+      examples: ['none', '8192'],
+      refusal: `if_version must be a version or none for each record, with commas between them, of ${mostVersions} records at the most`,
+    },
+  ),
+)
+export const versionConflict = v.named('VersionConflict', {
+  index: v.index,
+  id: v.uuid,
+  sent: v.anyObject('the record as it was sent'),
+  current: v.nullable(
+    v.object({
+      version: v.integer(0, 'what `if_version` has to be to overwrite it'),
+      accepted_at: v.instant,
+      record: v.anyObject('as it is now'),
+    }),
+    'what it would replace; null where there is nothing',
+  ),
+})
+export type ConflictAnswered = v.ValueOf<typeof versionConflict>
+const conflict = v.named('Conflict', {
+  ...errorFields,
+  conflicts: v.optional(v.list(versionConflict, 'records that would replace something else than `if_version` says')),
+})
+
 /** POST /v1/data/{type} */
 export const uploadOf = (type: RecordType) => {
   const answer = <S extends v.Schema>(
@@ -110,7 +141,7 @@ export const uploadOf = (type: RecordType) => {
     about: `${type.about}${firstOf(type)}`,
     scope: writeScope(type.type),
     orScope: allData,
-    query: { dry_run: dryRun, ...waitQuery },
+    query: { dry_run: dryRun, if_version: ifVersion, ...waitQuery },
     takesKey: true,
     takesPrefer: true,
     body: {
@@ -129,6 +160,10 @@ export const uploadOf = (type: RecordType) => {
         ...retryAfter,
       }),
       400: answer(400, 'No record was accepted, or the request itself is wrong.', answerOrError, dryRunHeader),
+      409: {
+        ...errorAnswer(409, 'This Idempotency-Key was used with another body, or `if_version` is not what is current.'),
+        schema: conflict,
+      },
       500: answer(500, 'The outcome is not known; retrying is safe.', answerOrError, retryAfter),
     },
   })

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findCursors } from '#ledger/cursors.js'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
-import { createClickHouse } from '#platform/clickhouse.js'
+import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { createReadiness } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
@@ -19,6 +19,7 @@ import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { openQuery } from '#query/query.js'
+import { createReads } from '#query/reads.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { createApp } from './app.js'
@@ -42,6 +43,7 @@ import { openStream } from './stream/stream.js'
 import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
 import { createFindKnown } from './uploads/dry-run.js'
+import { createFindCurrent } from './uploads/if-version.js'
 
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres', 'clickhouse']))
@@ -52,6 +54,8 @@ const now = Date.now
 const elapsed = () => performance.now()
 // How long the edge waits for Kafka before it listens without it.
 const listenAfter = 5_000
+// Uploads that name the version which they replace: few at once, since uploads share their connections.
+const ofCurrent = { atOnce: 4, ofOne: 1 }
 // A stop may take 9 s in all; requests that wait for verdicts have this much of it.
 const stopWaitingAfter = 5_000
 
@@ -204,6 +208,10 @@ await runService(log, async (onStop, crash) => {
     shortestWait: config.MIN_WAIT_SECONDS * 1000,
     sendLater: (send, isAlone) => (isAlone ? setImmediate(send) : setTimeout(send, config.INTERACTION_GATHER_MS)),
     findKnown: createFindKnown(pool),
+    findCurrent: createFindCurrent(
+      { pool, clickhouse: boundedReader(clickhouse), catalogue },
+      createReads(undefined, 'what is current', ofCurrent),
+    ),
     batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
     answerWithin: config.VERDICT_TIMEOUT_MS,

@@ -4,7 +4,14 @@ import { writeJson as write } from '#schemas/json-text.js'
 import type { Problem } from '#schemas/problem.js'
 
 /** Why a request as a whole was not taken: a value, which `sendError` sends in the one shape that all errors have. */
-export type RequestError = { status: number; message: string; headers?: Record<string, string>; problems?: Problem[] }
+export type RequestError = {
+  status: number
+  message: string
+  headers?: Record<string, string>
+  problems?: Problem[]
+  /** What an endpoint's own error says beyond that. */
+  more?: object
+}
 
 /** A header for every answer to a request that may succeed in a moment. */
 export const retryLater = { 'retry-after': '5' }
@@ -19,14 +26,23 @@ export class Unavailable extends Error {}
 /** JSON that ends in a newline: a terminal's prompt then stands on a line of its own. */
 export const writeJson = (payload: unknown): string => `${write(payload)}\n`
 
-export const sendError = (reply: FastifyReply, { status, message, headers, problems }: RequestError): FastifyReply =>
+export const sendError = (
+  reply: FastifyReply,
+  { status, message, headers, problems, more }: RequestError,
+): FastifyReply =>
   reply
     .code(status)
     // Fastify leaves the app's own serializer out where there is no route, and the type where there is a serializer.
     .type('application/json; charset=utf-8')
     .serializer(writeJson)
     .headers({ 'x-request-id': reply.request.id, ...headers })
-    .send({ error: STATUS_CODES[status], message, request_id: reply.request.id, ...(problems && { problems }) })
+    .send({
+      error: STATUS_CODES[status],
+      message,
+      request_id: reply.request.id,
+      ...(problems && { problems }),
+      ...more,
+    })
 
 /** What a client reads about an exception: never the exception's text, unless that was written for clients. */
 export const toRequestError = (error: unknown): RequestError => {

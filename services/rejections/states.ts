@@ -18,27 +18,28 @@ import type { Sources } from './plan-retry.js'
  */
 export type RejectionState = 'open' | 'retried' | 'accepted_since' | 'overtaken'
 
-/** The states of some rejections of one organisation, in their order. */
+/** The states of some rejections of one organisation, in their order; and the version that each id was last accepted with. */
 export const findStates = async (
   { pool, clickhouse, catalogue }: Sources,
   org: string,
   rejections: readonly Rejection[],
-): Promise<{ state: RejectionState; retry: Retry | undefined }[]> => {
+): Promise<{ state: RejectionState; retry: Retry | undefined; currentVersion: number | null }[]> => {
   const retries = await findRetries(pool, rejections)
   const rest = rejections.filter((one) => !retries.has(rejectionName(one)))
   const refused = await newestRefused(clickhouse, org, rest)
-  const accepted = await newestAccepted(clickhouse, [...catalogue.all.values()], org, rest)
+  const accepted = await newestAccepted(clickhouse, [...catalogue.all.values()], org, rejections)
   const waiting = await waitingNow(pool, org, rest)
   return rejections.map((one) => {
     const retry = retries.get(rejectionName(one))
     const isLater = (newest: Map<string, number>) => (newest.get(nameOf(one)) ?? 0) > one.version
-    if (retry) return { state: 'retried', retry }
+    const currentVersion = accepted.get(nameOf(one)) ?? null
+    if (retry) return { state: 'retried', retry, currentVersion }
     const state = isLater(accepted)
       ? 'accepted_since'
       : isLater(refused) || waiting.has(nameOf(one))
         ? 'overtaken'
         : 'open'
-    return { state, retry: undefined }
+    return { state, retry: undefined, currentVersion }
   })
 }
 

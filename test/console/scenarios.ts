@@ -104,6 +104,18 @@ export const dropMendRetry = async (page: Page, subject: Subject): Promise<void>
   await expectStored(page)
   await page.getByText('Refused', { exact: true }).first().waitFor()
 
+  // What was accepted since is shown beside an older record before that takes its place.
+  await goTo(page, 'Rejected')
+  await page.getByRole('link', { name: 'a value has the wrong form' }).click()
+  await refreshUntil(page, () => page.getByText('accepted since', { exact: true }))
+  await page.getByRole('button', { name: 'Mend it' }).click()
+  await page.getByLabel('region').fill('FR')
+  await page.getByRole('button', { name: 'Send it' }).click()
+  await page.getByText('Nothing was sent').waitFor()
+  await page.getByRole('row', { name: 'region GB FR' }).waitFor()
+  await page.getByRole('button', { name: 'Keep what is in use' }).click()
+  await page.getByText('Nothing was sent').waitFor({ state: 'detached' })
+
   await subject.upload('shops', [late])
   await goTo(page, 'Rejected')
   await refreshUntil(page, () => page.getByRole('link', { name: 'it refers to a record that is not there' }))

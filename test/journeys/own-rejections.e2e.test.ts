@@ -24,6 +24,7 @@ type Listed = {
   truncated: boolean
   problems: { field: string | null; code: string }[]
   state: string
+  current_version: number | null
   retry?: { outcome: string; request_id: string | null; retry_request_id: string | null }
 }
 type Page = { rejections: Listed[]; next_cursor: string | null }
@@ -183,6 +184,29 @@ it('shows an organisation its refused records, and submits them again once their
     submitted: 0,
     skipped: { accepted_since: 2 },
   })
+
+  // An older record takes the place of what was accepted since only where its sender says what that is, and is it still.
+  const refused = (await listed(org, 2, 'code=out_of_range'))[0]
+  const older = { ...again, value: 7 }
+  const mend = (version: unknown) => org.uploader.upload(`offers?if_version=${version}`, [older])
+  const unseen = await mend('none')
+  expect([unseen.status, unseen.body]).toEqual([
+    409,
+    expect.objectContaining({
+      conflicts: [
+        expect.objectContaining({
+          id: offers[2]?.offer_id,
+          sent: expect.objectContaining({ value: 7 }),
+          current: expect.objectContaining({
+            version: refused?.current_version,
+            record: expect.objectContaining({ value: 2 }),
+          }),
+        }),
+      ],
+    }),
+  ])
+  expect((await mend(refused?.current_version)).status).toBe(200)
+  expect((await mend(refused?.current_version)).status).toBe(409)
 })
 
 it('submits each once: by two callers, by an operator beside them, and by another edge where one is killed', async () => {

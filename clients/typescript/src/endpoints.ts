@@ -70,6 +70,22 @@ export interface ImportSummary {
   }
 }
 
+export interface VersionConflict {
+  /** place in the request's records */
+  index: number
+  id: string
+  /** the record as it was sent */
+  sent: Record<string, unknown>
+  /** what it would replace; null where there is nothing */
+  current: {
+    /** what `if_version` has to be to overwrite it */
+    version: number
+    accepted_at: string
+    /** as it is now */
+    record: Record<string, unknown>
+  } | null
+}
+
 export interface UploadAnswer {
   request_id: string
   type: string
@@ -127,6 +143,8 @@ export interface Rejection {
   problems: Problem[]
   /** what has happened since. `retried`: submitted again by a retry, see `retry`. `accepted_since`: a later record of the same id was accepted. `overtaken`: a later record of the same id was refused too, or waits, and none was accepted. `open`: nothing. */
   state: 'open' | 'retried' | 'accepted_since' | 'overtaken'
+  /** the version of the accepted record of the same id, for `if_version` of an upload that mends this one; null where there is none */
+  current_version: number | null
   retry?: {
     outcome: 'waiting' | 'accepted' | 'refused'
     /** the request that it was submitted in */

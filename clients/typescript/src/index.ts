@@ -9,7 +9,7 @@ import { createWaiting, type WaitingRecords } from './waiting.js'
 import { WeirError } from './weir-error.js'
 
 export type { CallOptions, RetryNotice } from './call.js'
-export type { AwaitedRecord } from './endpoints.js'
+export type { AwaitedRecord, VersionConflict } from './endpoints.js'
 export type {
   InteractionFilter,
   InteractionInWaiting,

@@ -16,6 +16,11 @@ export type SendRecordsOptions = CallOptions &
   WaitOptions & {
     /** Checks everything and keeps nothing. */
     dryRun?: boolean | undefined
+    /**
+     * For each record, the version of the accepted record that it may replace, or null where there may be none. Where something else is
+     * there, nothing is taken: the error is a `conflict`, and its `conflicts` show both. For 100 records at the most.
+     */
+    ifVersion?: readonly (number | null)[] | undefined
     /** 1 to 255 visible ASCII characters: records sent again with one key within a day are not taken twice. Made unless given. */
     idempotencyKey?: string | undefined
   }
@@ -32,17 +37,21 @@ export type SendTexts = (
 
 export const createSendTexts =
   (call: Call): SendTexts =>
-  async (type, texts, { dryRun = false, idempotencyKey, missingReferences, waitFor, ...options } = {}) => {
+  async (type, texts, { dryRun = false, ifVersion, idempotencyKey, missingReferences, waitFor, ...options } = {}) => {
     if (texts.length === 0 || texts.length > type.limit)
       throw new WeirError(
         'usage',
         `a request carries 1 to ${type.limit} records of ${type.type}; this one would carry ${texts.length}`,
         'use upload(), which cuts any number of records into requests',
       )
+    const conditions = {
+      dry_run: dryRun || undefined,
+      if_version: ifVersion?.map((version) => version ?? 'none').join(','),
+    }
     const { status, json } = await call(
       {
         method: 'POST',
-        path: `/v1/data/${type.type}${waitQueryOf({ missingReferences, waitFor }, { dry_run: dryRun || undefined })}`,
+        path: `/v1/data/${type.type}${waitQueryOf({ missingReferences, waitFor }, conditions)}`,
         body: `{"records":[${texts.join(',')}]}`,
         // A dry run changes nothing, so it may simply be made again.
         idempotencyKey: idempotencyKey ?? (dryRun ? undefined : newKey()),

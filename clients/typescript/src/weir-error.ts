@@ -1,4 +1,4 @@
-import type { Problem } from './endpoints.js'
+import type { Problem, VersionConflict } from './endpoints.js'
 
 /** What is wrong with a record. `field` is null where it is the record as a whole. The codes are stable. */
 export type RecordProblem = Problem
@@ -6,7 +6,7 @@ export type RecordProblem = Problem
 /**
  * - `usage`: what was asked for cannot be done; the same again fails again
  * - `key`: the key is not valid, or may not do this
- * - `conflict`: the Idempotency-Key was used with another body before
+ * - `conflict`: the Idempotency-Key was used with another body before; or, with `conflicts`, `ifVersion` is not what is current
  * - `network`: no answer came
  * - `server`: the service could not do it now; the same again later may succeed
  */
@@ -37,6 +37,8 @@ export class WeirError extends Error {
   readonly idempotencyKey: string | undefined
   /** What is wrong with the record, where a request carries only one. */
   readonly problems: readonly RecordProblem[]
+  /** Records that would replace something else than `ifVersion` says: what was sent, and what is there. */
+  readonly conflicts: readonly VersionConflict[]
   /** How far an upload came before it stopped. */
   progress: UploadProgress | undefined
 
@@ -44,7 +46,9 @@ export class WeirError extends Error {
     kind: WeirErrorKind,
     message: string,
     remedy: string,
-    more: Partial<Pick<WeirError, 'status' | 'requestId' | 'idempotencyKey' | 'problems'>> & { cause?: unknown } = {},
+    more: Partial<Pick<WeirError, 'status' | 'requestId' | 'idempotencyKey' | 'problems' | 'conflicts'>> & {
+      cause?: unknown
+    } = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause })
     this.kind = kind
@@ -53,18 +57,30 @@ export class WeirError extends Error {
     this.requestId = more.requestId
     this.idempotencyKey = more.idempotencyKey
     this.problems = more.problems ?? []
+    this.conflicts = more.conflicts ?? []
   }
 }
 
 /** The error for an answer that is none of the good ones. */
 export const errorOfAnswer = (status: number, json: unknown, idempotencyKey: string | undefined): WeirError => {
-  const said = (json ?? {}) as { message?: unknown; request_id?: unknown; problems?: RecordProblem[] }
+  const said = (json ?? {}) as {
+    message?: unknown
+    request_id?: unknown
+    problems?: RecordProblem[]
+    conflicts?: VersionConflict[]
+  }
   const message = typeof said.message === 'string' ? said.message : `the answer was ${status} without a message`
   const requestId = typeof said.request_id === 'string' ? said.request_id : undefined
   const problems = Array.isArray(said.problems) ? said.problems : []
-  const { kind, remedy } = meaningOf(status)
-  return new WeirError(kind, message, remedy, { status, requestId, idempotencyKey, problems })
+  const conflicts = Array.isArray(said.conflicts) ? said.conflicts : []
+  const { kind, remedy } = conflicts.length > 0 ? staleVersion : meaningOf(status)
+  return new WeirError(kind, message, remedy, { status, requestId, idempotencyKey, problems, conflicts })
 }
+
+const staleVersion = {
+  kind: 'conflict',
+  remedy: 'compare `sent` with `current` in `conflicts`; to overwrite it, give the version of `current` as ifVersion',
+} as const
 
 const meaningOf = (status: number): { kind: WeirErrorKind; remedy: string } => {
   if (status === 401)

@@ -1,12 +1,12 @@
 import { fixedEndpoints } from '../../endpoints/all.js'
 import type { Endpoint } from '../../endpoints/endpoint.js'
-import { importBatch, importSummary } from '../../endpoints/uploads.js'
+import { importBatch, importSummary, versionConflict } from '../../endpoints/uploads.js'
 import { closed, type Properties, type Schema } from '../../endpoints/values.js'
 
 /** What each endpoint is asked and answers, as TypeScript for the clients: clients/typescript/src/endpoints.ts. */
 export const endpointTypesOf = (endpoints: readonly Endpoint[] = fixedEndpoints): string => {
   const { typeOf, interfaces } = createWriter()
-  for (const schema of [importBatch, importSummary]) typeOf(schema)
+  for (const schema of [importBatch, importSummary, versionConflict]) typeOf(schema)
   const entries = endpoints.flatMap((endpoint) => {
     const { method, path, query, body, answers } = endpoint
     const good = Object.entries(answers).filter(([status]) => Number(status) < 300)

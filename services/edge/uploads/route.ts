@@ -21,6 +21,7 @@ import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { createDryRun, type FindKnown } from './dry-run.js'
 import { formOf, type Preferences, readPrefer, readRecords } from './envelope.js'
+import { createCheckVersions, type FindCurrent, readIfVersion } from './if-version.js'
 import { createReadLined } from './lined.js'
 import { createReadEntries } from './straight.js'
 import { createToUpload, createUploader, type Upload } from './upload.js'
@@ -32,6 +33,7 @@ export type UploadDeps = {
   store: Pick<VerdictStore, 'ofRequest'>
   notes: Pick<RequestNotes, 'open'>
   findKnown: FindKnown
+  findCurrent: FindCurrent
   lag: Lag
   /** How wide the system is; throws while that is not known yet. */
   layout: () => Layout
@@ -56,6 +58,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
   const toUpload = createToUpload(type, deps)
   const upload = createUploader(deps)
   const dryRun = createDryRun(type, deps)
+  const checkVersions = createCheckVersions(type, deps)
 
   const readUpload = async (
     request: FastifyRequest,
@@ -92,6 +95,8 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
       if (isDry) reply.header('weir-dry-run', 'true')
       const given = await readUpload(request, waits.wait)
       if ('error' in given) return given
+      const stale = query.if_version && (await checkVersions(given, query.if_version))
+      if (stale) return { error: stale }
       const prefer = readPrefer(request.headers.prefer)
       const patience = prefer.respondAsync ? (prefer.wait ?? 0) * 1000 : undefined
       const answered = await (isDry ? dryRun(given) : upload(given, patience))
@@ -107,7 +112,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     },
     {
       hasOwnBody: true,
-      reads: asGiven,
+      reads: { ...asGiven, if_version: readIfVersion },
       config: {
         takesIn: type.type,
         form: formOf(type),

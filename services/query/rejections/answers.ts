@@ -14,7 +14,11 @@ import { writeRetryPlace } from './question.js'
 
 // What uploaders are answered about their rejections.
 
-export type KnownRejection = Rejection & { state: RejectionState; retry: Retry | undefined }
+export type KnownRejection = Rejection & {
+  state: RejectionState
+  retry: Retry | undefined
+  currentVersion: number | null
+}
 
 export const rejectionAnswer = (one: KnownRejection) => ({
   rejection_id: rejectionName(one),
@@ -27,6 +31,7 @@ export const rejectionAnswer = (one: KnownRejection) => ({
   ...recordAnswer(one),
   problems: one.problems,
   state: one.state,
+  current_version: one.currentVersion,
   ...(one.retry && { retry: retryAnswer(one.retry) }),
 })
 

@@ -59,7 +59,7 @@ export const createOwnRejections = (sources: Sources, onPlaced: () => void) => {
   }
 }
 
-const open = { state: 'open', retry: undefined } as const
+const open = { state: 'open', retry: undefined, currentVersion: null } as const
 
 const unavailable = (cause: unknown): never => {
   throw new Unavailable('retries cannot be noted or looked up at the moment', { cause })

@@ -139,6 +139,7 @@ export const createWorld = (now: () => number) => {
             truncated: false,
             problems,
             state: 'open',
+            current_version: null,
           })
       } else if (!isDryRun && id) {
         const name = `${org}/${typeName}/${id}`

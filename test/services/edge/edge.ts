@@ -84,6 +84,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
       if (store.isAway) throw new Unavailable('Postgres is away')
       return ({ type, id }) => known.has(`${orgId}/${type}/${id}`)
     },
+    findCurrent: async () => new Map(),
     readInteractions: interactions,
     rejections,
     reads: createReads(),

@@ -111,7 +111,7 @@ describe('a query string', () => {
       ['Dry-Run=true', 'there is no query parameter "Dry-Run" here; did you mean dry_run?'],
       [
         'verbose=1&dry_run=true',
-        'there is no query parameter "verbose" here; known are dry_run, missing_references, wait_for',
+        'there is no query parameter "verbose" here; known are dry_run, if_version, missing_references, wait_for',
       ],
       ['dry_run', 'dry_run must be true or false'],
       ['dry_run=', 'dry_run must be true or false'],
@@ -120,11 +120,11 @@ describe('a query string', () => {
       ['dry_run=true&dry_run=true', 'dry_run may be given once only'],
       [
         '__proto__=true',
-        'there is no query parameter "__proto__" here; known are dry_run, missing_references, wait_for',
+        'there is no query parameter "__proto__" here; known are dry_run, if_version, missing_references, wait_for',
       ],
       [
         `${'x'.repeat(90)}=1`,
-        `there is no query parameter "${'x'.repeat(64)}…" here; known are dry_run, missing_references, wait_for`,
+        `there is no query parameter "${'x'.repeat(64)}…" here; known are dry_run, if_version, missing_references, wait_for`,
       ],
     ]) {
       const { status, body } = await send('POST', `/v1/data/shops?${query}`, { records: [sampleOf(shop)] })

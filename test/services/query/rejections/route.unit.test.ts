@@ -19,6 +19,7 @@ const rejection = (over: Partial<KnownRejection> = {}): KnownRejection => ({
   truncated: false,
   state: 'open',
   retry: undefined,
+  currentVersion: null,
   ...over,
 })
 const gate = () => {

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { shop } from '#schemas/records/shop.js'
+import type { CurrentRecord } from '../../../../services/edge/uploads/if-version.js'
+import { sampleOf } from '../../../support/sample.js'
+import { createEdge } from '../edge.js'
+import { verdictOn } from '../fakes/submit.fake.js'
+
+/** An edge whose organisations have these records. */
+const edgeWith = (current: readonly (CurrentRecord & { id: string })[] = []) => {
+  const asked: string[] = []
+  const edge = createEdge({
+    findCurrent: async (orgId, { type }, ids) => {
+      asked.push(`${orgId} ${type} ${ids.length}`)
+      return new Map(current.filter(({ id }) => ids.includes(id)).map(({ id, ...one }) => [id, one]))
+    },
+  })
+  return { ...edge, asked }
+}
+const [one, two] = [sampleOf(shop), sampleOf(shop)]
+const idOf = (record: object): string => String((record as { shop_id: unknown }).shop_id)
+const stored = (record: object, version: number) => ({
+  id: idOf(record),
+  version,
+  accepted_at: '2026-01-01T00:00:00.000Z',
+  record: { ...record, name: 'stored' },
+})
+const post = (version: string) => `/v1/data/shops?if_version=${version}`
+
+describe('an upload with if_version', () => {
+  it('is taken where what it replaces is what its sender has seen', async () => {
+    const { send, submit, asked } = edgeWith([stored(one, 8192)])
+    expect((await send('POST', post('8192,none'), { records: [one, two] })).status).toBe(200)
+    expect(submit.submitted).toHaveLength(1)
+    expect(asked).toEqual(['acme shops 2'])
+  })
+
+  it('is not taken where something else is there: the answer shows both', async () => {
+    const { send, submit } = edgeWith([stored(two, 16_384)])
+    const { status, body } = await send('POST', post('none,8192'), { records: [one, two] })
+    expect(status).toBe(409)
+    expect(body).toMatchObject({
+      message: expect.stringMatching(/1 of 2 records would replace something else.*none was taken/),
+      conflicts: [
+        {
+          index: 1,
+          id: idOf(two),
+          sent: { shop_id: idOf(two) },
+          current: { version: 16_384, record: { name: 'stored' } },
+        },
+      ],
+    })
+    expect(submit.submitted).toEqual([])
+    expect((await send('POST', post('8192,16384'), { records: [one, two] })).body.conflicts).toMatchObject([
+      { index: 0, current: null },
+    ])
+  })
+
+  it('is checked in a dry run too, and not where its records are refused anyway', async () => {
+    const { send } = edgeWith([stored(one, 8192)])
+    expect((await send('POST', `${post('none')}&dry_run=true`, { records: [one] })).status).toBe(409)
+    expect((await send('POST', post('none'), { records: [{ ...one, region: 'Great Britain' }] })).status).toBe(400)
+  })
+
+  it('is answered again with its key, though it is itself what is current by then', async () => {
+    const current: (CurrentRecord & { id: string })[] = []
+    const { send, store, submit } = edgeWith(current)
+    const key = { 'idempotency-key': 'once' }
+    const first = await send('POST', post('none'), { records: [one] }, key)
+    expect(first.status).toBe(200)
+    store.verdicts.push(...submit.submitted.map(({ type, batch }) => verdictOn(type, batch)))
+    current.push(stored(one, 8192))
+    expect((await send('POST', post('none'), { records: [one] }, key)).body).toEqual(first.body)
+  })
+
+  it.each([
+    ['', /must be a version or none/],
+    ['1.5', /must be a version or none/],
+    ['none,,none', /must be a version or none/],
+    [Array.from({ length: 101 }, () => 'none').join(','), /of 100 records at the most/],
+    ['none,none', /names 2 versions for 1 records/],
+  ])('is refused where it says %o', async (version, message) => {
+    const { status, body } = await edgeWith().send('POST', post(version), { records: [one] })
+    expect([status, body.message]).toEqual([400, expect.stringMatching(message)])
+  })
+})
