@@ -5,7 +5,7 @@ export type Kind =
   | { kind: 'item'; by: string; kinds: Readonly<Record<string, string>> }
   | { kind: 'text'; longest?: number }
   | { kind: 'country' }
-  | { kind: 'number'; above?: number; min?: number; max?: number }
+  | { kind: 'number'; above?: number; min?: number; max?: number; isSummed?: true }
   | { kind: 'boolean' }
   | { kind: 'choice'; of: readonly string[] }
   | { kind: 'instant' }
@@ -49,7 +49,11 @@ export const text = (about = '', { longest }: { longest?: number } = {}): Field 
   about,
 })
 export const country = (about = '2-letter country code'): Field => ({ kind: 'country', required: true, about })
-export const number = (range: { above?: number; min?: number; max?: number } = {}, about = ''): Field => ({
+/** `isSummed`: money and the like, which analysts add up. ClickHouse has an exact number beside the float. */
+export const number = (
+  range: { above?: number; min?: number; max?: number; isSummed?: true } = {},
+  about = '',
+): Field => ({
   kind: 'number',
   ...range,
   required: true,

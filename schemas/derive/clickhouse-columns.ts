@@ -3,6 +3,8 @@ import { columnsOf, type RecordType } from '../record.js'
 
 /** A column as ClickHouse declares it; the comment is what `describe table` shows an analyst. */
 export type ClickHouseColumn = { name: string; type: string; comment: string }
+/** A column of a table that ClickHouse fills itself, by this expression. */
+type FilledColumn = ClickHouseColumn & { by: string }
 
 const instantType = "DateTime64(3, 'UTC')"
 
@@ -30,17 +32,36 @@ export const tableColumns = (type: RecordType): ClickHouseColumn[] => [
   ...ownColumns(type),
 ]
 
-/** The columns of a type's view, and of its state at an earlier time. */
-export const viewColumns = (type: RecordType): ClickHouseColumn[] => [orgId, ...ownColumns(type), ...acceptance]
+/**
+ * Exact numbers beside the floats that are summed. `toDecimal64(0.29, 2)` is 0.28, since a float is cut off; the shortest text of a float
+ * has the digits that were sent.
+ */
+export const exactColumns = (type: RecordType): FilledColumn[] =>
+  Object.entries(columnsOf(type)).flatMap(([name, field]) =>
+    field.kind === 'number' && field.isSummed
+      ? [
+          {
+            name: `${name}_exact`,
+            type: 'Nullable(Decimal(38, 9))',
+            comment: `${name} as an exact number, for sums; with nine decimals, and null from 10^29 on`,
+            by: `toDecimal128OrNull(toString(${quote(name)}), 9)`,
+          },
+        ]
+      : [],
+  )
+
+/** The columns of a type's view, and of its state at an earlier time: a deleted record is in neither. */
+export const viewColumns = (type: RecordType): ClickHouseColumn[] => [
+  orgId,
+  ...shownColumns(type, 'always false: a deleted record is not here'),
+  ...acceptance,
+  ...exactColumns(type),
+]
 
 /** The columns of a type's history: a row for each version. */
 export const historyColumns = (type: RecordType): ClickHouseColumn[] => [
   orgId,
-  ...ownColumns(type).map((column) =>
-    column.name === 'is_deleted'
-      ? { ...column, type: 'Bool', comment: 'whether this version deleted the record' }
-      : column,
-  ),
+  ...shownColumns(type, 'whether this version deleted the record'),
   { name: 'version', type: 'UInt64', comment: 'grows with each version of a record' },
   { name: 'valid_from', type: instantType, comment: 'when this version was accepted' },
   {
@@ -49,11 +70,18 @@ export const historyColumns = (type: RecordType): ClickHouseColumn[] => [
     comment: 'when the next version was accepted; null while this is the newest',
   },
   ...origin,
+  ...exactColumns(type),
 ]
+
+/** A record's own columns in a view: whether it is deleted is yes or no there, also where that was left out. */
+const shownColumns = (type: RecordType, comment: string): ClickHouseColumn[] =>
+  ownColumns(type).map((column) => (column.name === 'is_deleted' ? { ...column, type: 'Bool', comment } : column))
 
 /** A column in a `create` or `add column`. */
 export const declared = ({ name, type, comment }: ClickHouseColumn): string =>
   `${quote(name)} ${type} comment ${literal(comment)}`
+export const declaredFilled = ({ name, type, comment, by }: FilledColumn): string =>
+  `${quote(name)} ${type} materialized ${by} comment ${literal(comment)}`
 
 /** Every name is quoted: a field may have the name of a keyword, as `index` and `type` do. */
 export const quote = (name: string): string => `\`${name}\``

@@ -4,6 +4,8 @@ import { mostRecordsInBatch } from '../version.js'
 import {
   type ClickHouseColumn,
   declared,
+  declaredFilled,
+  exactColumns,
   historyColumns,
   literal,
   quote,
@@ -22,11 +24,13 @@ export const tablesSql = (catalogue: Catalogue): string[] => [
   `create database if not exists ${database}`,
   ...[...catalogue.all.values()].flatMap((type) => [
     logTable(type),
-    laterColumns(type, names.logTableOf(type.type)),
+    laterColumns(type, names.logTableOf(type.type), aboutLog(type)),
     ...(hasVersions(type) ? currentSql(type) : []),
   ]),
   rejectionsTable(),
+  meaningsOf(names.rejectionsLog, rejectionColumns, aboutRejections),
   waitingTable(),
+  meaningsOf(names.waitingLog, [...waitingColumns, ...waitingChange], aboutWaits),
 ]
 
 /** All types count in the view of the quality, those too whose own views are left as they are. */
@@ -35,7 +39,7 @@ export const viewsSql = (catalogue: Catalogue, { all } = catalogue): string[] =>
     currentView(type),
     ...(hasVersions(type) ? [historyView(type), asOfView(type)] : []),
   ]),
-  `create or replace view ${database}.${names.rejectionsView} ${asReader} as\nselect * except (version)\nfrom ${database}.${names.rejectionsLog} final`,
+  rejectionsSql,
   waitingSql,
   qualitySql([...all.values()]),
 ]
@@ -46,16 +50,16 @@ const asReader = 'sql security invoker'
 /** The table that the sink writes: each version of each record once. A rebuild makes it under another name first. */
 export const logTable = (type: RecordType, table = names.logTableOf(type.type)): string =>
   hasVersions(type)
-    ? createTable(table, type, 'ReplacingMergeTree', ['org_id', type.id, 'version'])
-    : createTable(table, type, 'ReplacingMergeTree(version)', sortingKey(type))
+    ? createTable(table, type, 'ReplacingMergeTree', ['org_id', type.id, 'version'], aboutLog(type))
+    : createTable(table, type, 'ReplacingMergeTree(version)', sortingKey(type), aboutLog(type))
 
 /** The table with the newest version of each record, a deleted one too. It is fed from the log alone. */
 export const currentTable = (type: RecordType, table = names.currentTableOf(type.type)): string =>
-  createTable(table, type, 'ReplacingMergeTree(version)', ['org_id', type.id])
+  createTable(table, type, 'ReplacingMergeTree(version)', ['org_id', type.id], aboutCurrent(type))
 
 /** What is written to the log goes to the table of the newest versions in the same insert. */
 export const currentFeed = (type: RecordType, { feed, log, current } = feedNamesOf(type)): string =>
-  `create materialized view if not exists ${database}.${feed} to ${database}.${current} as\n${feedQuery(type, log)}`
+  `create materialized view if not exists ${database}.${feed} to ${database}.${current} as\n${feedQuery(type, log)}\ncomment ${literal(aboutFeed(type))}`
 
 const feedNamesOf = ({ type }: RecordType) => ({
   feed: names.currentFeedOf(type),
@@ -67,10 +71,11 @@ const currentSql = (type: RecordType): string[] => {
   const { feed, log, current } = feedNamesOf(type)
   return [
     currentTable(type),
-    laterColumns(type, current),
+    laterColumns(type, current, aboutCurrent(type)),
     currentFeed(type),
     // The feed of an older Weir does not know a field that came later.
     `alter table ${database}.${feed} modify query\n${feedQuery(type, log)}`,
+    `alter table ${database}.${feed} modify comment ${literal(aboutFeed(type))}`,
     // An older Weir had only the log. Its rows are taken over once: as long as the view does not read from the new table.
     `insert into ${database}.${current} (${namesOf(tableColumns(type))})
 select ${namesOf(tableColumns(type))}
@@ -84,13 +89,28 @@ const feedQuery = (type: RecordType, log: string): string =>
   `select ${namesOf(tableColumns(type))}\nfrom ${database}.${log}`
 
 /** The columns of fields that came into the catalogue after the table was made, and what each column means now. */
-const laterColumns = (type: RecordType, table: string): string => {
-  const columns = tableColumns(type)
+const laterColumns = (type: RecordType, table: string, about: string): string => {
+  const columns = [...tableColumns(type), ...exactColumns(type)]
   return `alter table ${database}.${table}\n${[
-    ...columns.map((column) => `  add column if not exists ${declared(column)}`),
-    ...columns.map(({ name, comment }) => `  comment column ${quote(name)} ${literal(comment)}`),
+    ...tableColumns(type).map((column) => `  add column if not exists ${declared(column)}`),
+    ...exactColumns(type).map((column) => `  add column if not exists ${declaredFilled(column)}`),
+    ...meanings(columns, about),
   ].join(',\n')}`
 }
+
+const meaningsOf = (table: string, columns: readonly ClickHouseColumn[], about: string): string =>
+  `alter table ${database}.${table}\n${meanings(columns, about).join(',\n')}`
+const meanings = (columns: readonly ClickHouseColumn[], about: string): string[] => [
+  ...columns.map(({ name, comment }) => `  comment column ${quote(name)} ${literal(comment)}`),
+  `  modify comment ${literal(about)}`,
+]
+
+// What `show tables` and a catalogue of data tell of each table and view.
+const aboutLog = ({ type, about }: RecordType): string => `${type}: every version of every record, once. ${about}`
+const aboutCurrent = ({ type }: RecordType): string =>
+  `${type}: the newest version of each record, deleted ones too; the view ${names.viewOf(type)} shows those that are not`
+const aboutFeed = ({ type }: RecordType): string =>
+  `copies what is written to ${names.logTableOf(type)} to ${names.currentTableOf(type)}`
 
 /** The view of what is true now: one row for each id, without deleted records. */
 export const currentView = (type: RecordType): string => {
@@ -98,7 +118,8 @@ export const currentView = (type: RecordType): string => {
   return createView(
     names.viewOf(type.type),
     columns,
-    `select ${namesOf(columns)}\nfrom ${database}.${stateTableOf(type)} final${whereAlive(type)}`,
+    `select ${expressionsOf(columns)}\nfrom ${database}.${stateTableOf(type)} as log final${whereAlive(type)}`,
+    type.about,
   )
 }
 
@@ -109,46 +130,54 @@ export const stateTableOf = (type: RecordType): string =>
 const historyView = (type: RecordType): string => {
   const columns = historyColumns(type)
   const nextVersion = `(partition by org_id, ${quote(type.id)} order by version rows between current row and unbounded following)`
-  const expressions: Record<string, string> = {
-    is_deleted: 'ifNull(log.is_deleted, false) as is_deleted',
+  const expressions = {
     valid_from: 'accepted_at as valid_from',
     valid_to: `leadInFrame(toNullable(accepted_at)) over ${nextVersion} as valid_to`,
   }
   return createView(
     names.historyViewOf(type.type),
     columns,
-    `select ${columns.map(({ name }) => expressions[name] ?? quote(name)).join(', ')}
+    `select ${expressionsOf(columns, expressions)}
 from ${database}.${names.logTableOf(type.type)} as log final`,
+    `${type.type}: every version of every record, with the time in which it was valid. ${type.about}`,
   )
 }
 
 /** What the type's view showed at an earlier moment. Read from the table's end, so a record's first row is its newest by then. */
 const asOfView = (type: RecordType): string => {
-  const columns = namesOf(viewColumns(type))
+  const columns = viewColumns(type)
   const id = quote(type.id)
   return `create or replace view ${database}.${names.asOfViewOf(type.type)} ${asReader} as
-select ${columns}
+select ${expressionsOf(columns)}
 from (
-  select ${columns}
+  select ${namesOf(columns)}
   from ${database}.${names.logTableOf(type.type)}
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, ${id} desc, version desc
   limit 1 by org_id, ${id}
-)${whereAlive(type)}`
+) as log${whereAlive(type)}
+comment ${literal(`${type.type} as they were at a moment: weir.${names.asOfViewOf(type.type)}(at = '2026-01-31 12:00:00')`)}`
 }
 
-const whereAlive = (type: RecordType): string => (type.fields.is_deleted ? '\nwhere not ifNull(is_deleted, false)' : '')
+// Asked of the table, `log`: a view's own column of that name is never null.
+const isDeleted = 'ifNull(log.is_deleted, false)'
+const whereAlive = (type: RecordType): string => (type.fields.is_deleted ? `\nwhere not ${isDeleted}` : '')
 
-const createTable = (table: string, type: RecordType, engine: string, key: readonly string[]): string =>
+/** What a view selects for its columns. */
+const expressionsOf = (columns: readonly ClickHouseColumn[], others: Readonly<Record<string, string>> = {}): string =>
+  columns
+    .map(({ name }) => (name === 'is_deleted' ? `${isDeleted} as is_deleted` : (others[name] ?? quote(name))))
+    .join(', ')
+
+const createTable = (table: string, type: RecordType, engine: string, key: readonly string[], about: string): string =>
   `create table if not exists ${database}.${table} (
-${tableColumns(type)
-  .map((column) => `  ${declared(column)}`)
-  .join(',\n')}
+${[...tableColumns(type).map(declared), ...exactColumns(type).map(declaredFilled)].map((column) => `  ${column}`).join(',\n')}
 ) engine = ${engine}
-order by (${key.join(', ')})`
+order by (${key.join(', ')})
+comment ${literal(about)}`
 
-const createView = (view: string, columns: readonly ClickHouseColumn[], query: string): string =>
-  `create or replace view ${database}.${view} (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n) ${asReader} as\n${query}`
+const createView = (view: string, columns: readonly ClickHouseColumn[], query: string, about: string): string =>
+  `create or replace view ${database}.${view} (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n) ${asReader} as\n${query}\ncomment ${literal(about)}`
 
 const namesOf = (columns: readonly ClickHouseColumn[]): string => columns.map(({ name }) => quote(name)).join(', ')
 
@@ -158,28 +187,47 @@ const sortingKey = (type: RecordType): string[] => {
   return ['org_id', ...moments, type.id]
 }
 
+const rejectionColumns: ClickHouseColumn[] = [
+  { name: 'org_id', type: 'LowCardinality(String)', comment: 'the organisation that uploaded it' },
+  { name: 'request_id', type: 'UUID', comment: 'the request that brought it' },
+  { name: 'batch_id', type: 'UUID', comment: 'the batch of that request' },
+  { name: 'rejected_at', type: "DateTime64(3, 'UTC')", comment: 'when it was refused' },
+  { name: 'version', type: 'UInt64', comment: 'its place in the log' },
+  { name: 'type', type: 'LowCardinality(String)', comment: 'the type of the record' },
+  { name: 'index', type: 'UInt32', comment: 'its place in the request' },
+  { name: 'id', type: 'Nullable(String)', comment: 'what was given as its id' },
+  {
+    name: 'problems',
+    type: 'Array(Tuple(field Nullable(String), code String, message String))',
+    comment: 'what is wrong with it; the field is null where it is the record as a whole',
+  },
+  { name: 'record', type: 'String', comment: 'the record as it was sent, in JSON; at most 64 KiB of it' },
+  { name: 'truncated', type: 'Bool', comment: 'whether the record was too large to be kept whole' },
+]
+const aboutRejections = 'refused records, each once; the view rejections shows them'
+
 export const rejectionsTable = (
   table = names.rejectionsLog,
 ): string => `create table if not exists ${database}.${table} (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  rejected_at DateTime64(3, 'UTC'),
-  version UInt64,
-  type LowCardinality(String),
-  \`index\` UInt32,
-  id Nullable(String),
-  problems Array(Tuple(field Nullable(String), code String, message String)),
-  record String,
-  truncated Bool
+${rejectionColumns.map((column) => `  ${declared(column)}`).join(',\n')}
 ) engine = ReplacingMergeTree(version)
-order by (org_id, rejected_at, batch_id, \`index\`)`
+order by (org_id, rejected_at, batch_id, \`index\`)
+comment ${literal(aboutRejections)}`
+
+const shownRejection = rejectionColumns.filter(({ name }) => name !== 'version')
+const rejectionsSql = createView(
+  names.rejectionsView,
+  shownRejection,
+  `select ${namesOf(shownRejection)}\nfrom ${database}.${names.rejectionsLog} final`,
+  'refused records: what was sent, and what is wrong with it',
+)
 
 /** Each record that waits or waited, once: of its changes the last one counts. */
 export const waitingTable = (table = names.waitingLog): string => `create table if not exists ${database}.${table} (
 ${[...waitingColumns, ...waitingChange].map((column) => `  ${declared(column)}`).join(',\n')}
 ) engine = ReplacingMergeTree(version)
-order by (org_id, type, batch_id, \`index\`)`
+order by (org_id, type, batch_id, \`index\`)
+comment ${literal(aboutWaits)}`
 
 const waitingColumns: ClickHouseColumn[] = [
   { name: 'org_id', type: 'LowCardinality(String)', comment: 'the organisation that uploaded it' },
@@ -203,10 +251,14 @@ const waitingChange: ClickHouseColumn[] = [
   { name: 'version', type: 'UInt64', comment: 'grows with each change' },
 ]
 
+const aboutWaits =
+  'records that wait or waited for what they refer to, with what came of it; the view waiting shows those that wait'
+
 const waitingSql = createView(
   names.waitingView,
   waitingColumns,
   `select ${namesOf(waitingColumns)}\nfrom ${database}.${names.waitingLog} final\nwhere state = 'waiting'`,
+  'records that wait for what they refer to',
 )
 
 // What was received, accepted and refused, of each organisation, type and day (UTC). Every accepted version counts, as every
@@ -232,7 +284,8 @@ select org_id, type, day, sum(n_accepted) + sum(n_refused) + sum(n_waiting) + su
 from (
 ${[...types.map(acceptedSql), refusedSql, unfinishedSql].join('\nunion all\n')}
 )
-group by org_id, type, day`
+group by org_id, type, day
+comment 'what came in, by organisation, type and day: accepted, refused, waiting'`
 
 // The rows of a batch are kept apart by their places in the log: by the message, which is another one for a record that waited, and
 // the place in it. Counted so, without `final`, 5 million rows took 1.7 s on two cores where `final` took 3, and one day of them

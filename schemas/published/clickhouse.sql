@@ -14,7 +14,8 @@ create table if not exists weir.shops_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, shop_id, version);
+order by (org_id, shop_id, version)
+comment 'shops: every version of every record, once. A shop that takes part.';
 
 alter table weir.shops_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -40,7 +41,8 @@ alter table weir.shops_log
   comment column `is_public` 'whether the shop is shown publicly',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shops: every version of every record, once. A shop that takes part.';
 
 create table if not exists weir.shops_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -56,7 +58,8 @@ create table if not exists weir.shops_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, shop_id);
+order by (org_id, shop_id)
+comment 'shops: the newest version of each record, deleted ones too; the view shops shows those that are not';
 
 alter table weir.shops_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -82,15 +85,19 @@ alter table weir.shops_current
   comment column `is_public` 'whether the shop is shown publicly',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shops: the newest version of each record, deleted ones too; the view shops shows those that are not';
 
 create materialized view if not exists weir.shops_current_feed to weir.shops_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`
-from weir.shops_log;
+from weir.shops_log
+comment 'copies what is written to shops_log to shops_current';
 
 alter table weir.shops_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`
 from weir.shops_log;
+
+alter table weir.shops_current_feed modify comment 'copies what is written to shops_log to shops_current';
 
 insert into weir.shops_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`
@@ -111,7 +118,8 @@ create table if not exists weir.categories_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, category_id, version);
+order by (org_id, category_id, version)
+comment 'categories: every version of every record, once. A category that shops are put into.';
 
 alter table weir.categories_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -135,7 +143,8 @@ alter table weir.categories_log
   comment column `region` '2-letter country code',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'categories: every version of every record, once. A category that shops are put into.';
 
 create table if not exists weir.categories_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -150,7 +159,8 @@ create table if not exists weir.categories_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, category_id);
+order by (org_id, category_id)
+comment 'categories: the newest version of each record, deleted ones too; the view categories shows those that are not';
 
 alter table weir.categories_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -174,15 +184,19 @@ alter table weir.categories_current
   comment column `region` '2-letter country code',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'categories: the newest version of each record, deleted ones too; the view categories shows those that are not';
 
 create materialized view if not exists weir.categories_current_feed to weir.categories_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`
-from weir.categories_log;
+from weir.categories_log
+comment 'copies what is written to categories_log to categories_current';
 
 alter table weir.categories_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`
 from weir.categories_log;
+
+alter table weir.categories_current_feed modify comment 'copies what is written to categories_log to categories_current';
 
 insert into weir.categories_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`
@@ -202,7 +216,8 @@ create table if not exists weir.tags_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, tag_id, version);
+order by (org_id, tag_id, version)
+comment 'tags: every version of every record, once. A tag that shops carry.';
 
 alter table weir.tags_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -224,7 +239,8 @@ alter table weir.tags_log
   comment column `name` 'the tag itself',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'tags: every version of every record, once. A tag that shops carry.';
 
 create table if not exists weir.tags_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -238,7 +254,8 @@ create table if not exists weir.tags_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, tag_id);
+order by (org_id, tag_id)
+comment 'tags: the newest version of each record, deleted ones too; the view tags shows those that are not';
 
 alter table weir.tags_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -260,15 +277,19 @@ alter table weir.tags_current
   comment column `name` 'the tag itself',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'tags: the newest version of each record, deleted ones too; the view tags shows those that are not';
 
 create materialized view if not exists weir.tags_current_feed to weir.tags_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `tag_id`, `name`, `created`, `updated`, `is_deleted`
-from weir.tags_log;
+from weir.tags_log
+comment 'copies what is written to tags_log to tags_current';
 
 alter table weir.tags_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `tag_id`, `name`, `created`, `updated`, `is_deleted`
 from weir.tags_log;
+
+alter table weir.tags_current_feed modify comment 'copies what is written to tags_log to tags_current';
 
 insert into weir.tags_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `tag_id`, `name`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `tag_id`, `name`, `created`, `updated`, `is_deleted`
@@ -288,7 +309,8 @@ create table if not exists weir.keywords_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, keyword_id, version);
+order by (org_id, keyword_id, version)
+comment 'keywords: every version of every record, once. A keyword that shops are found by.';
 
 alter table weir.keywords_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -310,7 +332,8 @@ alter table weir.keywords_log
   comment column `name` 'the keyword itself',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'keywords: every version of every record, once. A keyword that shops are found by.';
 
 create table if not exists weir.keywords_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -324,7 +347,8 @@ create table if not exists weir.keywords_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, keyword_id);
+order by (org_id, keyword_id)
+comment 'keywords: the newest version of each record, deleted ones too; the view keywords shows those that are not';
 
 alter table weir.keywords_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -346,15 +370,19 @@ alter table weir.keywords_current
   comment column `name` 'the keyword itself',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'keywords: the newest version of each record, deleted ones too; the view keywords shows those that are not';
 
 create materialized view if not exists weir.keywords_current_feed to weir.keywords_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`
-from weir.keywords_log;
+from weir.keywords_log
+comment 'copies what is written to keywords_log to keywords_current';
 
 alter table weir.keywords_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`
 from weir.keywords_log;
+
+alter table weir.keywords_current_feed modify comment 'copies what is written to keywords_log to keywords_current';
 
 insert into weir.keywords_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`
@@ -375,7 +403,8 @@ create table if not exists weir.institutes_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, institute_id, version);
+order by (org_id, institute_id, version)
+comment 'institutes: every version of every record, once. An educational institute.';
 
 alter table weir.institutes_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -399,7 +428,8 @@ alter table weir.institutes_log
   comment column `region` '2-letter country code',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'institutes: every version of every record, once. An educational institute.';
 
 create table if not exists weir.institutes_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -414,7 +444,8 @@ create table if not exists weir.institutes_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, institute_id);
+order by (org_id, institute_id)
+comment 'institutes: the newest version of each record, deleted ones too; the view institutes shows those that are not';
 
 alter table weir.institutes_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -438,15 +469,19 @@ alter table weir.institutes_current
   comment column `region` '2-letter country code',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'institutes: the newest version of each record, deleted ones too; the view institutes shows those that are not';
 
 create materialized view if not exists weir.institutes_current_feed to weir.institutes_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`
-from weir.institutes_log;
+from weir.institutes_log
+comment 'copies what is written to institutes_log to institutes_current';
 
 alter table weir.institutes_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`
 from weir.institutes_log;
+
+alter table weir.institutes_current_feed modify comment 'copies what is written to institutes_log to institutes_current';
 
 insert into weir.institutes_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`
@@ -466,7 +501,8 @@ create table if not exists weir.courses_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, course_id, version);
+order by (org_id, course_id, version)
+comment 'courses: every version of every record, once. A course of study.';
 
 alter table weir.courses_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -488,7 +524,8 @@ alter table weir.courses_log
   comment column `name` 'what the course is called',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'courses: every version of every record, once. A course of study.';
 
 create table if not exists weir.courses_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -502,7 +539,8 @@ create table if not exists weir.courses_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, course_id);
+order by (org_id, course_id)
+comment 'courses: the newest version of each record, deleted ones too; the view courses shows those that are not';
 
 alter table weir.courses_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -524,15 +562,19 @@ alter table weir.courses_current
   comment column `name` 'what the course is called',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'courses: the newest version of each record, deleted ones too; the view courses shows those that are not';
 
 create materialized view if not exists weir.courses_current_feed to weir.courses_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `course_id`, `name`, `created`, `updated`, `is_deleted`
-from weir.courses_log;
+from weir.courses_log
+comment 'copies what is written to courses_log to courses_current';
 
 alter table weir.courses_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `course_id`, `name`, `created`, `updated`, `is_deleted`
 from weir.courses_log;
+
+alter table weir.courses_current_feed modify comment 'copies what is written to courses_log to courses_current';
 
 insert into weir.courses_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `course_id`, `name`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `course_id`, `name`, `created`, `updated`, `is_deleted`
@@ -557,7 +599,8 @@ create table if not exists weir.customers_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, customer_id, version);
+order by (org_id, customer_id, version)
+comment 'customers: every version of every record, once. A customer. A student is a customer: every student_id is a customer_id.';
 
 alter table weir.customers_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -589,7 +632,8 @@ alter table weir.customers_log
   comment column `gender` 'as the organisation records it',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'customers: every version of every record, once. A customer. A student is a customer: every student_id is a customer_id.';
 
 create table if not exists weir.customers_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -608,7 +652,8 @@ create table if not exists weir.customers_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, customer_id);
+order by (org_id, customer_id)
+comment 'customers: the newest version of each record, deleted ones too; the view customers shows those that are not';
 
 alter table weir.customers_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -640,15 +685,19 @@ alter table weir.customers_current
   comment column `gender` 'as the organisation records it',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'customers: the newest version of each record, deleted ones too; the view customers shows those that are not';
 
 create materialized view if not exists weir.customers_current_feed to weir.customers_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`
-from weir.customers_log;
+from weir.customers_log
+comment 'copies what is written to customers_log to customers_current';
 
 alter table weir.customers_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`
 from weir.customers_log;
+
+alter table weir.customers_current_feed modify comment 'copies what is written to customers_log to customers_current';
 
 insert into weir.customers_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`
@@ -672,7 +721,8 @@ create table if not exists weir.branches_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, branch_id, version);
+order by (org_id, branch_id, version)
+comment 'branches: every version of every record, once. A place where a shop does business.';
 
 alter table weir.branches_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -702,7 +752,8 @@ alter table weir.branches_log
   comment column `longitude` 'degrees east of Greenwich',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'branches: every version of every record, once. A place where a shop does business.';
 
 create table if not exists weir.branches_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -720,7 +771,8 @@ create table if not exists weir.branches_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, branch_id);
+order by (org_id, branch_id)
+comment 'branches: the newest version of each record, deleted ones too; the view branches shows those that are not';
 
 alter table weir.branches_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -750,15 +802,19 @@ alter table weir.branches_current
   comment column `longitude` 'degrees east of Greenwich',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'branches: the newest version of each record, deleted ones too; the view branches shows those that are not';
 
 create materialized view if not exists weir.branches_current_feed to weir.branches_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`
-from weir.branches_log;
+from weir.branches_log
+comment 'copies what is written to branches_log to branches_current';
 
 alter table weir.branches_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`
 from weir.branches_log;
+
+alter table weir.branches_current_feed modify comment 'copies what is written to branches_log to branches_current';
 
 insert into weir.branches_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`
@@ -785,9 +841,11 @@ create table if not exists weir.offers_log (
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
-  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled'
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  `value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`value`), 9) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on'
 ) engine = ReplacingMergeTree
-order by (org_id, offer_id, version);
+order by (org_id, offer_id, version)
+comment 'offers: every version of every record, once. An offer of a shop.';
 
 alter table weir.offers_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -809,6 +867,7 @@ alter table weir.offers_log
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
   add column if not exists `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  add column if not exists `value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`value`), 9) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
   comment column `org_id` 'the organisation that uploaded it',
   comment column `request_id` 'the request that brought it',
   comment column `batch_id` 'the batch of that request',
@@ -827,7 +886,9 @@ alter table weir.offers_log
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
   comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
-  comment column `is_enabled` 'whether the offer is currently enabled';
+  comment column `is_enabled` 'whether the offer is currently enabled',
+  comment column `value_exact` 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'offers: every version of every record, once. An offer of a shop.';
 
 create table if not exists weir.offers_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -848,9 +909,11 @@ create table if not exists weir.offers_current (
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
-  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled'
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  `value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`value`), 9) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, offer_id);
+order by (org_id, offer_id)
+comment 'offers: the newest version of each record, deleted ones too; the view offers shows those that are not';
 
 alter table weir.offers_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -872,6 +935,7 @@ alter table weir.offers_current
   add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
   add column if not exists `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  add column if not exists `value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`value`), 9) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
   comment column `org_id` 'the organisation that uploaded it',
   comment column `request_id` 'the request that brought it',
   comment column `batch_id` 'the batch of that request',
@@ -890,15 +954,20 @@ alter table weir.offers_current
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
   comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
-  comment column `is_enabled` 'whether the offer is currently enabled';
+  comment column `is_enabled` 'whether the offer is currently enabled',
+  comment column `value_exact` 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'offers: the newest version of each record, deleted ones too; the view offers shows those that are not';
 
 create materialized view if not exists weir.offers_current_feed to weir.offers_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`
-from weir.offers_log;
+from weir.offers_log
+comment 'copies what is written to offers_log to offers_current';
 
 alter table weir.offers_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`
 from weir.offers_log;
+
+alter table weir.offers_current_feed modify comment 'copies what is written to offers_log to offers_current';
 
 insert into weir.offers_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`
@@ -926,9 +995,13 @@ create table if not exists weir.transactions_log (
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
   `discount_name` Nullable(String) comment 'what the discount is called',
   `discount_type` Nullable(String) comment 'for example percentage or fixed',
-  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says'
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  `savings_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`savings`), 9) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`amount`), 9) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `discount_value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`discount_value`), 9) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on'
 ) engine = ReplacingMergeTree
-order by (org_id, transaction_id, version);
+order by (org_id, transaction_id, version)
+comment 'transactions: every version of every record, once. A purchase in a shop.';
 
 alter table weir.transactions_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -951,6 +1024,9 @@ alter table weir.transactions_log
   add column if not exists `discount_name` Nullable(String) comment 'what the discount is called',
   add column if not exists `discount_type` Nullable(String) comment 'for example percentage or fixed',
   add column if not exists `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  add column if not exists `savings_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`savings`), 9) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `amount_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`amount`), 9) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `discount_value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`discount_value`), 9) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
   comment column `org_id` 'the organisation that uploaded it',
   comment column `request_id` 'the request that brought it',
   comment column `batch_id` 'the batch of that request',
@@ -970,7 +1046,11 @@ alter table weir.transactions_log
   comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
   comment column `discount_name` 'what the discount is called',
   comment column `discount_type` 'for example percentage or fixed',
-  comment column `discount_value` 'how much the discount takes off, in the unit that discount_type says';
+  comment column `discount_value` 'how much the discount takes off, in the unit that discount_type says',
+  comment column `savings_exact` 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `amount_exact` 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `discount_value_exact` 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'transactions: every version of every record, once. A purchase in a shop.';
 
 create table if not exists weir.transactions_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -992,9 +1072,13 @@ create table if not exists weir.transactions_current (
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
   `discount_name` Nullable(String) comment 'what the discount is called',
   `discount_type` Nullable(String) comment 'for example percentage or fixed',
-  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says'
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  `savings_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`savings`), 9) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`amount`), 9) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `discount_value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`discount_value`), 9) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, transaction_id);
+order by (org_id, transaction_id)
+comment 'transactions: the newest version of each record, deleted ones too; the view transactions shows those that are not';
 
 alter table weir.transactions_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1017,6 +1101,9 @@ alter table weir.transactions_current
   add column if not exists `discount_name` Nullable(String) comment 'what the discount is called',
   add column if not exists `discount_type` Nullable(String) comment 'for example percentage or fixed',
   add column if not exists `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  add column if not exists `savings_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`savings`), 9) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `amount_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`amount`), 9) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `discount_value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`discount_value`), 9) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
   comment column `org_id` 'the organisation that uploaded it',
   comment column `request_id` 'the request that brought it',
   comment column `batch_id` 'the batch of that request',
@@ -1036,15 +1123,22 @@ alter table weir.transactions_current
   comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
   comment column `discount_name` 'what the discount is called',
   comment column `discount_type` 'for example percentage or fixed',
-  comment column `discount_value` 'how much the discount takes off, in the unit that discount_type says';
+  comment column `discount_value` 'how much the discount takes off, in the unit that discount_type says',
+  comment column `savings_exact` 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `amount_exact` 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `discount_value_exact` 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'transactions: the newest version of each record, deleted ones too; the view transactions shows those that are not';
 
 create materialized view if not exists weir.transactions_current_feed to weir.transactions_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`
-from weir.transactions_log;
+from weir.transactions_log
+comment 'copies what is written to transactions_log to transactions_current';
 
 alter table weir.transactions_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`
 from weir.transactions_log;
+
+alter table weir.transactions_current_feed modify comment 'copies what is written to transactions_log to transactions_current';
 
 insert into weir.transactions_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`
@@ -1066,7 +1160,8 @@ create table if not exists weir.shop_categories_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, shop_category_id, version);
+order by (org_id, shop_category_id, version)
+comment 'shop-categories: every version of every record, once. A shop in a category.';
 
 alter table weir.shop_categories_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1092,7 +1187,8 @@ alter table weir.shop_categories_log
   comment column `region` '2-letter country code',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-categories: every version of every record, once. A shop in a category.';
 
 create table if not exists weir.shop_categories_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1108,7 +1204,8 @@ create table if not exists weir.shop_categories_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, shop_category_id);
+order by (org_id, shop_category_id)
+comment 'shop-categories: the newest version of each record, deleted ones too; the view shop_categories shows those that are not';
 
 alter table weir.shop_categories_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1134,15 +1231,19 @@ alter table weir.shop_categories_current
   comment column `region` '2-letter country code',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-categories: the newest version of each record, deleted ones too; the view shop_categories shows those that are not';
 
 create materialized view if not exists weir.shop_categories_current_feed to weir.shop_categories_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`
-from weir.shop_categories_log;
+from weir.shop_categories_log
+comment 'copies what is written to shop_categories_log to shop_categories_current';
 
 alter table weir.shop_categories_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`
 from weir.shop_categories_log;
+
+alter table weir.shop_categories_current_feed modify comment 'copies what is written to shop_categories_log to shop_categories_current';
 
 insert into weir.shop_categories_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`
@@ -1163,7 +1264,8 @@ create table if not exists weir.shop_tags_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, shop_tag_id, version);
+order by (org_id, shop_tag_id, version)
+comment 'shop-tags: every version of every record, once. A tag on a shop.';
 
 alter table weir.shop_tags_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1187,7 +1289,8 @@ alter table weir.shop_tags_log
   comment column `tag_id` 'the id of one of the tags',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-tags: every version of every record, once. A tag on a shop.';
 
 create table if not exists weir.shop_tags_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1202,7 +1305,8 @@ create table if not exists weir.shop_tags_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, shop_tag_id);
+order by (org_id, shop_tag_id)
+comment 'shop-tags: the newest version of each record, deleted ones too; the view shop_tags shows those that are not';
 
 alter table weir.shop_tags_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1226,15 +1330,19 @@ alter table weir.shop_tags_current
   comment column `tag_id` 'the id of one of the tags',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-tags: the newest version of each record, deleted ones too; the view shop_tags shows those that are not';
 
 create materialized view if not exists weir.shop_tags_current_feed to weir.shop_tags_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`
-from weir.shop_tags_log;
+from weir.shop_tags_log
+comment 'copies what is written to shop_tags_log to shop_tags_current';
 
 alter table weir.shop_tags_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`
 from weir.shop_tags_log;
+
+alter table weir.shop_tags_current_feed modify comment 'copies what is written to shop_tags_log to shop_tags_current';
 
 insert into weir.shop_tags_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`
@@ -1255,7 +1363,8 @@ create table if not exists weir.shop_keywords_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, shop_keyword_id, version);
+order by (org_id, shop_keyword_id, version)
+comment 'shop-keywords: every version of every record, once. A keyword of a shop.';
 
 alter table weir.shop_keywords_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1279,7 +1388,8 @@ alter table weir.shop_keywords_log
   comment column `keyword_id` 'the id of one of the keywords',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-keywords: every version of every record, once. A keyword of a shop.';
 
 create table if not exists weir.shop_keywords_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1294,7 +1404,8 @@ create table if not exists weir.shop_keywords_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, shop_keyword_id);
+order by (org_id, shop_keyword_id)
+comment 'shop-keywords: the newest version of each record, deleted ones too; the view shop_keywords shows those that are not';
 
 alter table weir.shop_keywords_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1318,15 +1429,19 @@ alter table weir.shop_keywords_current
   comment column `keyword_id` 'the id of one of the keywords',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-keywords: the newest version of each record, deleted ones too; the view shop_keywords shows those that are not';
 
 create materialized view if not exists weir.shop_keywords_current_feed to weir.shop_keywords_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`
-from weir.shop_keywords_log;
+from weir.shop_keywords_log
+comment 'copies what is written to shop_keywords_log to shop_keywords_current';
 
 alter table weir.shop_keywords_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`
 from weir.shop_keywords_log;
+
+alter table weir.shop_keywords_current_feed modify comment 'copies what is written to shop_keywords_log to shop_keywords_current';
 
 insert into weir.shop_keywords_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`
@@ -1347,7 +1462,8 @@ create table if not exists weir.student_favourites_log (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree
-order by (org_id, student_favourite_id, version);
+order by (org_id, student_favourite_id, version)
+comment 'student-favourites: every version of every record, once. A shop that a student marked as a favourite.';
 
 alter table weir.student_favourites_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1371,7 +1487,8 @@ alter table weir.student_favourites_log
   comment column `shop_id` 'the id of one of the shops',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'student-favourites: every version of every record, once. A shop that a student marked as a favourite.';
 
 create table if not exists weir.student_favourites_current (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1386,7 +1503,8 @@ create table if not exists weir.student_favourites_current (
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
   `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, student_favourite_id);
+order by (org_id, student_favourite_id)
+comment 'student-favourites: the newest version of each record, deleted ones too; the view student_favourites shows those that are not';
 
 alter table weir.student_favourites_current
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1410,15 +1528,19 @@ alter table weir.student_favourites_current
   comment column `shop_id` 'the id of one of the shops',
   comment column `created` 'when the record was created at its source',
   comment column `updated` 'when the record was last changed at its source',
-  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references';
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'student-favourites: the newest version of each record, deleted ones too; the view student_favourites shows those that are not';
 
 create materialized view if not exists weir.student_favourites_current_feed to weir.student_favourites_current as
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`
-from weir.student_favourites_log;
+from weir.student_favourites_log
+comment 'copies what is written to student_favourites_log to student_favourites_current';
 
 alter table weir.student_favourites_current_feed modify query
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`
 from weir.student_favourites_log;
+
+alter table weir.student_favourites_current_feed modify comment 'copies what is written to student_favourites_log to student_favourites_current';
 
 insert into weir.student_favourites_current (`org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`)
 select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`
@@ -1446,7 +1568,8 @@ create table if not exists weir.interactions_log (
   `source` LowCardinality(Nullable(String)) comment 'SERVICE when it came from a recommendation response, null for browsing',
   `recommendation_id` Nullable(UUID) comment 'the recommendation that it came from'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, event_timestamp, interaction_id);
+order by (org_id, event_timestamp, interaction_id)
+comment 'interactions: every version of every record, once. One interaction of a user with a tag, an offer, a shop or a keyword.';
 
 alter table weir.interactions_log
   add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1484,22 +1607,38 @@ alter table weir.interactions_log
   comment column `platform` 'where the user was; one of ANDROID, IOS, WEB, OTHER',
   comment column `event_timestamp` 'when it happened',
   comment column `source` 'SERVICE when it came from a recommendation response, null for browsing',
-  comment column `recommendation_id` 'the recommendation that it came from';
+  comment column `recommendation_id` 'the recommendation that it came from',
+  modify comment 'interactions: every version of every record, once. One interaction of a user with a tag, an offer, a shop or a keyword.';
 
 create table if not exists weir.rejections_log (
-  org_id LowCardinality(String),
-  request_id UUID,
-  batch_id UUID,
-  rejected_at DateTime64(3, 'UTC'),
-  version UInt64,
-  type LowCardinality(String),
-  `index` UInt32,
-  id Nullable(String),
-  problems Array(Tuple(field Nullable(String), code String, message String)),
-  record String,
-  truncated Bool
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `rejected_at` DateTime64(3, 'UTC') comment 'when it was refused',
+  `version` UInt64 comment 'its place in the log',
+  `type` LowCardinality(String) comment 'the type of the record',
+  `index` UInt32 comment 'its place in the request',
+  `id` Nullable(String) comment 'what was given as its id',
+  `problems` Array(Tuple(field Nullable(String), code String, message String)) comment 'what is wrong with it; the field is null where it is the record as a whole',
+  `record` String comment 'the record as it was sent, in JSON; at most 64 KiB of it',
+  `truncated` Bool comment 'whether the record was too large to be kept whole'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, rejected_at, batch_id, `index`);
+order by (org_id, rejected_at, batch_id, `index`)
+comment 'refused records, each once; the view rejections shows them';
+
+alter table weir.rejections_log
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `rejected_at` 'when it was refused',
+  comment column `version` 'its place in the log',
+  comment column `type` 'the type of the record',
+  comment column `index` 'its place in the request',
+  comment column `id` 'what was given as its id',
+  comment column `problems` 'what is wrong with it; the field is null where it is the record as a whole',
+  comment column `record` 'the record as it was sent, in JSON; at most 64 KiB of it',
+  comment column `truncated` 'whether the record was too large to be kept whole',
+  modify comment 'refused records, each once; the view rejections shows them';
 
 create table if not exists weir.waiting_log (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1515,7 +1654,23 @@ create table if not exists weir.waiting_log (
   `changed_at` DateTime64(3, 'UTC') comment 'since when it is in this state',
   `version` UInt64 comment 'grows with each change'
 ) engine = ReplacingMergeTree(version)
-order by (org_id, type, batch_id, `index`);
+order by (org_id, type, batch_id, `index`)
+comment 'records that wait or waited for what they refer to, with what came of it; the view waiting shows those that wait';
+
+alter table weir.waiting_log
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `type` 'the type of the record that waits',
+  comment column `id` 'the id of the record that waits',
+  comment column `missing` 'the records that it waits for: the field that refers to each, its type and its id',
+  comment column `since` 'when it began to wait',
+  comment column `until` 'when it is refused if something is still missing',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `index` 'its place in the request; of an interaction, its place in the batch',
+  comment column `state` 'waiting, accepted, refused, superseded or cancelled',
+  comment column `changed_at` 'since when it is in this state',
+  comment column `version` 'grows with each change',
+  modify comment 'records that wait or waited for what they refer to, with what came of it; the view waiting shows those that wait';
 
 create or replace view weir.shops (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1525,13 +1680,14 @@ create or replace view weir.shops (
   `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.shops_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.shops_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A shop that takes part.';
 
 create or replace view weir.shops_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1549,18 +1705,20 @@ create or replace view weir.shops_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.shops_log as log final;
+from weir.shops_log as log final
+comment 'shops: every version of every record, with the time in which it was valid. A shop that takes part.';
 
 create or replace view weir.shops_as_of sql security invoker as
-select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.shops_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `shop_id` desc, version desc
   limit 1 by org_id, `shop_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'shops as they were at a moment: weir.shops_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.categories (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1569,13 +1727,14 @@ create or replace view weir.categories (
   `region` LowCardinality(String) comment '2-letter country code',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.categories_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.categories_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A category that shops are put into.';
 
 create or replace view weir.categories_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1592,18 +1751,20 @@ create or replace view weir.categories_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `category_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.categories_log as log final;
+from weir.categories_log as log final
+comment 'categories: every version of every record, with the time in which it was valid. A category that shops are put into.';
 
 create or replace view weir.categories_as_of sql security invoker as
-select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.categories_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `category_id` desc, version desc
   limit 1 by org_id, `category_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'categories as they were at a moment: weir.categories_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.tags (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1611,13 +1772,14 @@ create or replace view weir.tags (
   `name` String comment 'the tag itself',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `tag_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.tags_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `tag_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.tags_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A tag that shops carry.';
 
 create or replace view weir.tags_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1633,18 +1795,20 @@ create or replace view weir.tags_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `tag_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `tag_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.tags_log as log final;
+from weir.tags_log as log final
+comment 'tags: every version of every record, with the time in which it was valid. A tag that shops carry.';
 
 create or replace view weir.tags_as_of sql security invoker as
-select `org_id`, `tag_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `tag_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `tag_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.tags_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `tag_id` desc, version desc
   limit 1 by org_id, `tag_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'tags as they were at a moment: weir.tags_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.keywords (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1652,13 +1816,14 @@ create or replace view weir.keywords (
   `name` String comment 'the keyword itself',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.keywords_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `keyword_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.keywords_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A keyword that shops are found by.';
 
 create or replace view weir.keywords_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1674,18 +1839,20 @@ create or replace view weir.keywords_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `keyword_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `keyword_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.keywords_log as log final;
+from weir.keywords_log as log final
+comment 'keywords: every version of every record, with the time in which it was valid. A keyword that shops are found by.';
 
 create or replace view weir.keywords_as_of sql security invoker as
-select `org_id`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `keyword_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.keywords_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `keyword_id` desc, version desc
   limit 1 by org_id, `keyword_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'keywords as they were at a moment: weir.keywords_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.institutes (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1694,13 +1861,14 @@ create or replace view weir.institutes (
   `region` LowCardinality(String) comment '2-letter country code',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.institutes_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.institutes_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'An educational institute.';
 
 create or replace view weir.institutes_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1717,18 +1885,20 @@ create or replace view weir.institutes_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `institute_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.institutes_log as log final;
+from weir.institutes_log as log final
+comment 'institutes: every version of every record, with the time in which it was valid. An educational institute.';
 
 create or replace view weir.institutes_as_of sql security invoker as
-select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.institutes_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `institute_id` desc, version desc
   limit 1 by org_id, `institute_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'institutes as they were at a moment: weir.institutes_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.courses (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1736,13 +1906,14 @@ create or replace view weir.courses (
   `name` String comment 'what the course is called',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `course_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.courses_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `course_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.courses_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A course of study.';
 
 create or replace view weir.courses_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1758,18 +1929,20 @@ create or replace view weir.courses_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `course_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `course_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.courses_log as log final;
+from weir.courses_log as log final
+comment 'courses: every version of every record, with the time in which it was valid. A course of study.';
 
 create or replace view weir.courses_as_of sql security invoker as
-select `org_id`, `course_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `course_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `course_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.courses_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `course_id` desc, version desc
   limit 1 by org_id, `course_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'courses as they were at a moment: weir.courses_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.customers (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1782,13 +1955,14 @@ create or replace view weir.customers (
   `gender` Nullable(String) comment 'as the organisation records it',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.customers_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.customers_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A customer. A student is a customer: every student_id is a customer_id.';
 
 create or replace view weir.customers_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1809,18 +1983,20 @@ create or replace view weir.customers_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `customer_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.customers_log as log final;
+from weir.customers_log as log final
+comment 'customers: every version of every record, with the time in which it was valid. A customer. A student is a customer: every student_id is a customer_id.';
 
 create or replace view weir.customers_as_of sql security invoker as
-select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.customers_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `customer_id` desc, version desc
   limit 1 by org_id, `customer_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'customers as they were at a moment: weir.customers_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.branches (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1832,13 +2008,14 @@ create or replace view weir.branches (
   `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.branches_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.branches_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A place where a shop does business.';
 
 create or replace view weir.branches_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1858,18 +2035,20 @@ create or replace view weir.branches_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `branch_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.branches_log as log final;
+from weir.branches_log as log final
+comment 'branches: every version of every record, with the time in which it was valid. A place where a shop does business.';
 
 create or replace view weir.branches_as_of sql security invoker as
-select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.branches_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `branch_id` desc, version desc
   limit 1 by org_id, `branch_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'branches as they were at a moment: weir.branches_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.offers (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1885,14 +2064,16 @@ create or replace view weir.offers (
   `allowed_days` Nullable(String) comment 'comma-separated day names',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
-  `version` UInt64 comment 'grows with each version of a record'
+  `version` UInt64 comment 'grows with each version of a record',
+  `value_exact` Nullable(Decimal(38, 9)) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on'
 ) sql security invoker as
-select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`, `accepted_at`, `version`
-from weir.offers_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `is_enabled`, `accepted_at`, `version`, `value_exact`
+from weir.offers_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'An offer of a shop.';
 
 create or replace view weir.offers_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1914,21 +2095,24 @@ create or replace view weir.offers_history (
   `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
   `request_id` UUID comment 'the request that brought it',
-  `batch_id` UUID comment 'the batch of that request'
+  `batch_id` UUID comment 'the batch of that request',
+  `value_exact` Nullable(Decimal(38, 9)) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on'
 ) sql security invoker as
-select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `is_enabled`, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `offer_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.offers_log as log final;
+select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `is_enabled`, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `offer_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`, `value_exact`
+from weir.offers_log as log final
+comment 'offers: every version of every record, with the time in which it was valid. An offer of a shop.';
 
 create or replace view weir.offers_as_of sql security invoker as
-select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`, `accepted_at`, `version`
+select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `is_enabled`, `accepted_at`, `version`, `value_exact`
 from (
-  select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`, `accepted_at`, `version`
+  select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`, `accepted_at`, `version`, `value_exact`
   from weir.offers_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `offer_id` desc, version desc
   limit 1 by org_id, `offer_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'offers as they were at a moment: weir.offers_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.transactions (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1943,16 +2127,20 @@ create or replace view weir.transactions (
   `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `discount_name` Nullable(String) comment 'what the discount is called',
   `discount_type` Nullable(String) comment 'for example percentage or fixed',
   `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
-  `version` UInt64 comment 'grows with each version of a record'
+  `version` UInt64 comment 'grows with each version of a record',
+  `savings_exact` Nullable(Decimal(38, 9)) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `discount_value_exact` Nullable(Decimal(38, 9)) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on'
 ) sql security invoker as
-select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`
-from weir.transactions_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`, `savings_exact`, `amount_exact`, `discount_value_exact`
+from weir.transactions_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A purchase in a shop.';
 
 create or replace view weir.transactions_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1975,21 +2163,26 @@ create or replace view weir.transactions_history (
   `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
   `request_id` UUID comment 'the request that brought it',
-  `batch_id` UUID comment 'the batch of that request'
+  `batch_id` UUID comment 'the batch of that request',
+  `savings_exact` Nullable(Decimal(38, 9)) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `discount_value_exact` Nullable(Decimal(38, 9)) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on'
 ) sql security invoker as
-select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `discount_name`, `discount_type`, `discount_value`, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `transaction_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.transactions_log as log final;
+select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `discount_name`, `discount_type`, `discount_value`, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `transaction_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`, `savings_exact`, `amount_exact`, `discount_value_exact`
+from weir.transactions_log as log final
+comment 'transactions: every version of every record, with the time in which it was valid. A purchase in a shop.';
 
 create or replace view weir.transactions_as_of sql security invoker as
-select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`
+select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`, `savings_exact`, `amount_exact`, `discount_value_exact`
 from (
-  select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`
+  select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`, `savings_exact`, `amount_exact`, `discount_value_exact`
   from weir.transactions_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `transaction_id` desc, version desc
   limit 1 by org_id, `transaction_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'transactions as they were at a moment: weir.transactions_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.shop_categories (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -1999,13 +2192,14 @@ create or replace view weir.shop_categories (
   `region` LowCardinality(String) comment '2-letter country code',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.shop_categories_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.shop_categories_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A shop in a category.';
 
 create or replace view weir.shop_categories_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -2023,18 +2217,20 @@ create or replace view weir.shop_categories_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_category_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.shop_categories_log as log final;
+from weir.shop_categories_log as log final
+comment 'shop-categories: every version of every record, with the time in which it was valid. A shop in a category.';
 
 create or replace view weir.shop_categories_as_of sql security invoker as
-select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.shop_categories_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `shop_category_id` desc, version desc
   limit 1 by org_id, `shop_category_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'shop-categories as they were at a moment: weir.shop_categories_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.shop_tags (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -2043,13 +2239,14 @@ create or replace view weir.shop_tags (
   `tag_id` UUID comment 'the id of one of the tags',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.shop_tags_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.shop_tags_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A tag on a shop.';
 
 create or replace view weir.shop_tags_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -2066,18 +2263,20 @@ create or replace view weir.shop_tags_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_tag_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.shop_tags_log as log final;
+from weir.shop_tags_log as log final
+comment 'shop-tags: every version of every record, with the time in which it was valid. A tag on a shop.';
 
 create or replace view weir.shop_tags_as_of sql security invoker as
-select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.shop_tags_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `shop_tag_id` desc, version desc
   limit 1 by org_id, `shop_tag_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'shop-tags as they were at a moment: weir.shop_tags_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.shop_keywords (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -2086,13 +2285,14 @@ create or replace view weir.shop_keywords (
   `keyword_id` UUID comment 'the id of one of the keywords',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.shop_keywords_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.shop_keywords_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A keyword of a shop.';
 
 create or replace view weir.shop_keywords_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -2109,18 +2309,20 @@ create or replace view weir.shop_keywords_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_keyword_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.shop_keywords_log as log final;
+from weir.shop_keywords_log as log final
+comment 'shop-keywords: every version of every record, with the time in which it was valid. A keyword of a shop.';
 
 create or replace view weir.shop_keywords_as_of sql security invoker as
-select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.shop_keywords_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `shop_keyword_id` desc, version desc
   limit 1 by org_id, `shop_keyword_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'shop-keywords as they were at a moment: weir.shop_keywords_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.student_favourites (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -2129,13 +2331,14 @@ create or replace view weir.student_favourites (
   `shop_id` UUID comment 'the id of one of the shops',
   `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
   `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
-  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
   `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
-select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
-from weir.student_favourites_current final
-where not ifNull(is_deleted, false);
+select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.student_favourites_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A shop that a student marked as a favourite.';
 
 create or replace view weir.student_favourites_history (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -2152,18 +2355,20 @@ create or replace view weir.student_favourites_history (
   `batch_id` UUID comment 'the batch of that request'
 ) sql security invoker as
 select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `student_favourite_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
-from weir.student_favourites_log as log final;
+from weir.student_favourites_log as log final
+comment 'student-favourites: every version of every record, with the time in which it was valid. A shop that a student marked as a favourite.';
 
 create or replace view weir.student_favourites_as_of sql security invoker as
-select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
 from (
   select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
   from weir.student_favourites_log
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, `student_favourite_id` desc, version desc
   limit 1 by org_id, `student_favourite_id`
-)
-where not ifNull(is_deleted, false);
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'student-favourites as they were at a moment: weir.student_favourites_as_of(at = \'2026-01-31 12:00:00\')';
 
 create or replace view weir.interactions (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -2184,11 +2389,24 @@ create or replace view weir.interactions (
   `version` UInt64 comment 'grows with each version of a record'
 ) sql security invoker as
 select `org_id`, `interaction_id`, `recorded_at`, `interaction_type`, `user_id`, `student_id`, `item_type`, `item_id`, `city`, `country`, `platform`, `event_timestamp`, `source`, `recommendation_id`, `accepted_at`, `version`
-from weir.interactions_log final;
+from weir.interactions_log as log final
+comment 'One interaction of a user with a tag, an offer, a shop or a keyword.';
 
-create or replace view weir.rejections sql security invoker as
-select * except (version)
-from weir.rejections_log final;
+create or replace view weir.rejections (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `rejected_at` DateTime64(3, 'UTC') comment 'when it was refused',
+  `type` LowCardinality(String) comment 'the type of the record',
+  `index` UInt32 comment 'its place in the request',
+  `id` Nullable(String) comment 'what was given as its id',
+  `problems` Array(Tuple(field Nullable(String), code String, message String)) comment 'what is wrong with it; the field is null where it is the record as a whole',
+  `record` String comment 'the record as it was sent, in JSON; at most 64 KiB of it',
+  `truncated` Bool comment 'whether the record was too large to be kept whole'
+) sql security invoker as
+select `org_id`, `request_id`, `batch_id`, `rejected_at`, `type`, `index`, `id`, `problems`, `record`, `truncated`
+from weir.rejections_log final
+comment 'refused records: what was sent, and what is wrong with it';
 
 create or replace view weir.waiting (
   `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
@@ -2203,7 +2421,8 @@ create or replace view weir.waiting (
 ) sql security invoker as
 select `org_id`, `type`, `id`, `missing`, `since`, `until`, `request_id`, `batch_id`, `index`
 from weir.waiting_log final
-where state = 'waiting';
+where state = 'waiting'
+comment 'records that wait for what they refer to';
 
 create or replace view weir.quality (
   org_id LowCardinality(String) comment 'the organisation that uploaded them',
@@ -2355,4 +2574,5 @@ from weir.waiting_log final
 where state in ('waiting', 'superseded', 'cancelled')
 group by org_id, type, day
 )
-group by org_id, type, day;
+group by org_id, type, day
+comment 'what came in, by organisation, type and day: accepted, refused, waiting';

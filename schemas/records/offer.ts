@@ -16,7 +16,7 @@ export const offer = record({
     type: like(words('percentage|percentage|fixed'), text('for example percentage or fixed')),
     value: like(
       { from: 5, to: 50, step: 5 },
-      number({ above: 0 }, 'how much it takes off, in the unit that type says'),
+      number({ above: 0, isSummed: true }, 'how much it takes off, in the unit that type says'),
     ),
     region: country(),
     allowed_from: optional(like({ lastDays: 300 }, instant('start of validity'))),

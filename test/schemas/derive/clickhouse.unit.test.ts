@@ -8,7 +8,7 @@ import {
   logTable,
   tablesSql,
 } from '#schemas/derive/clickhouse.js'
-import { historyColumns, tableColumns, viewColumns } from '#schemas/derive/clickhouse-columns.js'
+import { exactColumns, historyColumns, tableColumns, viewColumns } from '#schemas/derive/clickhouse-columns.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
 
@@ -29,15 +29,18 @@ it('derives a log table that keeps each version of a record once', () => {
   \`updated\` Nullable(DateTime64(3, 'UTC')),
   \`is_deleted\` Nullable(Bool)
 ) engine = ReplacingMergeTree
-order by (org_id, shop_id, version)`)
+order by (org_id, shop_id, version)
+comment 'shops: every version of every record, once. A shop that takes part.'`)
 })
 
 it('derives a table of the newest versions, with the same columns, that the log feeds', () => {
   const columns = (sql: string) => sql.slice(sql.indexOf('('), sql.indexOf(') engine'))
   expect(columns(currentTable(shop))).toBe(columns(logTable(shop)))
-  expect(currentTable(shop)).toMatch(/\) engine = ReplacingMergeTree\(version\)\norder by \(org_id, shop_id\)$/)
+  expect(currentTable(shop)).toMatch(
+    /\) engine = ReplacingMergeTree\(version\)\norder by \(org_id, shop_id\)\ncomment /,
+  )
   expect(currentFeed(shop)).toContain('weir.shops_current_feed to weir.shops_current as\nselect `org_id`, ')
-  expect(currentFeed(shop)).toMatch(/\nfrom weir\.shops_log$/)
+  expect(currentFeed(shop)).toMatch(/\nfrom weir\.shops_log\ncomment /)
 })
 
 it('makes the same table under another name, to be filled beside the first', () => {
@@ -50,16 +53,17 @@ it('derives a view of what is current and not deleted', () => {
   const view = currentView(shop)
   expect(view).toMatch(/^create or replace view weir\.shops \(\n/)
   expect(view.slice(view.indexOf(') sql security'))).toBe(`) sql security invoker as
-select \`org_id\`, \`shop_id\`, \`name\`, \`region\`, \`is_public\`, \`created\`, \`updated\`, \`is_deleted\`, \`accepted_at\`, \`version\`
-from weir.shops_current final
-where not ifNull(is_deleted, false)`)
+select \`org_id\`, \`shop_id\`, \`name\`, \`region\`, \`is_public\`, \`created\`, \`updated\`, ifNull(log.is_deleted, false) as is_deleted, \`accepted_at\`, \`version\`
+from weir.shops_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A shop that takes part.'`)
 })
 
 it('keeps interactions, which never change, in the log alone, ordered by their time for reading the newest first', () => {
   expect(logTable(interaction)).toContain(
     'engine = ReplacingMergeTree(version)\norder by (org_id, event_timestamp, interaction_id)',
   )
-  expect(currentView(interaction)).toMatch(/from weir\.interactions_log final$/)
+  expect(currentView(interaction)).toMatch(/from weir\.interactions_log as log final\ncomment /)
   expect(clickhouseSql(catalogue).join()).not.toMatch(/interactions_(current|history|as_of)/)
 })
 
@@ -70,6 +74,17 @@ it('tells what every column means', () => {
     ),
   )
   expect(columns.filter(({ comment }) => comment === '')).toEqual([])
+})
+
+it('tells what every table and view is for', () => {
+  const made = clickhouseSql(catalogue).filter((statement) => / (table|view) /.test(statement.split('(')[0] ?? ''))
+  const makes = made.filter((statement) => statement.startsWith('create'))
+  expect(makes.filter((statement) => !/\ncomment '[^\n]+'$/.test(statement))).toEqual([])
+})
+
+it('has an exact number beside each one that is summed', () => {
+  const names = [...catalogue.all.values()].flatMap((type) => exactColumns(type).map(({ name }) => name))
+  expect(names.sort()).toEqual(['amount_exact', 'discount_value_exact', 'savings_exact', 'value_exact'])
 })
 
 it('takes over the rows of an older Weir before any view reads from the new table', () => {

@@ -11,6 +11,7 @@ import { type Field, optional, text, uuid } from '#schemas/field.js'
 import { lifecycle, record } from '#schemas/record.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shop } from '#schemas/records/shop.js'
+import { transaction } from '#schemas/records/transaction.js'
 import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
 import { provisionTables } from '../../../services/operator/provision/tables.js'
 import { createFetchHandler } from '../../../services/sink/handle-fetch.js'
@@ -91,6 +92,28 @@ it('shows a row once though its event is written twice, and the highest version 
   await write(once, newer)
   await write(once, changed, newer)
   expect((await shownOf(org)).map(({ name }) => name)).toEqual(['a', 'b, renamed'])
+})
+
+it('adds money up to the cent, which a float that is cut off does not', async () => {
+  const org = `sink-${randomUUID()}`
+  const sold = acceptedTopic(transaction.type)
+  const encodeSale = await registry.encoder<AcceptedEvent>(subjectOf(sold), acceptedSchema(transaction))
+  const absent = Object.fromEntries(Object.keys(transaction.fields).map((name) => [name, null]))
+  const { org_id, request_id, batch_id, accepted_at } = shopEvent(org)
+  const sale = (amount: number, n: number): AcceptedEvent => ({
+    ...{ ...absent, org_id, request_id, batch_id, accepted_at, version: 8192 + n, transaction_id: randomUUID() },
+    ...{ shop_id: randomUUID(), region: 'GB', amount, savings: 0.29 },
+  })
+  const amounts = [0.29, 1.15, 8.2, 999_999_999.99, 0.1, 0.2, 1e300]
+  await handle({ ...fetchOf(amounts.map(sale).map(encodeSale)), topic: sold })
+  const [sums] = await clickhouse.query(
+    `select toString(sum(amount_exact)) as paid, toString(sum(savings_exact)) as saved, 
+      toUInt32(countIf(amount_exact is null)) as beyond, toUInt32(countIf(not is_deleted)) as kept,
+      toString(sum(toDecimal64(savings, 2))) as cut
+    from weir.transactions where org_id = {org:String}`,
+    { org },
+  )
+  expect(sums).toEqual({ paid: '1000000009.93', saved: '2.03', beyond: 1, kept: amounts.length, cut: '1.96' })
 })
 
 it('keeps a deleted record out of the view', async () => {
