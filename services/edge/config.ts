@@ -71,6 +71,14 @@ export const configSchema = {
       {},
       'the one key that may have another form than those that are issued; it has to be provisioned too. The key of the organisation demo, at least 8 visible characters; without it one is made. It has to stay set for as long as that key is used',
     ),
+    SUBSCRIBER_BROKERS: string(
+      {},
+      'Kafka addresses for downstream teams, where they are others than those in KAFKA_BROKERS: the consumers that the console shows to copy name them',
+    ),
+    SUBSCRIBER_REGISTRY_URL: string(
+      {},
+      'the same for the schema registry, where it is another than SCHEMA_REGISTRY_URL',
+    ),
     PEERS: string(
       { default: '' },
       'services whose health and metrics the edge shows, like integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083. `npm start` sets it',

@@ -192,6 +192,10 @@ await runService(log, async (onStop, crash) => {
       readiness: health.readiness,
       lagOf: lag.lagOf,
       layout,
+      forSubscribers: {
+        brokers: config.SUBSCRIBER_BROKERS ?? access.kafka.brokers,
+        registry: config.SUBSCRIBER_REGISTRY_URL ?? access.registry.url,
+      },
       onVerdict: stream.onVerdict,
       onOrdered: retries.tick,
       now,

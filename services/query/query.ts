@@ -46,7 +46,7 @@ const mostRecent = 20_000
 export const openQuery = (
   deps: Pick<
     QueryDeps,
-    'catalogue' | 'findCaller' | 'rateLimits' | 'readiness' | 'lagOf' | 'layout' | 'decoders' | 'now'
+    'catalogue' | 'findCaller' | 'rateLimits' | 'readiness' | 'lagOf' | 'layout' | 'forSubscribers' | 'decoders' | 'now'
   > & {
     access: { postgres: string; clickhouse: Trust & { url: string } }
     kafka: Kafka

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { addEndpoints, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import type { ConsumerAddresses } from '#schemas/derive/topic-reference/consumers.js'
 import { topicReferenceOf } from '#schemas/derive/topic-reference/topic-reference.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import { typeReferencesOf } from '#schemas/derive/type-reference/type-reference.js'
@@ -11,8 +12,16 @@ import { listTypes, readMe } from '#schemas/endpoints/reference.js'
 import { listTopics } from '#schemas/endpoints/topics.js'
 
 /** What any key may read: whose it is, which types there are, and which topics. */
-export const addReference = (app: FastifyInstance, deps: { catalogue: Catalogue; layout: () => Layout }): void => {
-  const { catalogue } = deps
+export const addReference = (
+  app: FastifyInstance,
+  deps: {
+    catalogue: Catalogue
+    layout: () => Layout
+    /** Where downstream teams find Kafka and the registry. */
+    forSubscribers: ConsumerAddresses
+  },
+): void => {
+  const { catalogue, forSubscribers: addresses } = deps
   // Made once for each address by which the edge is reached: there are few, and made-up ones push out each other.
   const types = new LRUCache<string, AnswerOf<typeof listTypes>>({ max: 20 })
   const typesAt = (address: string) => {
@@ -29,7 +38,7 @@ export const addReference = (app: FastifyInstance, deps: { catalogue: Catalogue;
     }),
     on(listTypes, async (_asked, request) => typesAt(addressOf(request))),
     on(listTopics, async () => {
-      topics ??= { topics: topicReferenceOf(catalogue, { layout: deps.layout() }) }
+      topics ??= { topics: topicReferenceOf(catalogue, { layout: deps.layout(), addresses }) }
       return topics
     }),
   ])

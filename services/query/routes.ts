@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { FindCaller } from '#http/authenticate.js'
 import type { EndpointRoute } from '#http/endpoint.js'
+import type { ConsumerAddresses } from '#schemas/derive/topic-reference/consumers.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { Pages } from './console/pages.js'
 import { addConsole } from './console/route.js'
@@ -26,6 +27,7 @@ export type QueryDeps = RejectionDeps &
   TopicEventDeps & {
     findCaller: FindCaller
     layout: () => Layout
+    forSubscribers: ConsumerAddresses
     pages: Pages
     activity: Pick<Activity, 'watch'>
     requestLists: RequestLists

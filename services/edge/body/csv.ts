@@ -6,7 +6,15 @@ import { nearest } from '#schemas/derive/nearest-name.js'
 import { shorten } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
 import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
-import { afterMark, createIsClean, notUtf8, type OpenedLines, type OpenLines, type ReadNext } from './lines.js'
+import {
+  afterMark,
+  createIsClean,
+  notUtf8,
+  type OpenedLines,
+  type OpenLines,
+  type ReadNext,
+  runTogether,
+} from './lines.js'
 
 /** CSV by RFC 4180, under a header of field names. Rows go straight to Avro, or else through the validator, like JSON. */
 export const createOpenCsv =
@@ -26,7 +34,11 @@ export const createOpenCsv =
     if (fault !== undefined) return refuse(`the header of the CSV cannot be read: ${fault}`, type)
     if (row.count > mostCells) return refuse(`the header of the CSV has more than ${mostCells} cells`, type)
     const header = Array.from({ length: row.count }, (_, n) => cellAt(bytes, row, n))
-    const error = faultOf(header, type)
+    // A body of one line is a header without records, unless its lines were run together.
+    const error =
+      isLast && !bytes.includes(lineFeed) && isMixed(header, type)
+        ? `the CSV is a single line that is no header; ${runTogether}`
+        : faultOf(header, type)
     if (error !== undefined) return refuse(error, type)
     const reader = createReader(type, toEntry, header, { headerEnd: line, out: createAvroBytesFor(bytes) })
     return { at, meaning: `csv ${JSON.stringify(header)}`, ...reader }
@@ -92,6 +104,9 @@ const longestHeader = 256 * 1024
 const isBlank = ({ count, from, to, end, fault }: ReturnType<typeof createRow>): boolean =>
   // A quoted cell ends before its row does.
   fault === undefined && count === 1 && from[0] === to[0] && to[0] === end
+
+/** Whether some names are no fields of the type. */
+const isMixed = (header: readonly string[], type: RecordType): boolean => !header.every((name) => name in type.fields)
 
 const cells = (count: number): string => (count === 1 ? '1 cell' : `${count} cells`)
 

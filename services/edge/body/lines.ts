@@ -76,4 +76,8 @@ export const createIsClean = (): ((bytes: Buffer) => boolean) => {
   }
 }
 
+/** What may have happened to a body whose records stand on one line. */
+export const runTogether =
+  'its records stand on one line: curl sends a file as it is with --data-binary @file, and -d takes its line breaks out'
+
 export const notUtf8 = 'the line is not valid UTF-8; save the file as UTF-8'

@@ -5,7 +5,7 @@ import type { RecordType } from '#schemas/record.js'
 import { type Entry, type ToEntry, unreadable } from '../batches/entries.js'
 import { countTokens, describeLossInLine, lossOf, mostNames } from './json-exact.js'
 import { describeFaultInLine } from './json-fault.js'
-import { afterMark, createIsClean, notUtf8, type OpenLines, type ReadNext } from './lines.js'
+import { afterMark, createIsClean, notUtf8, type OpenLines, type ReadNext, runTogether } from './lines.js'
 
 /** NDJSON: a record on each line, read straight to Avro, or else parsed and validated; a line that is no JSON is refused. */
 export const createOpenNdjson = (type: RecordType, toEntry: ToEntry): OpenLines => {
@@ -71,6 +71,9 @@ const skipBlanks = (bytes: Buffer, from: number, end: number): number => {
   return at
 }
 
+// Where the lines of a body were run together, that shows within the first few.
+const mostLookedAt = 64 * 1024
+
 // A record has some 20 values. JSON.parse takes long only where there are very many.
 const mostValuesInLine = 1000
 
@@ -85,6 +88,10 @@ const parseLine = (line: Buffer, toEntry: ToEntry): Entry => {
     return loss ? unreadable(line, describeLossInLine(loss)) : toEntry(json, () => line.subarray(0, endOf(line)))
   } catch {
     // JSON.parse's own message quotes the line; this one does not.
-    return unreadable(line, `the line is not valid JSON: ${describeFaultInLine(text)}`)
+    const isRunTogether = /\}[ \t]*\{/.test(text.slice(0, mostLookedAt))
+    return unreadable(
+      line,
+      `the line is not valid JSON: ${describeFaultInLine(text)}${isRunTogether ? `; ${runTogether}` : ''}`,
+    )
   }
 }

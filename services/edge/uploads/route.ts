@@ -116,7 +116,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
       config: {
         takesIn: type.type,
         form: formOf(type),
-        tooLarge: 'send fewer records in each request',
+        tooLarge: `send fewer records in each request, or the lines of NDJSON or CSV to /v1/imports/${type.type}, which takes a body of any length`,
         readEntries: createReadEntries(type, toEntry),
         readLined: createReadLined(type, toEntry),
       },

@@ -10,6 +10,7 @@ import { createQuery, type QueryDeps } from '#query/routes.js'
 import { createTail } from '#query/topics/tail.js'
 import { catalogue as published } from '#schemas/catalogue.js'
 import { openapiOf } from '#schemas/derive/openapi.js'
+import { localAddresses } from '#schemas/derive/topic-reference/consumers.js'
 import { usualLayout } from '#schemas/derive/topics.js'
 import { type AppDeps, createApp } from '../../../services/edge/app.js'
 import { configSchema } from '../../../services/edge/config.js'
@@ -92,6 +93,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     waitingReads: createReads(10_000, 'waiting records'),
     shortestWait: config.MIN_WAIT_SECONDS * 1000,
     layout: () => usualLayout,
+    forSubscribers: localAddresses,
     batchLimits: { records: 500, bytes: 524_288 },
     bodyLimit: 1024 * 1024,
     load: createLoad(boundsOf(config), figures),

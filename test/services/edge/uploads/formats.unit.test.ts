@@ -74,13 +74,18 @@ describe('an upload of lines', () => {
       ['\n \n', ndjson, 'the body holds no records'],
       ['shop_id,name\n\n', csv, 'the body holds no records'],
       ['', csv, 'the body is empty'],
+      // As `curl -d @file` sends them.
+      ['shop_id,name3f2b8c1e,Corner Books', csv, 'curl sends a file as it is with --data-binary @file'],
       ['Shop-Id\n1\n', csv, 'the header of the CSV names no field of shops ("Shop-Id" may be shop_id)'],
     ] as const) {
       const answer = await send('POST', '/v1/data/shops', body, headers)
       expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining(message) } })
     }
     const large = await send('POST', '/v1/data/shops', 'x'.repeat(1024 * 1024 + 1), csv)
-    expect(large.status).toBe(413)
+    expect(large).toMatchObject({ status: 413, body: { message: expect.stringContaining('/v1/imports/shops') } })
+    const together = await send('POST', '/v1/data/shops', ndjsonOf(shops(2)).replaceAll('\n', ''), ndjson)
+    expect(together.body.batches[0].data.error).toMatch(/is not valid JSON.*--data-binary @file/)
+    submit.submitted.length = 0
     expect(submit.submitted).toEqual([])
   })
 
