@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { afterQuote, cellAt, createRow, neverClosed, quoteWithin, readRow, tooLong } from '../../../schemas/csv-rows.js'
+import { isOfRefused, restored } from '../../typescript/src/files/refused-csv.js'
 import type { Bytes } from './bytes.js'
 import { countLines, type FilePlace, type FileRows, longestRecord, type Row, UsageError } from './row.js'
 
@@ -11,8 +12,9 @@ export const readCsv = async (bytes: Bytes, from?: FilePlace): Promise<FileRows>
   // A file without anything in it has no records, and no columns.
   if (!header) return { blocks: nothing() }
   if (header.unreadable) throw new UsageError(`the first line does not name the columns: ${header.unreadable}`)
-  const columns = header.given as string[]
-  const fitted = (blocks: AsyncIterable<Row[]>) => withCells(blocks, columns.length)
+  const isRefused = isOfRefused(header.given as string[])
+  const columns = isRefused ? (header.given as string[]).map(restored) : (header.given as string[])
+  const fitted = (blocks: AsyncIterable<Row[]>) => withCells(blocks, columns.length, isRefused)
   if (!from || from.offset < header.end) return { columns, blocks: fitted(concat(others, all)) }
   await all.return()
   return { columns, blocks: fitted(rowsOf(bytes.from(from.offset), from, columns.length)) }
@@ -123,9 +125,10 @@ const faults = new Map([
 ])
 
 /** Rows with as many cells as there are columns; a row with more or fewer is unreadable, and its further cells are named. */
-async function* withCells(blocks: AsyncIterable<Row[]>, width: number): AsyncGenerator<Row[]> {
+async function* withCells(blocks: AsyncIterable<Row[]>, width: number, isRefused: boolean): AsyncGenerator<Row[]> {
   for await (const rows of blocks) {
     for (const row of rows) {
+      if (isRefused) row.given = (row.given as string[]).map(restored)
       const cells = row.given as string[]
       if (row.unreadable || cells.length === width) continue
       const further = cells.slice(width)

@@ -1,6 +1,7 @@
 import { nearest } from '../../../schemas/derive/nearest-name.js'
 import type { Field } from '../../../schemas/field.js'
 import type { RecordType } from '../../../schemas/record.js'
+import { isRemark } from '../../typescript/src/files/refused-csv.js'
 import { type Row, UsageError } from '../read/row.js'
 import { readCell } from './cells.js'
 
@@ -15,9 +16,6 @@ export type Mapping = {
 }
 
 export type ToRecord = (row: Row) => Record<string, unknown>
-
-/** A file that was made of refused records has these; they are about the record, and no part of it. */
-export const isRemark = (name: string): boolean => name.startsWith('weir_')
 
 /** Refuses columns that cannot fit before a million records are refused for them; without `columns` each record has names. */
 export const createToRecord = (type: RecordType, columns: string[] | undefined, mapping: Mapping): ToRecord => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { createRefusedLines, refusedRecordOf } from '../../typescript/src/files/refused-csv.js'
 import type { Format } from '../read/open-rows.js'
 import { type Row, UsageError } from '../read/row.js'
-import { isRemark } from '../records/mapping.js'
 import { writeAll } from './journal.js'
 
 /** A row that was refused, and why. */
@@ -27,8 +27,7 @@ export const openRefusedFile = async (
   vouched: Vouched,
 ) => {
   const format = refusedFormat(how.format)
-  // Those of the file that were not added by an earlier upload, each with its place in a row.
-  const columns = (how.columns ?? []).flatMap((name, at) => (isRemark(name) ? [] : { name, at }))
+  const write = format === 'csv' ? createWriteCsv(how.columns ?? []) : createWriteJson(format)
   const closing = Buffer.from(format === 'json' ? '\n]\n' : '')
   const found = await hashOfStart(path, vouched.bytes)
   if (vouched.bytes > 0 && found && found.digest !== vouched.sha256) {
@@ -51,9 +50,7 @@ export const openRefusedFile = async (
     add: async (rows: readonly RefusedRow[]): Promise<Vouched> => {
       if (rows.length > 0) {
         handle ??= await open(path, 'w+')
-        const text = Buffer.from(
-          rows.map((row, i) => write(row, { format, columns, isFirst: bytes === 0 && i === 0 })).join(''),
-        )
+        const text = Buffer.from(rows.map((row, i) => write(row, bytes === 0 && i === 0)).join(''))
         await writeAll(handle, Buffer.concat([text, closing]), bytes)
         await handle.datasync()
         bytes += text.length
@@ -85,32 +82,17 @@ const hashOfStart = async (path: string, bytes: number) => {
   return { hash, digest: hash.copy().digest('hex') }
 }
 
-const write = (
-  { row, problems }: RefusedRow,
-  { format, columns, isFirst }: { format: Format; columns: { name: string; at: number }[]; isFirst: boolean },
-): string => {
-  const remarks = {
-    weir_line: row.line,
-    weir_code: unique(problems.map(({ code }) => code)),
-    weir_field: unique(problems.map(({ field }) => field ?? '')),
-    weir_message: unique(problems.map(({ message }) => message)),
-  }
-  if (format === 'csv') {
-    const header = isFirst ? csvLine([...columns.map(({ name }) => name), ...Object.keys(remarks)]) : ''
-    const cells = row.given as string[]
-    return header + csvLine([...columns.map(({ at }) => cells[at] ?? ''), ...Object.values(remarks).map(String)])
-  }
-  const isRecord = typeof row.given === 'object' && row.given !== null && !Array.isArray(row.given)
-  const given = isRecord ? withoutRemarks(row.given as object) : { weir_text: row.given }
-  const json = JSON.stringify({ ...given, ...remarks })
-  if (format === 'ndjson') return `${json}\n`
-  return `${isFirst ? '[\n' : ',\n'}${json}`
+type WriteRefused = (refused: RefusedRow, isFirst: boolean) => string
+
+const createWriteCsv = (columns: readonly string[]): WriteRefused => {
+  const { header, line } = createRefusedLines(columns)
+  return ({ row, problems }, isFirst) => (isFirst ? header : '') + line(row.given as string[], row.line, problems)
 }
 
-const unique = (words: string[]): string => [...new Set(words.filter(Boolean))].join('; ')
-
-const withoutRemarks = (record: object): object =>
-  Object.fromEntries(Object.entries(record).filter(([name]) => !isRemark(name)))
-
-export const csvLine = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\n`
-const csvCell = (cell: string): string => (/[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+const createWriteJson =
+  (format: Format): WriteRefused =>
+  ({ row, problems }, isFirst) => {
+    const json = JSON.stringify(refusedRecordOf(row.given, row.line, problems))
+    if (format === 'ndjson') return `${json}\n`
+    return `${isFirst ? '[\n' : ',\n'}${json}`
+  }

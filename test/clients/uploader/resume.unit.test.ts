@@ -266,6 +266,29 @@ it('sends a refused file that was mended, without the remarks', async () => {
   expect(server.requests[0]?.names).toEqual(['good one', 'good'])
 })
 
+it('makes refused cells harmless for Excel, and sends them as they were, however often they are refused', async () => {
+  const names = ['bad', '=1+1', '+44', '-1.5', '-x', '@me', "'=1", "'tis", '\tx']
+  const cells = names.map((name) => `1,"${name}",bad\n`)
+  writeFileSync(file, `shop_id,name,region\n${cells.join('')}`)
+  const refuseAll = () => {
+    const sent: unknown[] = []
+    const send = async (records: Record<string, unknown>[]) => {
+      sent.push(...records.map(({ name }) => name))
+      const problems = [{ code: 'bad_format', field: 'region', message: '=is bad' }]
+      return { requestId: '', accepted: 0, refused: records.map((_, index) => ({ index, problems })), waiting: [] }
+    }
+    return { weir: { of: () => ({ send }) } as unknown as Weir, sent }
+  }
+  await upload(refuseAll().weir)
+  const kept = readFileSync(refusedFile(), 'utf8')
+  expect(kept).not.toMatch(/(^|,)"?([=+@\t]|-x)/m)
+  expect(kept).toMatch(/,-1\.5,/)
+  const again = refuseAll()
+  await upload(again.weir, { file: refusedFile() })
+  expect(again.sent).toEqual(names)
+  expect(readFileSync(`${refusedFile()}.refused.csv`, 'utf8')).toBe(kept)
+})
+
 it.each([
   ['ndjson', '{"shop_id":"1","name":"bad"}\n{"shop_id":"2","name":"good"}\n{oops\n'],
   ['json', '[{"shop_id":"1","name":"bad"},{"shop_id":"2","name":"good"},{oops}]'],
