@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Format, formats } from '../read/open-rows.js'
-import { UsageError } from '../read/row.js'
+import { quoted, UsageError } from '../read/row.js'
 import type { Mapping } from '../records/mapping.js'
 
 /** What every command needs besides its words. */
@@ -28,13 +28,27 @@ export const addReadingOptions = (command: Command): Command =>
     .option('--format <format>', `${formats.join(', ')}, where the name of the file does not end with it`, readFormat)
     .option(
       '--map <column=field>',
-      'a column that has another name than its field; as often as needed',
-      readPair,
+      'a column that has another name than its field, or a path within JSON (address.country=region); without a field it is left out; as often as needed',
+      readMap,
       new Map(),
     )
-    .option('--const <field=value>', 'a value that every record gets; as often as needed', readPair, new Map())
+    .option('--const <field=value>', 'a value that every record gets; as often as needed', readConst, new Map())
     .option('--skip-unknown', 'leave out columns that are no field, instead of refusing them')
     .option('--json', 'one JSON object instead of the table')
+
+/** Writes the command of this run once more, for other files or the same ones: with every option that was given but --restart. */
+export type Again = (paths: readonly string[]) => string
+
+/** Keeps the words of the options as they are read, because what is made of them cannot be written down again. */
+export const createAgain = (command: Command, calledAs: string): Again => {
+  const given: string[] = []
+  for (const option of command.options)
+    command.on(`option:${option.name()}`, (value: string | null) => {
+      if (option.name() === 'restart') return
+      given.push(`--${option.name()}`, ...(option.required ? [quoted(String(value))] : []))
+    })
+  return (paths) => [calledAs, command.name(), ...paths.map(quoted), ...given].join(' ')
+}
 
 export const mappingOf = (options: ReadingOptions): Mapping => ({
   map: options.map,
@@ -48,8 +62,14 @@ const readFormat = (given: string): Format => {
   throw new UsageError(`there is no format ${given}: write one of ${formats.join(', ')}`)
 }
 
-const readPair = (given: string, before: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
-  const at = given.lastIndexOf('=')
-  if (at < 1) throw new UsageError(`"${given}" needs a = in it, such as --map 'Shop Id=shop_id' or --const region=GB`)
+type Pairs = ReadonlyMap<string, string>
+
+/** A column without a heading is --map '=field'. */
+const readMap = (given: string, before: Pairs): Pairs => readPair(given, before, given.lastIndexOf('='))
+
+const readConst = (given: string, before: Pairs): Pairs => readPair(given, before, given.indexOf('=') || -1)
+
+const readPair = (given: string, before: Pairs, at: number): Pairs => {
+  if (at < 0) throw new UsageError(`"${given}" needs a = in it, such as --map 'Shop Id=shop_id' or --const region=GB`)
   return new Map([...before, [given.slice(0, at).trim(), given.slice(at + 1).trim()]])
 }

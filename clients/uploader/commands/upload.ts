@@ -11,7 +11,7 @@ import { findTarget } from '../send/target.js'
 import { tryFile } from '../send/try-file.js'
 import { type FileUpload, type FileUploadDeps, uploadFile } from '../send/upload-file.js'
 import { codeOf, exitCodes, lineOf } from './exit-codes.js'
-import { addReadingOptions, mappingOf, type ReadingOptions, type Terminal } from './options.js'
+import { type Again, addReadingOptions, createAgain, mappingOf, type ReadingOptions, type Terminal } from './options.js'
 
 type UploadOptions = ReadingOptions & {
   url?: string
@@ -30,7 +30,7 @@ export const addUpload = (program: Command, terminal: Terminal): void => {
     .argument('<files...>', 'files, folders, or - for standard input')
     .option('--url <url>', 'the server, instead of WEIR_URL')
     .option('--key-file <file>', 'a file that holds the key, instead of WEIR_KEY')
-  addReadingOptions(command)
+  const reading = addReadingOptions(command)
     .option('--restart', 'forget earlier runs, and send all of it anew')
     .option('--dry-run', 'check all records, references too, and keep nothing')
     .option(
@@ -48,12 +48,13 @@ export const addUpload = (program: Command, terminal: Terminal): void => {
       'stop when more records than that are refused, such as 1000 or 5%',
       readMostErrors,
     )
-    .action(async (paths: string[], options: UploadOptions) => {
-      process.exitCode = await upload(paths, options, terminal)
-    })
+  const again = createAgain(reading, terminal.calledAs)
+  reading.action(async (paths: string[], options: UploadOptions) => {
+    process.exitCode = await upload(paths, options, again, terminal)
+  })
 }
 
-const upload = async (paths: string[], options: UploadOptions, terminal: Terminal): Promise<number> => {
+const upload = async (paths: string[], options: UploadOptions, again: Again, terminal: Terminal): Promise<number> => {
   const begunAt = performance.now()
   const target = findTarget(options, terminal.env)
   const progress = createProgress(process.stderr)
@@ -69,7 +70,7 @@ const upload = async (paths: string[], options: UploadOptions, terminal: Termina
     budget: createBudget(options.maxErrors),
     progress,
     signal: terminal.signal,
-    calledAs: terminal.calledAs,
+    again,
   }
   const isTrying = options.dryRun || options.trial !== undefined
   if (!isTrying && paths.includes('-'))
@@ -98,7 +99,7 @@ const upload = async (paths: string[], options: UploadOptions, terminal: Termina
       ? JSON.stringify(summary)
       : tableOf(reports, summary, isTrying ? 'checked, and none kept,' : 'answered'),
   )
-  return tellEnd({ failure, isSpent, reports, terminal, paths, isTrying, url: target.url, wait: options.wait })
+  return tellEnd({ failure, isSpent, reports, terminal, paths, isTrying, url: target.url, again })
 }
 
 type Ended = {
@@ -108,15 +109,14 @@ type Ended = {
   paths: string[]
   isTrying: boolean
   url: string
-  wait: string | undefined
+  again: Again
   terminal: Terminal
 }
 
 /** Says why it ended, if not because all is accepted, and how to go on. Returns the exit code. */
-const tellEnd = ({ failure, isSpent, reports, paths, isTrying, url, wait, terminal }: Ended): number => {
+const tellEnd = ({ failure, isSpent, reports, paths, isTrying, url, again, terminal }: Ended): number => {
   const say = (text: string) => void process.stderr.write(`weir: ${text}\n`)
-  const again = `${terminal.calledAs} upload ${paths.map(quoted).join(' ')}${wait === undefined ? '' : ` --wait ${wait}`}`
-  const goOn = isTrying || paths.includes('-') ? `run it again: ${again}` : `to go on where it stopped: ${again}`
+  const goOn = `${isTrying || paths.includes('-') ? 'run it again' : 'to go on where it stopped'}: ${again(paths)}`
   if (terminal.signal.aborted) {
     say(`stopped; ${goOn}`)
     return exitCodes.interrupted
@@ -147,8 +147,6 @@ const byType = (files: readonly Chosen[]): Map<string, Chosen[]> => {
   for (const chosen of files) found.set(chosen.type.type, [...(found.get(chosen.type.type) ?? []), chosen])
   return found
 }
-
-const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 
 const readTrial = (given: string): number => {
   if (/^[1-9]\d{0,8}$/.test(given)) return Number(given)

@@ -27,6 +27,10 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
+/** A word of a command that can be pasted into a shell. */
+export const quoted = (word: string): string =>
+  /^[\w./-][\w./:=,@%+-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
 /** A record may not be longer than a request. */
 export const longestRecord = 2 * 1024 * 1024
 

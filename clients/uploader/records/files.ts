@@ -71,7 +71,7 @@ const typeOf = (file: string, { type }: Choice, catalogue: Catalogue): RecordTyp
 
 /** What uploads leave beside their files: journals, refused records. A refused file is sent by naming it. */
 const isOurs = (name: string): boolean =>
-  name.startsWith('.') || /\.weir-journal(\.|$)/.test(name) || /\.refused\.[a-z]+$/.test(name)
+  name.startsWith('.') || /\.weir-journal(\.|$)/.test(name) || /\.refused\.[a-z]+(\.old(-\d+)?)?$/.test(name)
 
 const look = async (path: string): Promise<{ isFolder: boolean; size: number }> => {
   if (path === '-') return { isFolder: false, size: 0 }

@@ -18,7 +18,7 @@ import {
   placeAfter,
   readJournal,
 } from '../state/journal.js'
-import { nothingVouched, openRefusedFile, refusedFileOf, setAsideRefused } from '../state/refused-file.js'
+import { nothingVouched, openRefusedFile, refusedFileOf, setAsideRefused, type Vouched } from '../state/refused-file.js'
 import type { Budget } from './budget.js'
 import { chunkSizeOf, idempotencyKeyOf } from './chunks.js'
 import { type ChunkAnswer, sendFile } from './send-file.js'
@@ -37,8 +37,8 @@ export type FileUploadDeps = {
   budget: Budget
   progress: FileProgress
   signal: AbortSignal
-  /** What a hint begins with, so that it can be pasted. */
-  calledAs: string
+  /** The command of this run for these files, to be pasted. */
+  again: (files: readonly string[]) => string
 }
 
 /** What became of a file, and why it went no further, if so. */
@@ -61,7 +61,8 @@ export const uploadFile = async (chosen: Chosen, deps: FileUploadDeps): Promise<
 const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport): Promise<{ failure?: unknown }> => {
   const { file, type, form } = chosen
   const isStream = file === '-'
-  const before = isStream || deps.restart ? undefined : await readJournal(file)
+  const past = isStream ? undefined : await readJournal(file)
+  const before = deps.restart ? undefined : past
   const fingerprint = isStream
     ? { sha256: '', size: 0, mtimeMs: 0 }
     : await fingerprintOf(file, before?.header.fingerprint, deps.signal)
@@ -84,9 +85,7 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
   if (before?.isFinished) {
     report.skipped = report.records
     report.state = 'finished'
-    deps.progress.note(
-      `${file} is finished: nothing is sent. To send it all again: ${deps.calledAs} upload '${file}' --restart`,
-    )
+    deps.progress.note(`${file} is finished: nothing is sent. To send it all again: ${deps.again([file])} --restart`)
     return {}
   }
   if (before && before.header.key_id !== deps.target.keyId)
@@ -96,14 +95,13 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
   const rows = await openRows(file, form, place)
   const toRecord = createToRecord(type, rows.columns, deps.mapping)
   if (!before) {
-    const old = await setAsideRefused(refusedPath, { restart: deps.restart || isStream })
+    const old = await setAsideRefused(refusedPath, form.format, vouchedBy(past))
     if (old) deps.progress.note(`${file}: refused records of an earlier upload are now in ${old}`)
   }
-  const last = before?.answered.at(-1)
   const refusedFile = await openRefusedFile(
     refusedPath,
     { format: form.format, columns: rows.columns },
-    last ? { bytes: last.refused_bytes, sha256: last.refused_sha256 } : nothingVouched,
+    vouchedBy(before),
   )
   const journal = await openJournal(file, header, before?.length)
   const answered = new Set(before?.answered.map(({ from, to }) => `${from}-${to}`))
@@ -149,6 +147,11 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
   }
 }
 
+const vouchedBy = (past: Past | undefined): Vouched => {
+  const last = past?.answered.at(-1)
+  return last ? { bytes: last.refused_bytes, sha256: last.refused_sha256 } : nothingVouched
+}
+
 // A server that never answered is most likely not there. One that did is restarted or mended, and a night's upload should see
 // the morning; an upload that is ended sooner loses nothing either.
 const patienceAtStart = 30_000
@@ -187,7 +190,7 @@ const claim = (file: string): (() => void) => {
 
 const refuseAnother = (past: Past, { file, type }: Chosen, sha256: string, deps: FileUploadDeps): void => {
   const { header } = past
-  const anew = `${deps.calledAs} upload '${file}'${deps.wait === undefined ? '' : ` --wait ${deps.wait}`} --restart`
+  const anew = `${deps.again([file])} --restart`
   const refuse = (what: string, otherwise: string) => {
     throw new UsageError(`${file} ${what}: ${otherwise}to send all of it: ${anew}`)
   }

@@ -10,7 +10,7 @@ import { writeAll } from './journal.js'
 export type RefusedRow = { row: Row; problems: readonly { code: string; field: string | null; message: string }[] }
 
 /** How much of the file of refused records is known to be on the disk, and the SHA-256 of that much. */
-type Vouched = { bytes: number; sha256: string }
+export type Vouched = { bytes: number; sha256: string }
 
 /** Parquet has no writer here: its refused records become NDJSON. */
 const refusedFormat = (format: Format): Format => (format === 'parquet' ? 'ndjson' : format)
@@ -28,7 +28,7 @@ export const openRefusedFile = async (
 ) => {
   const format = refusedFormat(how.format)
   const write = format === 'csv' ? createWriteCsv(how.columns ?? []) : createWriteJson(format)
-  const closing = Buffer.from(format === 'json' ? '\n]\n' : '')
+  const closing = closingOf(format)
   const found = await hashOfStart(path, vouched.bytes)
   if (vouched.bytes > 0 && found && found.digest !== vouched.sha256) {
     throw new UsageError(
@@ -62,13 +62,25 @@ export const openRefusedFile = async (
   }
 }
 
-/** Makes room for the refused records of an upload that begins anew. Without `restart` the old ones stay. */
-export const setAsideRefused = async (path: string, { restart }: { restart: boolean }): Promise<string | undefined> => {
-  if (restart) await rm(path, { force: true })
+/**
+ * Makes room for the refused records of an upload that begins anew. A file that is as the last run left it goes; any other one may
+ * have been mended by hand, and is kept under another name, which is returned.
+ */
+export const setAsideRefused = async (path: string, format: Format, left: Vouched): Promise<string | undefined> => {
   if (!existsSync(path)) return undefined
-  await rename(path, `${path}.old`)
-  return `${path}.old`
+  const { size } = await stat(path)
+  const isAsLeft = left.bytes > 0 && size === left.bytes + closingOf(refusedFormat(format)).length
+  if (isAsLeft && (await hashOfStart(path, left.bytes))?.digest === left.sha256) {
+    await rm(path)
+    return undefined
+  }
+  let kept = `${path}.old`
+  for (let number = 2; existsSync(kept); number++) kept = `${path}.old-${number}`
+  await rename(path, kept)
+  return kept
 }
+
+const closingOf = (format: Format): Buffer => Buffer.from(format === 'json' ? '\n]\n' : '')
 
 const hashOfStart = async (path: string, bytes: number) => {
   const hash = createHash('sha256')

@@ -65,7 +65,7 @@ const upload = async (weir: Weir, over: Partial<FileUploadDeps> & { file?: strin
     budget: createBudget(undefined),
     progress: createProgress(silent),
     signal: new AbortController().signal,
-    calledAs: 'weir',
+    again: (files) => `weir upload ${files.join(' ')}`,
     ...over,
   }
   return uploadFile(chosen, deps)
@@ -171,6 +171,30 @@ it('keeps the keys of a journal when the API key is another one, and says so', a
   await upload(server.weir, { target: other, progress })
   expect(server.requests.map(({ key }) => key)).toContain(first.requests[1]?.key)
   expect(said.join('')).toMatch(/the key is another one than before/)
+})
+
+it('keeps a refused file that was mended by hand, whatever the next upload is, and never two under one name', async () => {
+  writeFileSync(file, csv)
+  const said: string[] = []
+  const progress = createProgress({ write: (text) => said.push(text) })
+  const restart = () => upload(createServer().weir, { restart: true, progress })
+  await restart()
+  await restart()
+  expect(said).toEqual([])
+  for (const [mended, kept] of [
+    ['mended 7', '.old'],
+    ['mended again', '.old-2'],
+  ] as const) {
+    writeFileSync(refusedFile(), readFileSync(refusedFile(), 'utf8').replace('bad 7', mended))
+    await restart()
+    expect(readFileSync(`${refusedFile()}${kept}`, 'utf8')).toContain(mended)
+    expect(said.pop()).toMatch(`are now in ${refusedFile()}${kept}\n`)
+    expectWhole()
+  }
+  // Without a journal nobody knows whether it was changed.
+  rmSync(journal())
+  await restart()
+  expect(readdirSync(join(file, '..'))).toContain('shops.csv.refused.csv.old-3')
 })
 
 describe('what does not fit the journal', () => {

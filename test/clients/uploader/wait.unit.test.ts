@@ -101,6 +101,20 @@ const shops = 'shop_id,name,region\n1,a,GB\n2,b,GB\n'
 const offers = 'offer_id,shop_id,name,type,value,region\n3,1,a,fixed,1,GB\n4,9,b,fixed,1,GB\n'
 const interaction = '{"interaction_type":"PAGE_VIEW","item_type":"SHOP","item_id":"1","event_timestamp":1}\n'
 
+it('repeats all options of a run in what is to be pasted, but not --restart', async () => {
+  const { url } = await serve((request) => refuses(request))
+  const file = write('my shops.csv', 'Shop Id,name,=\n1,a,x\n')
+  const options = ['--type', 'shops', '--map', 'Shop Id=shop_id', '--const', 'region=GB', '--map', '==', '--wait', '1h']
+  const pasted = `--type shops --map 'Shop Id=shop_id' --const region=GB --map '==' --wait 1h`
+  const code = (await run(url, file, ...options, '--restart')).code
+  expect([code, said.join('')]).toEqual([exitCodes.key, expect.stringContaining(`upload '${file}' ${pasted}\n`)])
+  said.length = 0
+  await run(url, file, ...options.slice(0, -2), '--wait', '2h')
+  expect(said.join('')).toContain(`upload '${file}' ${pasted.replace('1h', '2h')} --restart`)
+})
+
+const refuses = (_: Request): Answer => ({ status: 401, body: { error: 'no' } })
+
 describe('--wait', () => {
   it('sends all files beside each other, and ends well where everything is accepted or waits', async () => {
     write('shops.csv', shops)

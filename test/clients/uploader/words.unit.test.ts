@@ -65,13 +65,10 @@ describe('the type of a file', () => {
 describe('columns', () => {
   const offers = type('offers')
   const columns = ['Offer Id', 'shop_id', 'name', 'type', 'value', 'is_enabled', 'weir_line', 'notes']
-  const given = ['o', 's', 'Ten off', '', '12.50', 'false', '7', 'x']
+  const given = ['o', 's', 'Ten off', 'fixed', '12.50', 'false', '7', 'x']
   const whole = mapping({
     map: new Map([['Offer Id', 'offer_id']]),
-    constants: new Map([
-      ['region', 'GB'],
-      ['type', 'fixed'],
-    ]),
+    constants: new Map([['region', 'GB']]),
     skipUnknown: true,
   })
 
@@ -122,6 +119,51 @@ describe('columns', () => {
       /Name, which is not there/,
     )
     expect(refusal(['shop_id'], { constants: new Map([['regoin', 'GB']]) })).toMatch(/did you mean region\?/)
+    // All at once, and each hint can be pasted.
+    const many = Array.from({ length: 8 }, (_, i) => `Spalte ${i}`)
+    const all = refusal([...many, '', "it's", 'name'])
+    for (const name of many) expect(all).toContain(`--map '${name}=FIELD'`)
+    expect(all).toContain("--map '=FIELD' --map 'it'\\''s=FIELD'")
+    expect(all).toMatch(/no column is shop_id or region/)
+  })
+
+  it('are not replaced by a constant without a word: it is refused, with the way to leave them out', () => {
+    const constants = new Map([['region', 'GB']])
+    const names = ['shop_id', 'name', 'region']
+    expect(() => createToRecord(type('shops'), names, mapping({ constants }))).toThrow(
+      /"region" is a column of the file: leave --const region=GB away, or .*: --map region=$/,
+    )
+    const withWay = createToRecord(type('shops'), names, mapping({ constants, map: new Map([['region', '']]) }))
+    expect(withWay({ line: 2, end: 0, nextLine: 3, given: ['s', 'n', 'IE'] })).toEqual({
+      shop_id: 's',
+      name: 'n',
+      region: 'GB',
+    })
+    const ofJson = createToRecord(type('shops'), undefined, mapping({ constants }))
+    expect(() => ofJson({ line: 7, end: 0, nextLine: 3, given: { region: 'IE' } })).toThrow(
+      /line 7 has region itself: leave --const/,
+    )
+    expect(ofJson({ line: 7, end: 0, nextLine: 3, given: { region: null } })).toEqual({ region: 'GB' })
+  })
+
+  it('may be paths within JSON: what is not named below them is unknown, and dropped only where that was said', () => {
+    const map = new Map([
+      ['address.country', 'region'],
+      ['id', 'shop_id'],
+      ['address.city', ''],
+    ])
+    const given = { id: 's', address: { country: 'GB', city: 'Leeds', geo: { lat: 1 } }, other: { a: 1 } }
+    const row = { line: 1, end: 0, nextLine: 2, given }
+    expect(createToRecord(type('shops'), undefined, mapping({ map }))(row)).toEqual({
+      shop_id: 's',
+      region: 'GB',
+      'address.geo.lat': 1,
+      other: { a: 1 },
+    })
+    expect(createToRecord(type('shops'), undefined, mapping({ map, skipUnknown: true }))(row)).toEqual({
+      shop_id: 's',
+      region: 'GB',
+    })
   })
 })
 
