@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { catalogue } from '../../../schemas/catalogue.js'
 import { createValidator } from '../../../schemas/derive/validator.js'
 import { openRows } from '../read/open-rows.js'
+import { explained } from '../records/explain.js'
 import { type Chosen, chooseFiles } from '../records/files.js'
 import { createToRecord, type Mapping } from '../records/mapping.js'
 import { showRefused, summaryOf, tableOf } from '../report/summary.js'
@@ -43,8 +44,9 @@ const checkFile = async ({ file, type, form }: Chosen, mapping: Mapping, termina
     const refused = chunk.rows.flatMap((row): RefusedRow[] => {
       if (row.unreadable !== undefined)
         return [{ row, problems: [{ code: 'unreadable', field: null, message: row.unreadable }] }]
-      const found = validate(toRecord(row))
-      return 'problems' in found ? [{ row, problems: found.problems }] : []
+      const record = toRecord(row)
+      const found = validate(record)
+      return 'problems' in found ? [{ row, problems: explained(type, record, found.problems) }] : []
     })
     for (const each of refused.slice(0, Math.max(0, mostShown - report.refused)))
       process.stderr.write(`${file}, ${showRefused(each, rows.columns)}\n`)

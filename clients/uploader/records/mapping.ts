@@ -2,7 +2,7 @@ import { nearest } from '../../../schemas/derive/nearest-name.js'
 import type { Field } from '../../../schemas/field.js'
 import type { RecordType } from '../../../schemas/record.js'
 import { isRemark } from '../../typescript/src/files/refused-csv.js'
-import { quoted, type Row, UsageError } from '../read/row.js'
+import { placeOf, quoted, type Row, UsageError } from '../read/row.js'
 import { readCell } from './cells.js'
 
 /** How names in a file become fields of a record. */
@@ -44,22 +44,23 @@ export const createToRecord = (type: RecordType, columns: string[] | undefined, 
     return record
   }
   const roots = new Set([...mapping.map.keys()].filter((name) => name.includes('.')).map((name) => name.split('.')[0]))
-  const ofNames = (given: object, line: number): Record<string, unknown> => {
+  const ofNames = (given: object, row: Row): Record<string, unknown> => {
     const record: Record<string, unknown> = {}
     for (const [name, value] of roots.size === 0 ? Object.entries(given) : pathsIn(given, roots, mapping.map)) {
       const field = fieldOf(name)
       if (field === undefined) continue
       if (mapping.constants.has(field) && value !== null)
-        throw new UsageError(`line ${line} has ${name} itself: ${beaten(name, field, mapping)}`)
+        throw new UsageError(`${placeOf(row)} has ${name} itself: ${beaten(name, field, mapping)}`)
       record[field] = asField(type.fields[field], value)
     }
     return record
   }
 
-  return ({ given, line }) => {
+  return (row) => {
+    const { given } = row
     // What is no object is sent as it is, so that the service says what it thinks of it.
     if (typeof given !== 'object' || given === null) return given as Record<string, unknown>
-    const record = Array.isArray(given) && byCell ? ofCells(given) : Array.isArray(given) ? given : ofNames(given, line)
+    const record = Array.isArray(given) && byCell ? ofCells(given) : Array.isArray(given) ? given : ofNames(given, row)
     for (const [name, value] of constants) (record as Record<string, unknown>)[name] = value
     return record as Record<string, unknown>
   }

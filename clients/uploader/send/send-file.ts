@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { RecordType } from '../../../schemas/record.js'
 import { createIdGate, type InFlight, WeirError } from '../../typescript/src/index.js'
 import type { FileRows, Row } from '../read/row.js'
+import { explained } from '../records/explain.js'
 import type { ToRecord } from '../records/mapping.js'
 import type { ChunkSize } from '../state/journal.js'
 import type { RefusedRow } from '../state/refused-file.js'
@@ -64,7 +65,11 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
       stop.signal.throwIfAborted()
       const { refused, waiting } =
         records.length === 0 ? nothing : await sendPatiently(file, chunk, records, stop.signal, place.busy)
-      const rows = withReasons(chunk.rows, readable, refused)
+      const reasons = refused.map(({ index, problems }) => ({
+        index,
+        problems: explained(file.type, records[index], problems),
+      }))
+      const rows = withReasons(chunk.rows, readable, reasons)
       writing = writing.then(() => file.onAnswer({ chunk, sent: records.length, refused: rows, waiting }))
       await writing
       return true

@@ -22,7 +22,7 @@ export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: numbe
     const onAnswer = async (answer: ChunkAnswer): Promise<void> => {
       addAnswer(report, answer)
       if (trial !== undefined)
-        for (const refused of answer.refused) deps.progress.note(showRefused(refused, rows.columns))
+        for (const refused of answer.refused) deps.progress.note(`${file}, ${showRefused(refused, rows.columns)}`)
       deps.budget.add(answer.chunk.rows.length, answer.refused.length)
       deps.progress.answered()
     }

@@ -37,6 +37,8 @@ export type Answered = {
   refused: number
   waiting?: number
   codes: Readonly<Record<string, number>>
+  /** All problems, by code and field. Journals from before they were counted have none. */
+  problems?: Readonly<Record<string, number>>
   /** How long the file of refused records is with those of this chunk, and the SHA-256 of it. */
   refused_bytes: number
   refused_sha256: string
@@ -125,7 +127,7 @@ export const placeAfter = (answered: readonly Answered[]): FilePlace | undefined
   const byStart = new Map(answered.map((chunk) => [chunk.from, chunk]))
   let place: FilePlace | undefined
   for (let chunk = byStart.get(0); chunk; chunk = byStart.get(chunk.to))
-    place = { offset: chunk.to, line: chunk.next_line }
+    place = { offset: chunk.to, line: chunk.next_line, records: (place?.records ?? 0) + chunk.records }
   return place
 }
 

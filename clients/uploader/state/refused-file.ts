@@ -104,7 +104,7 @@ const createWriteCsv = (columns: readonly string[]): WriteRefused => {
 const createWriteJson =
   (format: Format): WriteRefused =>
   ({ row, problems }, isFirst) => {
-    const json = JSON.stringify(refusedRecordOf(row.given, row.line, problems))
+    const json = JSON.stringify(refusedRecordOf(row.given, row.line, problems, row.record))
     if (format === 'ndjson') return `${json}\n`
     return `${isFirst ? '[\n' : ',\n'}${json}`
   }

@@ -197,8 +197,9 @@ describe('a JSON array', () => {
           const text = JSON.stringify(isBody ? { records: values } : values, null, indent)
           const rows = await allOf(readJsonArray(inPieces(text, piece)))
           expect(rows.map(({ given }) => given)).toEqual(values)
+          expect(rows.map(({ record }) => record)).toEqual(values.map((_, i) => i + 1))
           for (const [i, row] of rows.entries()) {
-            const from = { offset: row.end, line: row.nextLine }
+            const from = { offset: row.end, line: row.nextLine, records: i + 1 }
             expect(await allOf(readJsonArray(inPieces(text, piece), from))).toEqual(rows.slice(i + 1))
           }
         },

@@ -40,7 +40,7 @@ const createServer = (fails: (request: number) => 'before' | 'after' | WeirError
         if (failure === 'after') throw away
         const refused = names.flatMap((name, index) =>
           name.startsWith('bad')
-            ? [{ index, problems: [{ code: 'bad_format', field: 'name', message: 'is bad' }] }]
+            ? [{ index, problems: [{ code: 'bad_format', field: 'name', message: 'name is bad' }] }]
             : [],
         )
         return { requestId: '', accepted: names.length - refused.length, refused, waiting: [] }
@@ -94,6 +94,7 @@ it('sends all of a file once, and keeps its refused rows with their lines', asyn
   expect(failure).toBeUndefined()
   expect(report).toMatchObject({ records: total, accepted: total - bad.length, refused: bad.length, state: 'finished' })
   expect(report.codes).toEqual({ bad_format: bad.length })
+  expect(report.problems).toEqual({ 'bad_format name': bad.length })
   expect(server.names().sort()).toEqual(Array.from({ length: total }, (_, i) => nameOf(i)).sort())
   expectWhole()
 
@@ -274,7 +275,7 @@ it('sends a refused file that was mended, without the remarks', async () => {
       weir_line: '2',
       weir_code: 'bad_format',
       weir_field: 'name',
-      weir_message: 'is bad',
+      weir_message: expect.stringMatching(/^name is bad; it is "bad/),
     },
     expect.objectContaining({
       shop_id: '2',
@@ -321,6 +322,8 @@ it.each([
   writeFileSync(given, text)
   const { report } = await upload(createServer().weir, { file: given })
   const kept = readFileSync(`${given}.refused.${format}`, 'utf8')
+  // In one line of JSON, the number of a record says more than its line.
+  const numbered = (record: number) => (format === 'json' ? { weir_record: record } : {})
   const records =
     format === 'json'
       ? JSON.parse(kept)
@@ -329,9 +332,18 @@ it.each([
           .split('\n')
           .map((line) => JSON.parse(line))
   expect(records).toEqual([
-    { shop_id: '1', name: 'bad', weir_line: 1, weir_code: 'bad_format', weir_field: 'name', weir_message: 'is bad' },
+    {
+      shop_id: '1',
+      name: 'bad',
+      ...numbered(1),
+      weir_line: 1,
+      weir_code: 'bad_format',
+      weir_field: 'name',
+      weir_message: expect.stringMatching(/^name is bad; it is "bad/),
+    },
     {
       weir_text: expect.stringContaining('oops'),
+      ...numbered(3),
       weir_line: expect.any(Number),
       weir_code: 'unreadable',
       weir_field: '',

@@ -11,13 +11,15 @@ import { codeOf, lineOf } from '../../../clients/uploader/commands/exit-codes.js
 import { linesOf } from '../../../clients/uploader/commands/sample.js'
 import { readCsv } from '../../../clients/uploader/read/csv.js'
 import { UsageError } from '../../../clients/uploader/read/row.js'
+import { explained } from '../../../clients/uploader/records/explain.js'
 import { chooseFiles, typeByName } from '../../../clients/uploader/records/files.js'
 import { createToRecord, type Mapping } from '../../../clients/uploader/records/mapping.js'
 import { createProgress, fitInto } from '../../../clients/uploader/report/progress.js'
+import { summaryOf, tableOf } from '../../../clients/uploader/report/summary.js'
 import { idOf } from '../../../clients/uploader/sample/chance.js'
 import { amountsFor, isBroken, recordAt, type Sample } from '../../../clients/uploader/sample/records.js'
 import { createBudget, readMostErrors } from '../../../clients/uploader/send/budget.js'
-import { createReport } from '../../../clients/uploader/send/tally.js'
+import { addAnswer, createReport, type FileReport } from '../../../clients/uploader/send/tally.js'
 import { findTarget } from '../../../clients/uploader/send/target.js'
 import { uploaderOptions } from '../../../deploy/embedded/launcher/operator-call.js'
 
@@ -164,6 +166,60 @@ describe('columns', () => {
       shop_id: 's',
       region: 'GB',
     })
+  })
+})
+
+describe('a refused record', () => {
+  const said = (name: string, record: Record<string, unknown>) => {
+    const found = createValidator(type(name))(record)
+    return explained(type(name), record, 'problems' in found ? found.problems : []).map(({ message }) => message)
+  }
+
+  it('is told with its value, and what is wrong with that', () => {
+    const amounts = ['0,72', '1.234,5', '1,000', '1.000.000', '1 000', '007', '12 €', 'ten', '12345678901234567890']
+    expect(amounts.flatMap((value) => said('offers', { value })).filter((text) => text.startsWith('value'))).toEqual([
+      'value must be a number: "0,72" has a decimal comma',
+      'value must be a number: "1.234,5" has a decimal comma',
+      'value must be a number: "1,000" has a comma, which may be that of thousands or of decimals',
+      'value must be a number: "1.000.000" has dots between thousands',
+      'value must be a number: "1 000" is not in one piece',
+      'value must be a number: "007" begins with a zero',
+      'value must be a number: "12 €" holds more than digits',
+      'value must be a number: "ten" is none',
+      'value must be a number: "12345678901234567890" has more digits than a number can keep',
+    ])
+    expect(said('shops', { shop_id: 1, name: 'x'.repeat(5000), region: 'Great Britain', is_public: 'TRUE' })).toEqual([
+      'shop_id must be a string, not a number; it is 1',
+      `name must be at most 4096 characters long; it is "${'x'.repeat(59)}…`,
+      'region must be a 2-letter country code, like GB; it is "Great Britain"',
+      'is_public must be true or false: "TRUE" is neither',
+    ])
+    expect(said('tags', {})).toEqual(['tag_id is required', 'name is required'])
+  })
+
+  it('is counted with all its problems, by code and field, and named by file and place', () => {
+    const chunk = { from: 0, to: 1, line: 1, nextLine: 1, rows: [] }
+    const row = { line: 1, record: 3, end: 1, nextLine: 1, given: {} }
+    const problems = [
+      { code: 'bad_format' as const, field: 'region', message: 'region is odd' },
+      { code: 'bad_format' as const, field: 'name', message: 'name is odd' },
+      { code: 'unreadable' as const, field: null, message: 'torn' },
+    ]
+    const reports = ['a', 'b'].map((file) => createReport(file, 'shops'))
+    addAnswer(reports[1] as FileReport, { chunk, sent: 1, refused: [{ row, problems }], waiting: 0 })
+    const summary = summaryOf(reports, 1)
+    expect(summary).toMatchObject({
+      codes: { bad_format: 1 },
+      problems: { 'bad_format region': 1, 'bad_format name': 1, unreadable: 1 },
+    })
+    expect(tableOf(reports, summary, 'answered')).toMatch(/bad_format name +1 +b, record 3, line 1: name is odd\n/)
+    const strange = Array.from({ length: 300 }, (_, i) => ({
+      code: 'unknown_field' as const,
+      field: `f${i}`,
+      message: '',
+    }))
+    addAnswer(reports[0] as FileReport, { chunk, sent: 1, refused: [{ row, problems: strange }], waiting: 0 })
+    expect(reports[0]?.problems.unknown_field).toBe(100)
   })
 })
 

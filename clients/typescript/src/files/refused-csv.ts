@@ -14,10 +14,14 @@ export const withoutRemarks = (record: object): object =>
 /** Whether a file with these columns is one of refused records, so that its cells were made harmless. */
 export const isOfRefused = (columns: readonly string[]): boolean => remarkNames.some((name) => columns.includes(name))
 
-/** A refused record of a JSON file, as it is written. What is no record stands there as text. */
-export const refusedRecordOf = (given: unknown, line: number, problems: readonly Reason[]): object => {
+/** A refused record of a JSON file, as it is written; `record` is its number. What is no record stands there as text. */
+export const refusedRecordOf = (given: unknown, line: number, problems: readonly Reason[], record?: number): object => {
   const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
-  return { ...(isRecord ? withoutRemarks(given) : { weir_text: given }), ...remarksOf(line, problems) }
+  return {
+    ...(isRecord ? withoutRemarks(given) : { weir_text: given }),
+    ...(record !== undefined && { weir_record: record }),
+    ...remarksOf(line, problems),
+  }
 }
 
 const remarksOf = (line: number, problems: readonly Reason[]) => ({
