@@ -10,7 +10,7 @@ import { toChunks } from '../send/chunks.js'
 import { addAnswer, createReport, type FileReport } from '../send/tally.js'
 import type { RefusedRow } from '../state/refused-file.js'
 import { exitCodes } from './exit-codes.js'
-import { addReadingOptions, mappingOf, type ReadingOptions, type Terminal } from './options.js'
+import { addReadingOptions, choiceOf, mappingOf, type ReadingOptions, type Terminal, takenFor } from './options.js'
 
 // So that a terminal is not flooded; the table counts all of them.
 const mostShown = 20
@@ -22,7 +22,8 @@ export const addCheck = (program: Command, terminal: Terminal): void => {
     .argument('<files...>', 'files, folders, or - for standard input')
   addReadingOptions(command).action(async (paths: string[], options: ReadingOptions) => {
     const begunAt = performance.now()
-    const { files } = await chooseFiles(paths, options, catalogue)
+    const { files } = await chooseFiles(paths, choiceOf(options), catalogue)
+    for (const line of files.flatMap(takenFor)) process.stderr.write(`weir: ${line}\n`)
     const reports: FileReport[] = []
     for (const chosen of files) reports.push(await checkFile(chosen, mappingOf(options), terminal))
     const summary = summaryOf(reports, Math.round((performance.now() - begunAt) / 10) / 100)
@@ -35,10 +36,14 @@ export const addCheck = (program: Command, terminal: Terminal): void => {
   })
 }
 
-const checkFile = async ({ file, type, form }: Chosen, mapping: Mapping, terminal: Terminal): Promise<FileReport> => {
+const checkFile = async (
+  { file, type, form, dialect }: Chosen,
+  mapping: Mapping,
+  terminal: Terminal,
+): Promise<FileReport> => {
   const report = createReport(file, type.type)
-  const rows = await openRows(file, form)
-  const toRecord = createToRecord(type, rows.columns, mapping)
+  const rows = await openRows(file, form, undefined, dialect)
+  const toRecord = createToRecord(type, rows.columns, mapping, dialect)
   const validate = createValidator(type)
   for await (const chunk of toChunks(rows, { records: 1000, bytes: 1024 * 1024 }, 0)) {
     const refused = chunk.rows.flatMap((row): RefusedRow[] => {

@@ -1,7 +1,18 @@
 import type { Command } from 'commander'
+import {
+  type Dialect,
+  notPlain,
+  readDateFormat,
+  readDecimal,
+  readDelimiter,
+  readEncoding,
+  wordsFor,
+} from '../read/dialect.js'
 import { type Format, formats } from '../read/open-rows.js'
 import { quoted, UsageError } from '../read/row.js'
+import type { Chosen } from '../records/files.js'
 import type { Mapping } from '../records/mapping.js'
+import { readNamespace } from '../records/uuid-from.js'
 
 /** What every command needs besides its words. */
 export type Terminal = {
@@ -18,6 +29,11 @@ export type ReadingOptions = {
   map: ReadonlyMap<string, string>
   const: ReadonlyMap<string, string>
   skipUnknown?: boolean
+  delimiter?: string
+  decimal?: Dialect['decimal']
+  dateFormat?: string
+  encoding?: string
+  uuidFrom?: string
   json?: boolean
 }
 
@@ -34,6 +50,31 @@ export const addReadingOptions = (command: Command): Command =>
     )
     .option('--const <field=value>', 'a value that every record gets; as often as needed', readConst, new Map())
     .option('--skip-unknown', 'leave out columns that are no field, instead of refusing them')
+    .option(
+      '--delimiter <sign>',
+      "what separates the cells of CSV, such as ';' or tab; recognised where it is certain",
+      readDelimiter,
+    )
+    .option(
+      '--decimal <mark>',
+      'the decimal mark of numbers in CSV: . or ,; recognised where it is certain',
+      readDecimal,
+    )
+    .option(
+      '--date-format <format>',
+      'how dates in CSV are written, such as DD.MM.YYYY, with or without a time behind them; recognised where it is certain',
+      readDateFormat,
+    )
+    .option(
+      '--encoding <name>',
+      'how the text is encoded, such as windows-1252; recognised where it is certain',
+      readEncoding,
+    )
+    .option(
+      '--uuid-from <namespace>',
+      'make UUIDs of ids and references that are none: the same ones for ever with the same namespace, a name or a UUID of your own',
+      readNamespace,
+    )
     .option('--json', 'one JSON object instead of the table')
 
 /** Writes the command of this run once more, for other files or the same ones: with every option that was given but --restart. */
@@ -50,10 +91,30 @@ export const createAgain = (command: Command, calledAs: string): Again => {
   return (paths) => [calledAs, command.name(), ...paths.map(quoted), ...given].join(' ')
 }
 
+/** Which files are meant, and how they are written as far as that was said. */
+export const choiceOf = ({ type, format, map, encoding, delimiter, decimal, dateFormat }: ReadingOptions) => ({
+  type,
+  format,
+  map,
+  dialect: {
+    ...(encoding !== undefined && { encoding }),
+    ...(delimiter !== undefined && { delimiter }),
+    ...(decimal !== undefined && { decimal }),
+    ...(dateFormat !== undefined && { dates: dateFormat }),
+  },
+})
+
+/** What a file was taken for, where it is not plain; said once, so that a wrong guess is seen before it is sent far. */
+export const takenFor = ({ file, dialect }: Chosen): string[] => {
+  const words = wordsFor(notPlain(dialect))
+  return words === undefined ? [] : [`${file}: taken for ${words}`]
+}
+
 export const mappingOf = (options: ReadingOptions): Mapping => ({
   map: options.map,
   constants: options.const,
   skipUnknown: options.skipUnknown ?? false,
+  ...(options.uuidFrom !== undefined && { uuidFrom: options.uuidFrom }),
 })
 
 const readFormat = (given: string): Format => {

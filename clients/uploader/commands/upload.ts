@@ -11,7 +11,16 @@ import { findTarget } from '../send/target.js'
 import { tryFile } from '../send/try-file.js'
 import { type FileUpload, type FileUploadDeps, uploadFile } from '../send/upload-file.js'
 import { codeOf, exitCodes, lineOf } from './exit-codes.js'
-import { type Again, addReadingOptions, createAgain, mappingOf, type ReadingOptions, type Terminal } from './options.js'
+import {
+  type Again,
+  addReadingOptions,
+  choiceOf,
+  createAgain,
+  mappingOf,
+  type ReadingOptions,
+  type Terminal,
+  takenFor,
+} from './options.js'
 
 type UploadOptions = ReadingOptions & {
   url?: string
@@ -58,7 +67,8 @@ const upload = async (paths: string[], options: UploadOptions, again: Again, ter
   const begunAt = performance.now()
   const target = findTarget(options, terminal.env)
   const progress = createProgress(process.stderr)
-  const { files, passedOver } = await chooseFiles(paths, options, catalogue)
+  const { files, passedOver } = await chooseFiles(paths, choiceOf(options), catalogue)
+  for (const line of files.flatMap(takenFor)) progress.note(line)
   if (passedOver.length > 0) progress.note(`passed over, because no type begins their names: ${passedOver.join(', ')}`)
   const deps: FileUploadDeps = {
     target,

@@ -4,7 +4,7 @@ export type Row = {
   line: number
   /** Which record of the file it is, counted from 1, where the line says little: in a JSON array, and in Parquet. */
   record?: number
-  /** Where the next one begins: bytes from the start of the file, uncompressed; in Parquet rows. */
+  /** Where the next one begins: bytes from the start of the file's text in UTF-8, uncompressed; in Parquet rows. */
   end: number
   /** The line at `end`. */
   nextLine: number

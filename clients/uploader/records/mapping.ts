@@ -2,8 +2,10 @@ import { nearest } from '../../../schemas/derive/nearest-name.js'
 import type { Field } from '../../../schemas/field.js'
 import type { RecordType } from '../../../schemas/record.js'
 import { isRemark } from '../../typescript/src/files/refused-csv.js'
+import { type Dialect, notPlain, plainDialect } from '../read/dialect.js'
 import { placeOf, quoted, type Row, UsageError } from '../read/row.js'
-import { readCell } from './cells.js'
+import { createReadCell } from './cells.js'
+import { createWithUuids } from './uuid-from.js'
 
 /** How names in a file become fields of a record. */
 export type Mapping = {
@@ -13,16 +15,35 @@ export type Mapping = {
   constants: ReadonlyMap<string, string>
   /** Names that are no field are left out instead of refused. */
   skipUnknown: boolean
+  /** Ids and references that are no UUIDs become such, within this namespace. */
+  uuidFrom?: string
 }
 
 export type ToRecord = (row: Row) => Record<string, unknown>
 
+/** What is made of a file by these: an upload that goes on has to make the same. Plain files are written as they always were. */
+export const identityOf = ({ map, constants, skipUnknown, uuidFrom }: Mapping, dialect: Dialect): string => {
+  const more = { ...notPlain(dialect), ...(uuidFrom !== undefined && { uuidFrom }) }
+  const parts = [[...map].sort(), [...constants].sort(), skipUnknown]
+  return JSON.stringify(Object.keys(more).length === 0 ? parts : [...parts, more])
+}
+
+/** What stands in a command is written plainly, whatever the file is like. */
+const readConstant = createReadCell(plainDialect)
+
 /** Refuses columns that cannot fit before a million records are refused for them; without `columns` each record has names. */
-export const createToRecord = (type: RecordType, columns: string[] | undefined, mapping: Mapping): ToRecord => {
+export const createToRecord = (
+  type: RecordType,
+  columns: string[] | undefined,
+  mapping: Mapping,
+  dialect: Dialect = plainDialect,
+): ToRecord => {
+  const readCell = createReadCell(dialect)
+  const withUuids = mapping.uuidFrom === undefined ? undefined : createWithUuids(type, mapping.uuidFrom)
   refuseUnknownNames(type, mapping)
   if (columns) refuseColumns(type, columns, mapping)
   const constants = [...mapping.constants].map(
-    ([name, text]) => [name, readCell(type.fields[name] as Field, text)] as const,
+    ([name, text]) => [name, readConstant(type.fields[name] as Field, text)] as const,
   )
   const fieldOf = (name: string): string | undefined => {
     if (isRemark(name)) return undefined
@@ -62,6 +83,7 @@ export const createToRecord = (type: RecordType, columns: string[] | undefined, 
     if (typeof given !== 'object' || given === null) return given as Record<string, unknown>
     const record = Array.isArray(given) && byCell ? ofCells(given) : Array.isArray(given) ? given : ofNames(given, row)
     for (const [name, value] of constants) (record as Record<string, unknown>)[name] = value
+    withUuids?.(record as Record<string, unknown>)
     return record as Record<string, unknown>
   }
 }
@@ -104,11 +126,6 @@ const refuseUnknownNames = (type: RecordType, { map, constants }: Mapping): void
 const refuseColumns = (type: RecordType, columns: string[], mapping: Mapping): void => {
   const { map, constants, skipUnknown } = mapping
   const names = Object.keys(type.fields)
-  const [only = ''] = columns
-  if (columns.length === 1 && /[;\t|]/.test(only))
-    throw new UsageError(
-      `the cells are not separated by commas: ${JSON.stringify(only)}; save the file as CSV with commas`,
-    )
   const own = columns.flatMap((column) => {
     const field = isRemark(column) ? undefined : fieldFor(column, mapping)
     return field === undefined ? [] : { column, field }

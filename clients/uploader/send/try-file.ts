@@ -11,13 +11,13 @@ import type { FileUpload, FileUploadDeps } from './upload-file.js'
 
 /** A dry run of a file, or of its first records: nothing is kept, here or there. Of a trial, each refused record is shown. */
 export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: number | undefined): Promise<FileUpload> => {
-  const { file, type, form, size } = chosen
+  const { file, type, form, size, dialect } = chosen
   const report = createReport(file, type.type)
   let endProgress = () => {}
   try {
-    const all = await openRows(file, form)
+    const all = await openRows(file, form, undefined, dialect)
     const rows: FileRows = trial === undefined ? all : { ...all, blocks: firstOf(all.blocks, trial) }
-    const toRecord = createToRecord(type, rows.columns, deps.mapping)
+    const toRecord = createToRecord(type, rows.columns, deps.mapping, dialect)
     endProgress = deps.progress.begin({ file, size, read: all.read, report })
     const onAnswer = async (answer: ChunkAnswer): Promise<void> => {
       addAnswer(report, answer)

@@ -4,7 +4,7 @@ import type { InFlight, Weir } from '../../typescript/src/index.js'
 import { openRows } from '../read/open-rows.js'
 import { UsageError } from '../read/row.js'
 import type { Chosen } from '../records/files.js'
-import { createToRecord, type Mapping } from '../records/mapping.js'
+import { createToRecord, identityOf, type Mapping } from '../records/mapping.js'
 import type { FileProgress } from '../report/progress.js'
 import { fingerprintOf } from '../state/fingerprint.js'
 import {
@@ -59,7 +59,7 @@ export const uploadFile = async (chosen: Chosen, deps: FileUploadDeps): Promise<
 }
 
 const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport): Promise<{ failure?: unknown }> => {
-  const { file, type, form } = chosen
+  const { file, type, form, dialect } = chosen
   const isStream = file === '-'
   const past = isStream ? undefined : await readJournal(file)
   const before = deps.restart ? undefined : past
@@ -71,7 +71,7 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
     server: deps.target.url,
     key_id: deps.target.keyId,
     type: type.type,
-    mapping: textOf(deps.mapping),
+    mapping: identityOf(deps.mapping, dialect),
     fingerprint,
     attempt: deps.restart || isStream ? randomBytes(8).toString('hex') : '',
     ...(deps.wait !== undefined && { wait: deps.wait }),
@@ -92,15 +92,15 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
     deps.progress.note(`${file}: the key is another one than before; this goes on for the same organisation`)
 
   const place = before && placeAfter(before.answered)
-  const rows = await openRows(file, form, place)
-  const toRecord = createToRecord(type, rows.columns, deps.mapping)
+  const rows = await openRows(file, form, place, dialect)
+  const toRecord = createToRecord(type, rows.columns, deps.mapping, dialect)
   if (!before) {
     const old = await setAsideRefused(refusedPath, form.format, vouchedBy(past))
     if (old) deps.progress.note(`${file}: refused records of an earlier upload are now in ${old}`)
   }
   const refusedFile = await openRefusedFile(
     refusedPath,
-    { format: form.format, columns: rows.columns },
+    { format: form.format, columns: rows.columns, dialect },
     vouchedBy(before),
   )
   const journal = await openJournal(file, header, before?.length)
@@ -188,7 +188,7 @@ const claim = (file: string): (() => void) => {
   }
 }
 
-const refuseAnother = (past: Past, { file, type }: Chosen, sha256: string, deps: FileUploadDeps): void => {
+const refuseAnother = (past: Past, { file, type, dialect }: Chosen, sha256: string, deps: FileUploadDeps): void => {
   const { header } = past
   const anew = `${deps.again([file])} --restart`
   const refuse = (what: string, otherwise: string) => {
@@ -198,11 +198,8 @@ const refuseAnother = (past: Past, { file, type }: Chosen, sha256: string, deps:
     refuse(`was uploaded to ${header.server} before, and now it is for ${deps.target.url}`, '')
   if (header.fingerprint.sha256 !== sha256) refuse('was changed since its upload began', '')
   if (header.type !== type.type) refuse(`was begun as ${header.type}`, `go on with --type ${header.type}, or `)
-  if (header.mapping !== textOf(deps.mapping))
-    refuse('was begun with other --map, --const or --skip-unknown', 'go on with the same ones, or ')
+  if (header.mapping !== identityOf(deps.mapping, dialect))
+    refuse('was begun with other --map, --const or --skip-unknown, or read in another way', 'go on with the same, or ')
   if (header.wait !== deps.wait && !past.isFinished)
     refuse(`was begun ${header.wait === undefined ? 'without --wait' : `with --wait ${header.wait}`}`, 'go on so, or ')
 }
-
-const textOf = ({ map, constants, skipUnknown }: Mapping): string =>
-  JSON.stringify([[...map].sort(), [...constants].sort(), skipUnknown])

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { createRefusedLines, refusedRecordOf } from '../../typescript/src/files/refused-csv.js'
+import type { Dialect } from '../read/dialect.js'
 import type { Format } from '../read/open-rows.js'
 import { type Row, UsageError } from '../read/row.js'
 import { writeAll } from './journal.js'
@@ -23,11 +24,11 @@ export const nothingVouched: Vouched = { bytes: 0, sha256: createHash('sha256').
 /** Ready for more behind what the journal vouches for: rows behind that are of a chunk that is sent again. */
 export const openRefusedFile = async (
   path: string,
-  how: { format: Format; columns: readonly string[] | undefined },
+  how: { format: Format; columns: readonly string[] | undefined; dialect: Dialect },
   vouched: Vouched,
 ) => {
   const format = refusedFormat(how.format)
-  const write = format === 'csv' ? createWriteCsv(how.columns ?? []) : createWriteJson(format)
+  const write = format === 'csv' ? createWriteCsv(how.columns ?? [], how.dialect) : createWriteJson(format)
   const closing = closingOf(format)
   const found = await hashOfStart(path, vouched.bytes)
   if (vouched.bytes > 0 && found && found.digest !== vouched.sha256) {
@@ -96,9 +97,11 @@ const hashOfStart = async (path: string, bytes: number) => {
 
 type WriteRefused = (refused: RefusedRow, isFirst: boolean) => string
 
-const createWriteCsv = (columns: readonly string[]): WriteRefused => {
-  const { header, line } = createRefusedLines(columns)
-  return ({ row, problems }, isFirst) => (isFirst ? header : '') + line(row.given as string[], row.line, problems)
+// With the same separator, Excel shows it as it showed the file. It is in UTF-8 whatever that was; a byte order mark says so.
+const createWriteCsv = (columns: readonly string[], { encoding, delimiter }: Dialect): WriteRefused => {
+  const { header, line } = createRefusedLines(columns, delimiter)
+  const start = (encoding === 'utf-8' ? '' : '\ufeff') + header
+  return ({ row, problems }, isFirst) => (isFirst ? start : '') + line(row.given as string[], row.line, problems)
 }
 
 const createWriteJson =

@@ -117,9 +117,29 @@ describe('CSV', () => {
     const bytes = Buffer.concat([Buffer.from('a,b\n1,ok\n2,'), Buffer.from([0xe9]), Buffer.from('\n3,ok\n')])
     expect(brief(await allOf(await readCsv(inPieces(bytes))))).toEqual([
       [2, ['1', 'ok']],
-      [3, 'this is not valid UTF-8: save the file as UTF-8'],
+      [3, expect.stringMatching(/^this is not valid UTF-8: save the file as UTF-8, or say/)],
       [4, ['3', 'ok']],
     ])
+  })
+
+  it('may have another separator, and a first line that names it', async () => {
+    for (const [start, line] of [
+      ['', 2],
+      ['sep=;\r\n', 3],
+      ['\ufeffsep=;\n', 3],
+    ] as const)
+      for (const piece of [1, 3, 100]) {
+        const text = `${start}a;b;c\n1,5;"x;\ny";z\n2;3;4\n`
+        const { columns, blocks } = await readCsv(inPieces(text, piece), undefined, ';')
+        expect(columns).toEqual(['a', 'b', 'c'])
+        const rows = await allOf({ blocks })
+        expect(brief(rows)).toEqual([
+          [line, ['1,5', 'x;\ny', 'z']],
+          [line + 2, ['2', '3', '4']],
+        ])
+        const from = { offset: rows[0]?.end ?? 0, line: rows[0]?.nextLine ?? 0 }
+        expect(await allOf(await readCsv(inPieces(text, piece), from, ';'))).toEqual(rows.slice(1))
+      }
   })
 
   it('has no rows where there is nothing, or only a header', async () => {

@@ -208,7 +208,9 @@ describe('what does not fit the journal', () => {
       /uploaded to http:\/\/weir/,
     )
     const mapping = { map: new Map(), constants: new Map([['region', 'IE']]), skipUnknown: false }
-    expect(await failureOf({ mapping })).toMatch(/begun with other --map, --const or --skip-unknown/)
+    expect(await failureOf({ mapping })).toMatch(
+      /begun with other --map, --const or --skip-unknown, or read in another way/,
+    )
     writeFileSync(file, csv.replace('good 1,', 'gone 1,'))
     expect(await failureOf({})).toMatch(/was changed since its upload began.*--restart/)
     expect((await upload(createServer().weir, { restart: true })).report.state).toBe('finished')
