@@ -45,7 +45,7 @@ const checkFile = async (
   const rows = await openRows(file, form, undefined, dialect)
   const toRecord = createToRecord(type, rows.columns, mapping, dialect)
   const validate = createValidator(type)
-  for await (const chunk of toChunks(rows, { records: 1000, bytes: 1024 * 1024 }, 0)) {
+  for await (const chunk of toChunks(rows, { records: 1000, bytes: 1024 * 1024 }, { offset: 0, records: 0 })) {
     const refused = chunk.rows.flatMap((row): RefusedRow[] => {
       if (row.unreadable !== undefined)
         return [{ row, problems: [{ code: 'unreadable', field: null, message: row.unreadable }] }]

@@ -109,12 +109,15 @@ const upload = async (paths: string[], options: UploadOptions, again: Again, ter
       ? JSON.stringify(summary)
       : tableOf(reports, summary, isTrying ? 'checked, and none kept,' : 'answered'),
   )
-  return tellEnd({ failure, isSpent, reports, terminal, paths, isTrying, url: target.url, again })
+  const foreseen = deps.budget.foreseen()
+  return tellEnd({ failure, isSpent, foreseen, reports, terminal, paths, isTrying, url: target.url, again })
 }
 
 type Ended = {
   failure: unknown
   isSpent: boolean
+  /** Records that were not sent, because they would be refused. */
+  foreseen: number
   reports: FileReport[]
   paths: string[]
   isTrying: boolean
@@ -124,7 +127,7 @@ type Ended = {
 }
 
 /** Says why it ended, if not because all is accepted, and how to go on. Returns the exit code. */
-const tellEnd = ({ failure, isSpent, reports, paths, isTrying, url, again, terminal }: Ended): number => {
+const tellEnd = ({ failure, isSpent, foreseen, reports, paths, isTrying, url, again, terminal }: Ended): number => {
   const say = (text: string) => void process.stderr.write(`weir: ${text}\n`)
   const goOn = `${isTrying || paths.includes('-') ? 'run it again' : 'to go on where it stopped'}: ${again(paths)}`
   if (terminal.signal.aborted) {
@@ -138,7 +141,11 @@ const tellEnd = ({ failure, isSpent, reports, paths, isTrying, url, again, termi
   const refused = reports.reduce((sum, report) => sum + report.refused, 0)
   if (isSpent) {
     const isLeft = reports.some(({ state }) => state === 'stopped')
-    say(`${refused} refused records are more than --max-errors allows${isLeft ? `; ${goOn}` : ''}`)
+    const many =
+      foreseen === 0
+        ? `${refused} refused records are`
+        : `${refused} refused records, and ${foreseen} that would be, are`
+    say(`${many} more than --max-errors allows${isLeft ? `; check shows what is wrong; ${goOn}` : ''}`)
     return exitCodes.threshold
   }
   const waiting = reports.reduce((sum, report) => sum + report.waiting, 0)

@@ -75,7 +75,7 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
     fingerprint,
     attempt: deps.restart || isStream ? randomBytes(8).toString('hex') : '',
     ...(deps.wait !== undefined && { wait: deps.wait }),
-    chunk_size: chunkSizeOf(type),
+    chunk_size: chunkSizeOf(type, deps.budget.isBounded),
   }
   if (before) refuseAnother(before, chosen, fingerprint.sha256, deps)
   const refusedPath = refusedFileOf(file, form.format)
@@ -106,7 +106,8 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
   const journal = await openJournal(file, header, before?.length)
   const answered = new Set(before?.answered.map(({ from, to }) => `${from}-${to}`))
   report.skipped = report.records
-  const endProgress = deps.progress.begin({ file, size: chosen.size, read: rows.read, report })
+  let inside = 0
+  const endProgress = deps.progress.begin({ file, size: chosen.size, read: rows.read, report, inside: () => inside })
 
   const onAnswer = async (answer: ChunkAnswer): Promise<void> => {
     const { from, to, line, nextLine } = answer.chunk
@@ -115,7 +116,6 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
     await journal?.add({ ...where, ...tallyOf(answer), refused_bytes: bytes, refused_sha256: sha256 })
     addAnswer(report, answer)
     if (answer.refused.length > 0) report.refused_file = refusedPath
-    deps.budget.add(answer.chunk.rows.length, answer.refused.length)
     deps.progress.answered()
   }
 
@@ -125,12 +125,15 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
       type,
       rows,
       size: header.chunk_size,
-      start: place?.offset ?? 0,
+      start: { offset: place?.offset ?? 0, records: place?.records ?? 0 },
       toRecord,
       send: createSendRecords(deps.weir, type, { dryRun: false, wait: deps.wait }),
       keyOf: (chunk) => idempotencyKeyOf(header, chunk),
       isAnswered: ({ from, to }) => answered.has(`${from}-${to}`),
       onAnswer,
+      onInside: (records) => {
+        inside += records
+      },
       onRetry: deps.progress.waits,
       patience: () => (deps.progress.hasAnswer() ? patience : patienceAtStart),
     })

@@ -7,8 +7,11 @@ import type { Fingerprint } from './fingerprint.js'
 // end. A line is written when its chunk is answered and the chunk's refused records are on the disk; so what is written is true,
 // and what is not is sent again, with the same Idempotency-Key.
 
-/** Where chunks end. Fixed for a file when its upload begins: a chunk that is sent again has to be the same one. */
-export type ChunkSize = { records: number; bytes: number }
+/**
+ * Where chunks end. Fixed for a file when its upload begins: a chunk that is sent again has to be the same one. Where there is a
+ * `first`, that many records are in the first chunk, and in each other one at the most as many as there are before it.
+ */
+export type ChunkSize = { records: number; bytes: number; first?: number }
 
 /** What is uploaded, where to, and how. */
 export type Header = {

@@ -260,22 +260,23 @@ it('cuts a file at the same places from any chunk on', async () => {
       lengths,
       fc.integer({ min: 1, max: 5 }),
       fc.integer({ min: 1, max: 60 }),
-      async (given, records, bytes) => {
+      fc.constantFrom({}, { first: 1 }, { first: 2 }),
+      async (given, records, bytes, first) => {
         const text = given.map((length) => JSON.stringify('x'.repeat(length))).join('\n')
-        const cut = async (offset: number, line: number, piece: number) => {
+        const cut = async (offset: number, line: number, before: number, piece: number) => {
           const chunks = []
           for await (const chunk of toChunks(
             readNdjson(inPieces(text, piece), { offset, line }),
-            { records, bytes },
-            offset,
+            { records, bytes, ...first },
+            { offset, records: before },
           ))
             chunks.push(chunk)
           return chunks
         }
-        const whole = await cut(0, 1, 7)
+        const whole = await cut(0, 1, 0, 7)
         expect(whole.flatMap(({ rows }) => rows)).toHaveLength(given.length)
-        for (const [i, { to, nextLine }] of whole.entries())
-          expect(await cut(to, nextLine, 11)).toEqual(whole.slice(i + 1))
+        for (const [i, { to, nextLine, before, rows }] of whole.entries())
+          expect(await cut(to, nextLine, before + rows.length, 11)).toEqual(whole.slice(i + 1))
       },
     ),
   )

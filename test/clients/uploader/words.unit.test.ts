@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { boolean, choice, country, date, instant, item, moment, number, reference, text, uuid } from '#schemas/field.js'
@@ -198,7 +198,7 @@ describe('a refused record', () => {
   })
 
   it('is counted with all its problems, by code and field, and named by file and place', () => {
-    const chunk = { from: 0, to: 1, line: 1, nextLine: 1, rows: [] }
+    const chunk = { from: 0, to: 1, line: 1, nextLine: 1, before: 0, rows: [] }
     const row = { line: 1, record: 3, end: 1, nextLine: 1, given: {} }
     const problems = [
       { code: 'bad_format' as const, field: 'region', message: 'region is odd' },
@@ -289,9 +289,53 @@ it('tells progress in one line that fits the terminal, and in whole lines elsewh
 
   const written: string[] = []
   const progress = createProgress({ write: (text) => written.push(text), isTTY: true, columns: 40 }, () => 1000)
-  const end = progress.begin({ file: 'x', size: 100, read: () => 50, report: createReport('x', 'shops') })
+  const end = progress.begin({
+    file: 'x',
+    size: 100,
+    read: () => 50,
+    report: createReport('x', 'shops'),
+    inside: () => 0,
+  })
   end()
   expect(written).toEqual(['\r\u001b[K50%  0 records  0/s  50 B of 100 B  x', '\n'])
+})
+
+it('never tells less than before, and counts what is answered of a chunk under way', () => {
+  vi.useFakeTimers()
+  const written: string[] = []
+  let time = 0
+  const progress = createProgress({ write: (text) => written.push(text) }, () => time)
+  const file = (name: string, size: number) => {
+    const state = { read: 0, inside: 0, report: createReport(name, 'shops') }
+    const end = progress.begin({
+      file: name,
+      size,
+      read: () => state.read,
+      report: state.report,
+      inside: () => state.inside,
+    })
+    return { state, end }
+  }
+  const told = () => {
+    time += 10_000
+    vi.advanceTimersByTime(10_000)
+    return written.pop()
+  }
+  const first = file('a', 100)
+  first.state.read = 60
+  first.state.inside = 30
+  expect(told()).toMatch(/^weir: 60%, 30 records, 3\/s/)
+  // It is read from its start once more, and its records are sent again.
+  Object.assign(first.state, { read: 10, inside: 0 })
+  expect(told()).toMatch(/^weir: 60%, 30 records/)
+  first.state.read = 90
+  const second = file('b', 1000)
+  expect(told()).toMatch(/^weir: 60%, 30 records, .*90 B of 1\.1 kB, 2 files/)
+  first.end()
+  second.state.read = 900
+  expect(told()).toMatch(/^weir: 90%, 30 records, .*990 B of 1\.1 kB, 2 files/)
+  second.end()
+  vi.useRealTimers()
 })
 
 describe('sample data', () => {
