@@ -2,7 +2,7 @@ import type { RecordType } from '../../../schemas/record.js'
 import { isRemark } from '../../typescript/src/files/refused-csv.js'
 import { readCsv } from '../read/csv.js'
 import { type Dialect, plainDialect } from '../read/dialect.js'
-import { type Format, inflated } from '../read/open-rows.js'
+import { type Format, inflated, mostUnpacked } from '../read/open-rows.js'
 import { type Row, UsageError } from '../read/row.js'
 
 // What a file says itself is taken from it where it can mean one thing only; otherwise people are asked, since a guess that is
@@ -35,7 +35,8 @@ export const recognise = async (look: Look, given: Partial<Dialect>): Promise<Di
   const delimiter = given.delimiter ?? delimiterOf(text, look)
   const dialect = { ...plainDialect, ...given, encoding, delimiter }
   if (given.decimal !== undefined && given.dates !== undefined) return dialect
-  const cells = await sampleOf(text, delimiter, look)
+  const isWhole = look.isWhole && !(look.gzipped && look.start.length > mostUnpacked)
+  const cells = await sampleOf(text, delimiter, { ...look, isWhole })
   return {
     ...dialect,
     decimal: given.decimal ?? decimalOf(file, cells('number'), delimiter),

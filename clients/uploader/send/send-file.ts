@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { createValidator } from '../../../schemas/derive/validator.js'
 import type { RecordType } from '../../../schemas/record.js'
-import { createIdGate, type InFlight, WeirError } from '../../typescript/src/index.js'
+import { createIdGate, type InFlight, type InFlightPlace, WeirError } from '../../typescript/src/index.js'
 import type { FileRows, Row } from '../read/row.js'
 import { explained } from '../records/explain.js'
 import type { ToRecord } from '../records/mapping.js'
@@ -62,7 +62,7 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
   const sendChunk = async (chunk: Chunk): Promise<boolean> => {
     const place = await file.inFlight.enter(stop.signal)
     const readable = chunk.rows.filter(({ unreadable }) => unreadable === undefined)
-    const records = readable.map(file.toRecord)
+    const records = recordsOf(readable, file.toRecord, place)
     const wrong = file.budget.isBounded ? chunk.rows.length - readable.length + countWrong(records) : 0
     file.budget.foresee(chunk.rows.length, wrong)
     if (file.budget.isSpent()) {
@@ -120,6 +120,16 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
   file.signal.removeEventListener('abort', onInterrupt)
   if (failure) throw failure.error
   return isWhole
+}
+
+/** Other files go on where one of these records cannot be made, so the place is given back. */
+const recordsOf = (rows: readonly Row[], toRecord: ToRecord, place: InFlightPlace): Record<string, unknown>[] => {
+  try {
+    return rows.map(toRecord)
+  } catch (error) {
+    place.leave(false)
+    throw error
+  }
 }
 
 const nothing: RecordsAnswer = { refused: [], waiting: 0 }
