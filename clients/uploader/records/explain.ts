@@ -1,6 +1,7 @@
 import { plainNumber } from '../../../schemas/csv-rows.js'
 import type { RecordType } from '../../../schemas/record.js'
 import type { RecordProblem } from '../../typescript/src/index.js'
+import { isExact } from '../read/row.js'
 
 // The service says what a field must be. Here the value is at hand too, and people look for that in their file.
 
@@ -29,7 +30,8 @@ const shown = (value: unknown): string => {
 }
 
 const whyNoNumber = (text: string): string => {
-  if (plainNumber.test(text)) return 'has more digits than a number can keep'
+  if (plainNumber.test(text) && !isExact(text)) return 'has more digits than a number can keep'
+  if (plainNumber.test(text)) return 'is text: in JSON leave the quotes away; with --decimal , write a comma'
   if (/^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text)) return 'has a comma, which may be that of thousands or of decimals'
   if (/^-?\d+,\d+$/.test(text) || /^-?\d{1,3}(\.\d{3})+,\d+$/.test(text)) return 'has a decimal comma'
   if (/^-?\d+(\.\d{3})+$/.test(text)) return 'has dots between thousands'

@@ -176,7 +176,18 @@ describe('a refused record', () => {
   }
 
   it('is told with its value, and what is wrong with that', () => {
-    const amounts = ['0,72', '1.234,5', '1,000', '1.000.000', '1 000', '007', '12 €', 'ten', '12345678901234567890']
+    const amounts = [
+      '0,72',
+      '1.234,5',
+      '1,000',
+      '1.000.000',
+      '1 000',
+      '007',
+      '12 €',
+      'ten',
+      '12345678901234567890',
+      '1.5',
+    ]
     expect(amounts.flatMap((value) => said('offers', { value })).filter((text) => text.startsWith('value'))).toEqual([
       'value must be a number: "0,72" has a decimal comma',
       'value must be a number: "1.234,5" has a decimal comma',
@@ -187,6 +198,7 @@ describe('a refused record', () => {
       'value must be a number: "12 €" holds more than digits',
       'value must be a number: "ten" is none',
       'value must be a number: "12345678901234567890" has more digits than a number can keep',
+      'value must be a number: "1.5" is text: in JSON leave the quotes away; with --decimal , write a comma',
     ])
     expect(said('shops', { shop_id: 1, name: 'x'.repeat(5000), region: 'Great Britain', is_public: 'TRUE' })).toEqual([
       'shop_id must be a string, not a number; it is 1',
