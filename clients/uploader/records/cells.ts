@@ -10,8 +10,11 @@ export const createReadCell = ({ decimal, dates }: Pick<Dialect, 'decimal' | 'da
   const toIso = createToIso(dates)
   return (field, cell) => {
     if (field.kind === 'number' && decimal === ',') return readPlain(field, withPoint(cell), cell)
-    if (dates !== '' && (field.kind === 'date' || field.kind === 'instant' || field.kind === 'moment'))
-      return readPlain(field, toIso(cell), cell)
+    if (dates !== '' && (field.kind === 'date' || field.kind === 'instant' || field.kind === 'moment')) {
+      const iso = toIso(cell)
+      // A day is no moment, and a moment no day: such a cell is refused as it stands in the file.
+      return readPlain(field, iso.includes('T') === (field.kind !== 'date') ? iso : cell, cell)
+    }
     return readPlain(field, cell, cell)
   }
 }

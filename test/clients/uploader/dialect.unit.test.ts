@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
+import { date, instant } from '#schemas/field.js'
 import type { RecordType } from '#schemas/record.js'
 import { createInFlight, type Weir, WeirError } from '../../../clients/typescript/src/index.js'
 import {
@@ -18,6 +19,7 @@ import {
 } from '../../../clients/uploader/read/dialect.js'
 import { openRows } from '../../../clients/uploader/read/open-rows.js'
 import { type Row, UsageError } from '../../../clients/uploader/read/row.js'
+import { createReadCell } from '../../../clients/uploader/records/cells.js'
 import { chooseFiles } from '../../../clients/uploader/records/files.js'
 import { createToRecord, type Mapping } from '../../../clients/uploader/records/mapping.js'
 import { readNamespace } from '../../../clients/uploader/records/uuid-from.js'
@@ -129,6 +131,12 @@ it('reads numbers and dates as they are written there, and leaves what is not ce
       german,
     )({ line: 1, end: 0, nextLine: 1, given: ['', '', '', '', value, '', ''] })
   expect(['0,72', '1.234', 'x'].map(read)).toEqual([{ value: 0.72 }, { value: '1.234' }, { value: 'x' }])
+  const readCell = createReadCell(german)
+  const cells = ['31.05.2024', '31.05.2024 12:00']
+  expect(cells.map((cell) => [readCell(date(), cell), readCell(instant(), cell)])).toEqual([
+    ['2024-05-31', '31.05.2024'],
+    ['31.05.2024 12:00', '2024-05-31T12:00'],
+  ])
 })
 
 const plain: Mapping = { map: new Map(), constants: new Map(), skipUnknown: false }

@@ -6,7 +6,7 @@ import { catalogue } from '#schemas/catalogue.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { boolean, choice, country, date, instant, item, moment, number, reference, text, uuid } from '#schemas/field.js'
 import { lifecycle, type RecordType, record } from '#schemas/record.js'
-import { WeirError } from '../../../clients/typescript/src/index.js'
+import { type Weir, WeirError } from '../../../clients/typescript/src/index.js'
 import { codeOf, lineOf } from '../../../clients/uploader/commands/exit-codes.js'
 import { linesOf } from '../../../clients/uploader/commands/sample.js'
 import { readCsv } from '../../../clients/uploader/read/csv.js'
@@ -19,6 +19,7 @@ import { summaryOf, tableOf } from '../../../clients/uploader/report/summary.js'
 import { idOf } from '../../../clients/uploader/sample/chance.js'
 import { amountsFor, isBroken, recordAt, type Sample } from '../../../clients/uploader/sample/records.js'
 import { createBudget, readMostErrors } from '../../../clients/uploader/send/budget.js'
+import { createSendRecords } from '../../../clients/uploader/send/send-records.js'
 import { addAnswer, createReport, type FileReport } from '../../../clients/uploader/send/tally.js'
 import { findTarget } from '../../../clients/uploader/send/target.js'
 import { uploaderOptions } from '../../../deploy/embedded/launcher/operator-call.js'
@@ -348,6 +349,24 @@ it('never tells less than before, and counts what is answered of a chunk under w
   expect(told()).toMatch(/^weir: 90%, 30 records, .*990 B of 1\.1 kB, 2 files/)
   second.end()
   vi.useRealTimers()
+})
+
+it('counts interactions one by one while their chunk is under way', async () => {
+  const answered: (() => void)[] = []
+  const weir = {
+    interactions: { record: () => new Promise((resolve) => answered.push(() => resolve({}))) },
+  } as unknown as Weir
+  let inside = 0
+  const send = createSendRecords(weir, catalogue.interaction, { dryRun: false, wait: undefined })
+  const onRecord = () => {
+    inside += 1
+  }
+  const sending = send([{}, {}, {}], { onRecord })
+  answered[0]?.()
+  answered[2]?.()
+  await vi.waitFor(() => expect(inside).toBe(2))
+  answered[1]?.()
+  expect(await sending).toEqual({ refused: [], waiting: 0 })
 })
 
 describe('sample data', () => {
