@@ -6,6 +6,8 @@ export type CsvRow = {
   /** The most cells that are kept, and the most bytes that a row may have. */
   most: number
   longest: number
+  /** What separates cells: a byte. */
+  delimiter: number
   /** How many cells there are; where there are more than `most`, only that many are kept. */
   count: number
   from: number[]
@@ -22,9 +24,10 @@ export type CsvRow = {
   isCut: boolean
 }
 
-export const createRow = (most = mostCells, longest = longestLine): CsvRow => ({
+export const createRow = (most = mostCells, longest = longestLine, delimiter = comma): CsvRow => ({
   most,
   longest,
+  delimiter,
   count: 0,
   from: [],
   to: [],
@@ -48,7 +51,7 @@ const carriageReturn = 0x0d
 
 /** Reads the row that begins here; returns the place after its line end, or -1 where more bytes are needed. `isLast`: none will come. */
 export const readRow = (csv: Buffer, start: number, isLast: boolean, row: CsvRow): number => {
-  const { most, longest } = row
+  const { most, longest, delimiter } = row
   const end = Math.min(csv.length, start + longest + 1)
   const isWhole = isLast || csv.length - start > longest
   row.count = 0
@@ -76,11 +79,11 @@ export const readRow = (csv: Buffer, start: number, isLast: boolean, row: CsvRow
       if (row.count < most) put(row, opened + 1, at, isEscaped)
       at++
     } else {
-      while (at < end && csv[at] !== comma && csv[at] !== lineFeed && csv[at] !== quote) at++
+      while (at < end && csv[at] !== delimiter && csv[at] !== lineFeed && csv[at] !== quote) at++
       if (row.count < most) put(row, opened, at, false)
     }
     row.count++
-    if (csv[at] === comma && at < end) {
+    if (csv[at] === delimiter && at < end) {
       at++
       continue
     }

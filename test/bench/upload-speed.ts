@@ -61,7 +61,7 @@ async function sendBare(file: string): Promise<number> {
   const given = await openRows(file, await formOf(file))
   const toRecord = createToRecord(shop, given.columns, { map: new Map(), constants: new Map(), skipUnknown: false })
   const bodies: Buffer[] = []
-  for await (const chunk of toChunks(given, chunkSizeOf(shop), 0))
+  for await (const chunk of toChunks(given, chunkSizeOf(shop, false), { offset: 0, records: 0 }))
     bodies.push(Buffer.from(JSON.stringify({ records: chunk.rows.map(toRecord) })))
   const { host } = new URL(system.edgeUrl)
   const begunAt = performance.now()

@@ -138,8 +138,33 @@ it('writes the refused rows as a file that says why', async () => {
     problems: [{ code: 'missing_field' as const, field: 'value', message: 'value is required' }],
   }))
   expect(await refusedFile(columns, refused).text()).toBe(
-    'offer_id,name,refused_line,refused_because\na,"x, ""y""",2,value is required\n',
+    'offer_id,name,weir_line,weir_code,weir_field,weir_message\na,"x, ""y""",2,missing_field,value,value is required\n',
   )
+})
+
+it('takes its own file of refused rows back, without the remarks, and as it was before it was made harmless for Excel', async () => {
+  const problems = [{ code: 'missing_field' as const, field: 'value', message: '=1 is no value' }]
+  const given = ['=1+1', '+44', '-1.5', '-x', '@me', "'=1", "'tis", '\tx', "''@"]
+  const { rows, columns } = await rowsOf(
+    'offers.csv',
+    `offer_id,name\n${given.map((cell) => `a,"${cell}"\n`).join('')}`,
+  )
+  const refused = await refusedFile(
+    columns,
+    rows.map((row) => ({ row, problems })),
+  ).text()
+  expect(refused).not.toMatch(/(^|,)"?([=+@\t]|-x)/m)
+  expect(refused).toMatch(/,-1\.5,/)
+  const again = await rowsOf('offers.csv', refused)
+  expect(again.rows.map(({ record }) => record)).toEqual(given.map((name) => ({ offer_id: 'a', name })))
+  expect(
+    await refusedFile(
+      again.columns,
+      again.rows.map((row) => ({ row: { ...row, line: row.line }, problems })),
+    ).text(),
+  ).toBe(refused)
+  const ordinary = await rowsOf('offers.csv', "offer_id,name\na,'=1\n")
+  expect(ordinary.rows[0]?.record).toEqual({ offer_id: 'a', name: "'=1" })
 })
 
 it('sends a mended record with what was touched, and leaves the rest as it was', () => {

@@ -89,7 +89,7 @@ export const dropMendRetry = async (page: Page, subject: Subject): Promise<void>
     .trim()
     .split('\n')
   expect(refused).toHaveLength(4)
-  expect(refused[0]).toBe([...Object.keys(offer()), 'refused_line', 'refused_because'].join(','))
+  expect(refused[0]).toBe([...Object.keys(offer()), 'weir_line', 'weir_code', 'weir_field', 'weir_message'].join(','))
   expect(refused.some((line) => line.includes('region must be a 2-letter country code'))).toBe(true)
 
   // Rejections are in ClickHouse a moment later.

@@ -1,14 +1,20 @@
 import type { FieldReference, TypeReference } from '../../typescript/src/endpoints.js'
+import { isOfRefused, isRemark, restored } from '../../typescript/src/files/refused-csv.js'
 
-/** An empty cell is an absent field. A cell that does not fit stays text, so that the service refuses it and says why. */
+/**
+ * An empty cell is an absent field. A cell that does not fit stays text, so that the service refuses it and says why. Of a file of
+ * refused records, the columns that say why are left out, and cells are as they were before they were made harmless for Excel.
+ */
 export const toRecord = (
   type: TypeReference,
   columns: readonly string[],
   cells: readonly string[],
 ): Record<string, unknown> => {
   const record: Record<string, unknown> = {}
-  for (const [index, name] of columns.entries()) {
-    const cell = cells[index] ?? ''
+  const asMeant = isOfRefused(columns) ? restored : (cell: string) => cell
+  for (const [index, column] of columns.entries()) {
+    if (isRemark(column)) continue
+    const [name, cell] = [asMeant(column), asMeant(cells[index] ?? '')]
     if (cell !== '') define(record, name, readCell(fieldOf(type, name), cell))
   }
   return record

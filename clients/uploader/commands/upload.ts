@@ -11,7 +11,16 @@ import { findTarget } from '../send/target.js'
 import { tryFile } from '../send/try-file.js'
 import { type FileUpload, type FileUploadDeps, uploadFile } from '../send/upload-file.js'
 import { codeOf, exitCodes, lineOf } from './exit-codes.js'
-import { addReadingOptions, mappingOf, type ReadingOptions, type Terminal } from './options.js'
+import {
+  type Again,
+  addReadingOptions,
+  choiceOf,
+  createAgain,
+  mappingOf,
+  type ReadingOptions,
+  type Terminal,
+  takenFor,
+} from './options.js'
 
 type UploadOptions = ReadingOptions & {
   url?: string
@@ -30,7 +39,7 @@ export const addUpload = (program: Command, terminal: Terminal): void => {
     .argument('<files...>', 'files, folders, or - for standard input')
     .option('--url <url>', 'the server, instead of WEIR_URL')
     .option('--key-file <file>', 'a file that holds the key, instead of WEIR_KEY')
-  addReadingOptions(command)
+  const reading = addReadingOptions(command)
     .option('--restart', 'forget earlier runs, and send all of it anew')
     .option('--dry-run', 'check all records, references too, and keep nothing')
     .option(
@@ -48,16 +57,18 @@ export const addUpload = (program: Command, terminal: Terminal): void => {
       'stop when more records than that are refused, such as 1000 or 5%',
       readMostErrors,
     )
-    .action(async (paths: string[], options: UploadOptions) => {
-      process.exitCode = await upload(paths, options, terminal)
-    })
+  const again = createAgain(reading, terminal.calledAs)
+  reading.action(async (paths: string[], options: UploadOptions) => {
+    process.exitCode = await upload(paths, options, again, terminal)
+  })
 }
 
-const upload = async (paths: string[], options: UploadOptions, terminal: Terminal): Promise<number> => {
+const upload = async (paths: string[], options: UploadOptions, again: Again, terminal: Terminal): Promise<number> => {
   const begunAt = performance.now()
   const target = findTarget(options, terminal.env)
   const progress = createProgress(process.stderr)
-  const { files, passedOver } = await chooseFiles(paths, options, catalogue)
+  const { files, passedOver } = await chooseFiles(paths, choiceOf(options), catalogue)
+  for (const line of files.flatMap(takenFor)) progress.note(line)
   if (passedOver.length > 0) progress.note(`passed over, because no type begins their names: ${passedOver.join(', ')}`)
   const deps: FileUploadDeps = {
     target,
@@ -69,7 +80,7 @@ const upload = async (paths: string[], options: UploadOptions, terminal: Termina
     budget: createBudget(options.maxErrors),
     progress,
     signal: terminal.signal,
-    calledAs: terminal.calledAs,
+    again,
   }
   const isTrying = options.dryRun || options.trial !== undefined
   if (!isTrying && paths.includes('-'))
@@ -98,25 +109,27 @@ const upload = async (paths: string[], options: UploadOptions, terminal: Termina
       ? JSON.stringify(summary)
       : tableOf(reports, summary, isTrying ? 'checked, and none kept,' : 'answered'),
   )
-  return tellEnd({ failure, isSpent, reports, terminal, paths, isTrying, url: target.url, wait: options.wait })
+  const foreseen = deps.budget.foreseen()
+  return tellEnd({ failure, isSpent, foreseen, reports, terminal, paths, isTrying, url: target.url, again })
 }
 
 type Ended = {
   failure: unknown
   isSpent: boolean
+  /** Records that were not sent, because they would be refused. */
+  foreseen: number
   reports: FileReport[]
   paths: string[]
   isTrying: boolean
   url: string
-  wait: string | undefined
+  again: Again
   terminal: Terminal
 }
 
 /** Says why it ended, if not because all is accepted, and how to go on. Returns the exit code. */
-const tellEnd = ({ failure, isSpent, reports, paths, isTrying, url, wait, terminal }: Ended): number => {
+const tellEnd = ({ failure, isSpent, foreseen, reports, paths, isTrying, url, again, terminal }: Ended): number => {
   const say = (text: string) => void process.stderr.write(`weir: ${text}\n`)
-  const again = `${terminal.calledAs} upload ${paths.map(quoted).join(' ')}${wait === undefined ? '' : ` --wait ${wait}`}`
-  const goOn = isTrying || paths.includes('-') ? `run it again: ${again}` : `to go on where it stopped: ${again}`
+  const goOn = `${isTrying || paths.includes('-') ? 'run it again' : 'to go on where it stopped'}: ${again(paths)}`
   if (terminal.signal.aborted) {
     say(`stopped; ${goOn}`)
     return exitCodes.interrupted
@@ -128,7 +141,11 @@ const tellEnd = ({ failure, isSpent, reports, paths, isTrying, url, wait, termin
   const refused = reports.reduce((sum, report) => sum + report.refused, 0)
   if (isSpent) {
     const isLeft = reports.some(({ state }) => state === 'stopped')
-    say(`${refused} refused records are more than --max-errors allows${isLeft ? `; ${goOn}` : ''}`)
+    const many =
+      foreseen === 0
+        ? `${refused} refused records are`
+        : `${refused} refused records, and ${foreseen} that would be, are`
+    say(`${many} more than --max-errors allows${isLeft ? `; check shows what is wrong; ${goOn}` : ''}`)
     return exitCodes.threshold
   }
   const waiting = reports.reduce((sum, report) => sum + report.waiting, 0)
@@ -147,8 +164,6 @@ const byType = (files: readonly Chosen[]): Map<string, Chosen[]> => {
   for (const chosen of files) found.set(chosen.type.type, [...(found.get(chosen.type.type) ?? []), chosen])
   return found
 }
-
-const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 
 const readTrial = (given: string): number => {
   if (/^[1-9]\d{0,8}$/.test(given)) return Number(given)

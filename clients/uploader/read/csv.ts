@@ -1,34 +1,37 @@
 import { isUtf8 } from 'node:buffer'
 import { afterQuote, cellAt, createRow, neverClosed, quoteWithin, readRow, tooLong } from '../../../schemas/csv-rows.js'
+import { isOfRefused, restored } from '../../typescript/src/files/refused-csv.js'
 import type { Bytes } from './bytes.js'
 import { countLines, type FilePlace, type FileRows, longestRecord, type Row, UsageError } from './row.js'
 
 /** The rows of a CSV file (RFC 4180, LF or CRLF). Its first line, which names the columns, is read wherever `from` is. */
-export const readCsv = async (bytes: Bytes, from?: FilePlace): Promise<FileRows> => {
-  const all = rowsOf(bytes.from(0), { offset: 0, line: 1 })
+export const readCsv = async (bytes: Bytes, from?: FilePlace, delimiter = ','): Promise<FileRows> => {
+  const all = rowsOf(bytes.from(0), { offset: 0, line: 1 }, delimiter)
   const first = await all.next()
   const [header, ...others] = first.done ? [] : first.value
   // A file without anything in it has no records, and no columns.
   if (!header) return { blocks: nothing() }
   if (header.unreadable) throw new UsageError(`the first line does not name the columns: ${header.unreadable}`)
-  const columns = header.given as string[]
-  const fitted = (blocks: AsyncIterable<Row[]>) => withCells(blocks, columns.length)
+  const isRefused = isOfRefused(header.given as string[])
+  const columns = isRefused ? (header.given as string[]).map(restored) : (header.given as string[])
+  const fitted = (blocks: AsyncIterable<Row[]>) => withCells(blocks, columns.length, isRefused)
   if (!from || from.offset < header.end) return { columns, blocks: fitted(concat(others, all)) }
   await all.return()
-  return { columns, blocks: fitted(rowsOf(bytes.from(from.offset), from, columns.length)) }
+  return { columns, blocks: fitted(rowsOf(bytes.from(from.offset), from, delimiter, columns.length)) }
 }
 
 /** Each record with its place. One that breaks the rules is one unreadable line, so that a stray quote swallows no others. */
 async function* rowsOf(
   blocks: AsyncIterable<Buffer>,
   from: FilePlace,
+  delimiter: string,
   columns?: number,
 ): AsyncGenerator<Row[], void, void> {
   let { offset, line } = from
   // What is not yet part of a row, from `offset` on.
   let held: Buffer = Buffer.alloc(0)
   let width = columns
-  const found = createRow(Number.POSITIVE_INFINITY, longestRecord)
+  const found = createRow(Number.POSITIVE_INFINITY, longestRecord, delimiter.charCodeAt(0))
 
   const take = (length: number): void => {
     held = held.subarray(length)
@@ -59,7 +62,7 @@ async function* rowsOf(
       at = end + 1
       const here = line++
       if (text === '') continue
-      const cells = text.split(',')
+      const cells = text.split(delimiter)
       width ??= cells.length
       rows.push({ line: here, end: offset + at, nextLine: line, given: cells })
     }
@@ -85,11 +88,27 @@ async function* rowsOf(
     // A stray quote that a later one happens to close makes one long record of several lines, with too few or too many cells.
     if (cells.length !== width && lines > 1)
       return refuseLine('a quote opens here that closes in a later line, and the cells do not fit the columns')
-    return rowOf(length, lines, cells, isUtf8(bytes) ? undefined : 'this is not valid UTF-8: save the file as UTF-8')
+    return rowOf(
+      length,
+      lines,
+      cells,
+      isUtf8(bytes)
+        ? undefined
+        : 'this is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252',
+    )
+  }
+
+  /** Excel takes its separator from a first line such as sep=; */
+  const passSeparatorLine = (): void => {
+    const [said] = /^sep=.\r?\n/.exec(held.toString('latin1', 0, 8)) ?? []
+    if (said === undefined) return
+    take(said.length)
+    line++
   }
 
   const rowsIn = (isLast: boolean): Row[] => {
     if (offset === 0 && held.subarray(0, byteOrderMark.length).equals(byteOrderMark)) take(byteOrderMark.length)
+    if (line === 1 && offset <= byteOrderMark.length) passSeparatorLine()
     const rows = plainRows()
     while (held.length > 0) {
       const next = readRow(held, 0, isLast, found)
@@ -123,9 +142,10 @@ const faults = new Map([
 ])
 
 /** Rows with as many cells as there are columns; a row with more or fewer is unreadable, and its further cells are named. */
-async function* withCells(blocks: AsyncIterable<Row[]>, width: number): AsyncGenerator<Row[]> {
+async function* withCells(blocks: AsyncIterable<Row[]>, width: number, isRefused: boolean): AsyncGenerator<Row[]> {
   for await (const rows of blocks) {
     for (const row of rows) {
+      if (isRefused) row.given = (row.given as string[]).map(restored)
       const cells = row.given as string[]
       if (row.unreadable || cells.length === width) continue
       const further = cells.slice(width)

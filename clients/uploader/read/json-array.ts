@@ -13,7 +13,7 @@ const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 /** Cuts at the commas between elements, which JSON.parse reads; one that is not JSON is one unreadable row. */
 async function* rowsOf(
   blocks: AsyncIterable<Buffer>,
-  { offset, line }: FilePlace,
+  { offset, line, records = 0 }: FilePlace,
   isInside: boolean,
 ): AsyncGenerator<Row[]> {
   let held: Buffer = Buffer.alloc(0)
@@ -68,7 +68,7 @@ async function* rowsOf(
       else if (depth === 0 && (byte === comma || byte === 0x5d)) {
         isOver = byte === 0x5d
         const row = element(isOver)
-        if (row) rows.push(row)
+        if (row) rows.push({ ...row, record: ++records })
         continue
       } else if (byte === 0x7d || byte === 0x5d) depth = Math.max(0, depth - 1)
       at++
@@ -82,7 +82,8 @@ async function* rowsOf(
       if (text !== '' || isMissing) {
         const why = isLast ? 'the file ends before the array does' : `this record has more than ${longestRecord} bytes`
         const beyond = `${why}: nothing from here on was read`
-        rows.push({ line: begins, end: offset, nextLine: begins, given: text.slice(0, 1024), unreadable: beyond })
+        const place = { line: begins, record: ++records, end: offset, nextLine: begins }
+        rows.push({ ...place, given: text.slice(0, 1024), unreadable: beyond })
       }
       isOver = true
     }

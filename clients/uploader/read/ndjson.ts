@@ -56,7 +56,12 @@ export const toRow = (bytes: Buffer, place: Omit<Row, 'given' | 'unreadable'>): 
     .replace(/^\ufeff/, '')
     .trim()
   if (text === '') return undefined
-  if (!isUtf8(bytes)) return { ...place, given: text, unreadable: 'this is not valid UTF-8: save the file as UTF-8' }
+  if (!isUtf8(bytes))
+    return {
+      ...place,
+      given: text,
+      unreadable: 'this is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252',
+    }
   const read = readJson(text)
   return typeof read === 'string' ? { ...place, given: text, unreadable: read } : { ...place, given: read.value }
 }

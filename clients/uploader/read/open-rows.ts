@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { firstBytes, isGzip, openBytes } from './bytes.js'
 import { readCsv } from './csv.js'
+import { plainDialect } from './dialect.js'
 import { readJsonArray } from './json-array.js'
 import { readNdjson } from './ndjson.js'
 import { readParquet } from './parquet.js'
@@ -17,9 +18,10 @@ export const openRows = async (
   file: string,
   { format, gzipped }: FileForm,
   from?: FilePlace,
+  { encoding, delimiter } = plainDialect,
 ): Promise<FileRows & { read: () => number }> => {
-  const bytes = openBytes(file, { gzipped })
-  const rows = format === 'parquet' ? readParquet(file, bytes, gzipped, from) : readers[format](bytes, from)
+  const bytes = openBytes(file, { gzipped, encoding })
+  const rows = format === 'parquet' ? readParquet(file, bytes, gzipped, from) : readers[format](bytes, from, delimiter)
   return { ...(await rows), read: bytes.read }
 }
 
@@ -39,8 +41,10 @@ export const formatByName = (file: string): Format | undefined =>
   endings[/\.([a-z]+)(?:\.gz)?$/i.exec(file)?.[1]?.toLowerCase() ?? '']
 
 /** What a file is: by its name, or else by its first bytes. Whether it is gzipped, its bytes alone say. */
-export const formOf = async (file: string, given?: Format): Promise<FileForm> => {
-  const start = await firstBytes(file)
+export const formOf = async (file: string, given?: Format): Promise<FileForm> =>
+  formIn(file, await firstBytes(file), given)
+
+export const formIn = (file: string, start: Buffer, given?: Format): FileForm => {
   const gzipped = isGzip(start)
   const format = given ?? formatByName(file) ?? sniff(gzipped ? inflated(start) : start)
   if (format) return { format, gzipped }
@@ -59,10 +63,13 @@ const sniff = (start: Buffer): Format | undefined => {
   return /^[^\n]+,/.test(text) ? 'csv' : undefined
 }
 
+/** More would only take longer: packed bytes may be a thousand times as many. */
+export const mostUnpacked = 8192
+
 /** As much of gzipped bytes as can be read when the rest is missing. */
-const inflated = (start: Buffer): Buffer => {
+export const inflated = (start: Buffer): Buffer => {
   try {
-    return gunzipSync(start, { finishFlush: 2 })
+    return gunzipSync(start.subarray(0, mostUnpacked), { finishFlush: 2 })
   } catch {
     return Buffer.alloc(0)
   }

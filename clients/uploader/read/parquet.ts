@@ -64,7 +64,7 @@ async function* rowsOf(
         )
         yield found.map((row, i) => {
           const number = start + i + 1
-          return { line: number, end: number, nextLine: number + 1, given: toJson(row) }
+          return { line: number, record: number, end: number, nextLine: number + 1, given: toJson(row) }
         })
       }
       rowStart = groupEnd

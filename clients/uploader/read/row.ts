@@ -2,7 +2,9 @@
 export type Row = {
   /** Where it begins: the line, counted from 1; in Parquet, which has no lines, the row. */
   line: number
-  /** Where the next one begins: bytes from the start of the file, uncompressed; in Parquet rows. */
+  /** Which record of the file it is, counted from 1, where the line says little: in a JSON array, and in Parquet. */
+  record?: number
+  /** Where the next one begins: bytes from the start of the file's text in UTF-8, uncompressed; in Parquet rows. */
   end: number
   /** The line at `end`. */
   nextLine: number
@@ -12,8 +14,14 @@ export type Row = {
   unreadable?: string
 }
 
-/** A place between two rows from which a file can be read on. */
-export type FilePlace = { offset: number; line: number }
+/** Where a record stands, for people. */
+export const placeOf = ({ line, record }: Pick<Row, 'line' | 'record'>): string => {
+  if (record === undefined) return `line ${line}`
+  return record === line ? `record ${record}` : `record ${record}, line ${line}`
+}
+
+/** A place between two rows from which a file can be read on; `records` are those before it. */
+export type FilePlace = { offset: number; line: number; records?: number }
 
 /** The rows of a file in blocks, because a step of the event loop for each row would take longer than reading it. */
 export type FileRows = {
@@ -26,6 +34,10 @@ export type FileRows = {
 export class UsageError extends Error {
   override name = 'UsageError'
 }
+
+/** A word of a command that can be pasted into a shell. */
+export const quoted = (word: string): string =>
+  /^[\w./-][\w./:=,@%+-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /** A record may not be longer than a request. */
 export const longestRecord = 2 * 1024 * 1024

@@ -3,13 +3,21 @@ import { basename, join } from 'node:path'
 import type { Catalogue } from '../../../schemas/catalogue.js'
 import { nearest } from '../../../schemas/derive/nearest-name.js'
 import type { RecordType } from '../../../schemas/record.js'
-import { type FileForm, type Format, formatByName, formOf } from '../read/open-rows.js'
+import { firstBytes, mostFirstBytes } from '../read/bytes.js'
+import type { Dialect } from '../read/dialect.js'
+import { type FileForm, type Format, formatByName, formIn } from '../read/open-rows.js'
 import { UsageError } from '../read/row.js'
+import { recognise } from './recognise.js'
 
-/** A file to upload, the type of its records, and how it is read. */
-export type Chosen = { file: string; type: RecordType; form: FileForm; size: number }
+/** A file to upload, the type of its records, how it is read, and how it is written. */
+export type Chosen = { file: string; type: RecordType; form: FileForm; size: number; dialect: Dialect }
 
-type Choice = { type?: string | undefined; format?: Format | undefined }
+type Choice = {
+  type?: string | undefined
+  format?: Format | undefined
+  map?: ReadonlyMap<string, string>
+  dialect?: Partial<Dialect>
+}
 
 /** The files that these paths name, those that others refer to first; of a folder, those whose names say type and format. */
 export const chooseFiles = async (
@@ -18,12 +26,18 @@ export const chooseFiles = async (
   catalogue: Catalogue,
 ): Promise<{ files: Chosen[]; passedOver: string[] }> => {
   const passedOver: string[] = []
+  const add = async (file: string, size: number, type: RecordType, format?: Format): Promise<void> => {
+    const start = await firstBytes(file)
+    const form = formIn(file, start, format)
+    const isWhole = file !== '-' && start.length < mostFirstBytes
+    const look = { file, start, isWhole, ...form, type, map: choice.map ?? new Map() }
+    found.push({ file, type, form, size, dialect: await recognise(look, choice.dialect ?? {}) })
+  }
   const found: Chosen[] = []
   for (const path of paths) {
     const { isFolder, size } = await look(path)
     if (!isFolder) {
-      const type = typeOf(path, choice, catalogue)
-      found.push({ file: path, type, form: await formOf(path, choice.format), size })
+      await add(path, size, typeOf(path, choice, catalogue), choice.format)
       continue
     }
     for (const name of (await readdir(path)).sort()) {
@@ -32,7 +46,7 @@ export const chooseFiles = async (
       const inside = await look(file)
       const type = typeByName(name, catalogue)
       if (inside.isFolder || !type || !formatByName(name)) passedOver.push(file)
-      else found.push({ file, type, form: await formOf(file), size: inside.size })
+      else await add(file, inside.size, type)
     }
     if (found.length === 0)
       throw new UsageError(`no file in ${path} has the name of a type, such as shops.csv or shops-2026-01.ndjson.gz`)
@@ -71,7 +85,7 @@ const typeOf = (file: string, { type }: Choice, catalogue: Catalogue): RecordTyp
 
 /** What uploads leave beside their files: journals, refused records. A refused file is sent by naming it. */
 const isOurs = (name: string): boolean =>
-  name.startsWith('.') || /\.weir-journal(\.|$)/.test(name) || /\.refused\.[a-z]+$/.test(name)
+  name.startsWith('.') || /\.weir-journal(\.|$)/.test(name) || /\.refused\.[a-z]+(\.old(-\d+)?)?$/.test(name)
 
 const look = async (path: string): Promise<{ isFolder: boolean; size: number }> => {
   if (path === '-') return { isFolder: false, size: 0 }

@@ -1,35 +1,54 @@
 import { nearest } from '../../../schemas/derive/nearest-name.js'
 import type { Field } from '../../../schemas/field.js'
 import type { RecordType } from '../../../schemas/record.js'
-import { type Row, UsageError } from '../read/row.js'
-import { readCell } from './cells.js'
+import { isRemark } from '../../typescript/src/files/refused-csv.js'
+import { type Dialect, notPlain, plainDialect } from '../read/dialect.js'
+import { placeOf, quoted, type Row, UsageError } from '../read/row.js'
+import { createReadCell } from './cells.js'
+import { createWithUuids } from './uuid-from.js'
 
 /** How names in a file become fields of a record. */
 export type Mapping = {
-  /** The name in the file → the field. */
+  /** The name in the file, or the path within a JSON record (address.country) → the field; '' where it is left out. */
   map: ReadonlyMap<string, string>
   /** The field → the value that every record gets. */
   constants: ReadonlyMap<string, string>
   /** Names that are no field are left out instead of refused. */
   skipUnknown: boolean
+  /** Ids and references that are no UUIDs become such, within this namespace. */
+  uuidFrom?: string
 }
 
 export type ToRecord = (row: Row) => Record<string, unknown>
 
-/** A file that was made of refused records has these; they are about the record, and no part of it. */
-export const isRemark = (name: string): boolean => name.startsWith('weir_')
+/** What is made of a file by these: an upload that goes on has to make the same. Plain files are written as they always were. */
+export const identityOf = ({ map, constants, skipUnknown, uuidFrom }: Mapping, dialect: Dialect): string => {
+  const more = { ...notPlain(dialect), ...(uuidFrom !== undefined && { uuidFrom }) }
+  const parts = [[...map].sort(), [...constants].sort(), skipUnknown]
+  return JSON.stringify(Object.keys(more).length === 0 ? parts : [...parts, more])
+}
+
+/** What stands in a command is written plainly, whatever the file is like. */
+const readConstant = createReadCell(plainDialect)
 
 /** Refuses columns that cannot fit before a million records are refused for them; without `columns` each record has names. */
-export const createToRecord = (type: RecordType, columns: string[] | undefined, mapping: Mapping): ToRecord => {
+export const createToRecord = (
+  type: RecordType,
+  columns: string[] | undefined,
+  mapping: Mapping,
+  dialect: Dialect = plainDialect,
+): ToRecord => {
+  const readCell = createReadCell(dialect)
+  const withUuids = mapping.uuidFrom === undefined ? undefined : createWithUuids(type, mapping.uuidFrom)
   refuseUnknownNames(type, mapping)
   if (columns) refuseColumns(type, columns, mapping)
   const constants = [...mapping.constants].map(
-    ([name, text]) => [name, readCell(type.fields[name] as Field, text)] as const,
+    ([name, text]) => [name, readConstant(type.fields[name] as Field, text)] as const,
   )
   const fieldOf = (name: string): string | undefined => {
-    const field = mapping.map.get(name) ?? name
-    if (isRemark(name) || mapping.constants.has(field)) return undefined
-    return mapping.skipUnknown && !type.fields[field] ? undefined : field
+    if (isRemark(name)) return undefined
+    const field = fieldFor(name, mapping)
+    return field !== undefined && mapping.skipUnknown && !type.fields[field] ? undefined : field
   }
 
   const byCell = columns?.map((name) => {
@@ -45,21 +64,49 @@ export const createToRecord = (type: RecordType, columns: string[] | undefined, 
     }
     return record
   }
-  const ofNames = (given: object): Record<string, unknown> => {
+  const roots = new Set([...mapping.map.keys()].filter((name) => name.includes('.')).map((name) => name.split('.')[0]))
+  const ofNames = (given: object, row: Row): Record<string, unknown> => {
     const record: Record<string, unknown> = {}
-    for (const [name, value] of Object.entries(given)) {
+    for (const [name, value] of roots.size === 0 ? Object.entries(given) : pathsIn(given, roots, mapping.map)) {
       const field = fieldOf(name)
-      if (field !== undefined) record[field] = asField(type.fields[field], value)
+      if (field === undefined) continue
+      if (mapping.constants.has(field) && value !== null)
+        throw new UsageError(`${placeOf(row)} has ${name} itself: ${beaten(name, field, mapping)}`)
+      record[field] = asField(type.fields[field], value)
     }
     return record
   }
 
-  return ({ given }) => {
+  return (row) => {
+    const { given } = row
     // What is no object is sent as it is, so that the service says what it thinks of it.
     if (typeof given !== 'object' || given === null) return given as Record<string, unknown>
-    const record = Array.isArray(given) && byCell ? ofCells(given) : Array.isArray(given) ? given : ofNames(given)
+    const record = Array.isArray(given) && byCell ? ofCells(given) : Array.isArray(given) ? given : ofNames(given, row)
     for (const [name, value] of constants) (record as Record<string, unknown>)[name] = value
+    withUuids?.(record as Record<string, unknown>)
     return record as Record<string, unknown>
+  }
+}
+
+/** The field that a name in the file stands for; undefined where `--map 'name='` leaves it out. */
+const fieldFor = (name: string, { map }: Mapping): string | undefined => {
+  const mapped = map.get(name.trim())
+  return mapped === undefined ? name : mapped || undefined
+}
+
+/** The values in a record by their paths, such as address.country, below the names with which a mapped path begins. */
+function* pathsIn(
+  given: object,
+  roots: ReadonlySet<string | undefined>,
+  map: Mapping['map'],
+  above = '',
+): Generator<[string, unknown]> {
+  for (const [name, value] of Object.entries(given)) {
+    const path = above + name
+    const isInner = (above !== '' || roots.has(name)) && !map.has(path)
+    if (isInner && typeof value === 'object' && value !== null && !Array.isArray(value))
+      yield* pathsIn(value, roots, map, `${path}.`)
+    else yield [path, value]
   }
 }
 
@@ -70,41 +117,52 @@ const asField = (field: Field | undefined, value: unknown): unknown =>
 const refuseUnknownNames = (type: RecordType, { map, constants }: Mapping): void => {
   const names = Object.keys(type.fields)
   for (const name of [...map.values(), ...constants.keys()]) {
-    if (type.fields[name]) continue
+    if (name === '' || type.fields[name]) continue
     throw new UsageError(`${type.type} have no field ${name}${hint(name, names)}; they have ${names.join(', ')}`)
   }
 }
 
-const refuseColumns = (type: RecordType, columns: string[], { map, constants, skipUnknown }: Mapping): void => {
+/** All that is wrong with the columns is said at once, so that one more try is enough. */
+const refuseColumns = (type: RecordType, columns: string[], mapping: Mapping): void => {
+  const { map, constants, skipUnknown } = mapping
   const names = Object.keys(type.fields)
-  const fields = columns.filter((name) => !isRemark(name)).map((name) => map.get(name) ?? name)
-  const [only = ''] = columns
-  if (columns.length === 1 && /[;\t|]/.test(only))
-    throw new UsageError(
-      `the cells are not separated by commas: ${JSON.stringify(only)}; save the file as CSV with commas`,
-    )
-  const twice = fields.find((name, i) => fields.indexOf(name) !== i && type.fields[name])
-  if (twice) throw new UsageError(`two columns would be ${twice}: rename one of them in the file, or map it elsewhere`)
-  const absent = [...map.keys()].find((name) => !columns.includes(name))
-  if (absent !== undefined)
-    throw new UsageError(`--map names the column ${absent}, which is not there; there are ${columns.join(', ')}`)
+  const own = columns.flatMap((column) => {
+    const field = isRemark(column) ? undefined : fieldFor(column, mapping)
+    return field === undefined ? [] : { column, field }
+  })
+  const fields = own.map(({ field }) => field)
+  const wrong: string[] = []
+  for (const name of new Set(fields.filter((name, i) => fields.indexOf(name) !== i && type.fields[name])))
+    wrong.push(`two columns would be ${name}: rename one of them in the file, or leave it out: ${leftOut(name)}`)
+  const absent = [...map.keys()].filter((name) => !columns.some((column) => column.trim() === name))
+  if (absent.length > 0)
+    wrong.push(`--map names the column ${absent.join(' and ')}, which is not there; there are ${columns.join(', ')}`)
+  for (const { column, field } of own)
+    if (constants.has(field))
+      wrong.push(`${JSON.stringify(column)} is a column of the file: ${beaten(column, field, mapping)}`)
 
-  const unknown = columns.filter((name) => !isRemark(name) && !type.fields[map.get(name) ?? name])
-  if (unknown.length > 0 && !skipUnknown) {
-    const maps = unknown.slice(0, 5).map((name) => `--map '${name}=${nearest(name, names) ?? 'FIELD'}'`)
-    const list = unknown.slice(0, 5).map((name) => JSON.stringify(name))
-    throw new UsageError(
+  const unknown = skipUnknown ? [] : own.flatMap(({ column, field }) => (type.fields[field] ? [] : column))
+  if (unknown.length > 0) {
+    const maps = unknown.map((name) => `--map ${quoted(`${name}=${nearest(name, names) ?? 'FIELD'}`)}`)
+    const list = unknown.map((name) => JSON.stringify(name))
+    wrong.push(
       `${list.join(', ')} ${unknown.length === 1 ? 'is no field' : 'are no fields'} of ${type.type}: ` +
         `say which they are (${maps.join(' ')}), or leave them out: --skip-unknown; fields are ${names.join(', ')}`,
     )
   }
   const missing = names.filter((name) => type.fields[name]?.required && !fields.includes(name) && !constants.has(name))
   if (missing.length > 0)
-    throw new UsageError(
+    wrong.push(
       `no column is ${missing.join(' or ')}, which ${type.type} need: ` +
         `say which column it is (--map 'COLUMN=${missing[0]}') or one value for all (--const ${missing[0]}=VALUE)`,
     )
+  if (wrong.length > 0) throw new UsageError(wrong.join('; '))
 }
+
+const leftOut = (name: string): string => `--map ${quoted(`${name}=`)}`
+
+const beaten = (name: string, field: string, { constants }: Mapping): string =>
+  `leave --const ${quoted(`${field}=${constants.get(field)}`)} away, or leave out what the file has: ${leftOut(name)}`
 
 const hint = (name: string, names: string[]): string => {
   const meant = nearest(name, names)

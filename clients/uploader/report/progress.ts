@@ -2,7 +2,8 @@ import type { FileReport } from '../send/tally.js'
 
 export type FileProgress = ReturnType<typeof createProgress>
 
-type FileUnderWay = { file: string; size: number; read: () => number; report: FileReport }
+/** `inside` are records of chunks under way that have an answer already, as far as that can be known. */
+type FileUnderWay = { file: string; size: number; read: () => number; report: FileReport; inside: () => number }
 type ProgressScreen = { write: (text: string) => unknown; isTTY?: boolean | undefined; columns?: number | undefined }
 
 const everyOnTerminal = 200
@@ -10,7 +11,10 @@ const everyElsewhere = 10_000
 
 /** Shows on standard error how far an upload is: in a line that changes on a terminal, and in a line every 10 s elsewhere. */
 export const createProgress = (screen: ProgressScreen, now: () => number = () => performance.now()) => {
-  const underWay = new Set<Begun>()
+  // Those under way, and those that ended beside them: without these, the sums would become smaller.
+  let together: Begun[] = []
+  let underWay = 0
+  let percent = 0
   let isAnswered = false
   let waiting: string | undefined
   let timer: NodeJS.Timeout | undefined
@@ -20,9 +24,8 @@ export const createProgress = (screen: ProgressScreen, now: () => number = () =>
     if (shown) screen.write('\r\u001b[K')
     shown = false
   }
-  const show = (files: readonly Begun[]) => {
-    if (files.length === 0) return
-    const pieces = piecesOf(files, now(), waiting)
+  const show = (files: readonly Begun[], least = 0) => {
+    const pieces = piecesOf(files, now(), waiting, least)
     if (!screen.isTTY) return void screen.write(`weir: ${pieces.join(', ')}\n`)
     screen.write(`\r\u001b[K${fitInto(pieces, (screen.columns || 80) - 1)}`)
     shown = true
@@ -31,16 +34,26 @@ export const createProgress = (screen: ProgressScreen, now: () => number = () =>
   return {
     /** A file, maybe beside others; returns what is to be called when it is over. */
     begin: (file: FileUnderWay) => {
-      const begun = { ...file, begunAt: now(), readBefore: file.read(), recordsBefore: file.report.records }
+      const before = { read: file.read(), records: file.report.records }
+      const begun: Begun = { ...file, begunAt: now(), before, most: { ...before }, isOver: false }
       waiting = undefined
-      if (underWay.size === 0) {
-        timer = setInterval(() => show([...underWay]), screen.isTTY ? everyOnTerminal : everyElsewhere)
+      if (underWay === 0) {
+        together = []
+        percent = 0
+        const showAll = () => {
+          // A file that begins beside others makes the whole larger, and the share smaller: that is not shown.
+          percent = Math.max(percent, shareOf(together))
+          show(together, percent)
+        }
+        timer = setInterval(showAll, screen.isTTY ? everyOnTerminal : everyElsewhere)
         timer.unref()
       }
-      underWay.add(begun)
+      underWay += 1
+      together.push(begun)
       return (): void => {
-        underWay.delete(begun)
-        if (underWay.size === 0) clearInterval(timer)
+        underWay -= 1
+        begun.isOver = true
+        if (underWay === 0) clearInterval(timer)
         if (!screen.isTTY) return
         show([begun])
         screen.write('\n')
@@ -67,21 +80,40 @@ export const createProgress = (screen: ProgressScreen, now: () => number = () =>
   }
 }
 
-type Begun = FileUnderWay & { begunAt: number; readBefore: number; recordsBefore: number }
+type Done = { read: number; records: number }
+type Begun = FileUnderWay & { begunAt: number; before: Done; most: Done; isOver: boolean }
 
-/** How far these files are together; `waiting` says why nothing goes on at the moment. */
-const piecesOf = (files: readonly Begun[], now: number, waiting: string | undefined): string[] => {
-  const sum = (of: (file: Begun) => number) => files.reduce((total, file) => total + of(file), 0)
-  const since = (file: Begun) => Math.max(0.001, (now - file.begunAt) / 1000)
+/** How far a file is. What is read or sent once more was counted before: it is never less than it was. */
+const doneOf = ({ size, read, report, inside, most }: Begun): Done => {
+  most.read = Math.max(most.read, size > 0 ? Math.min(size, read()) : read())
+  most.records = Math.max(most.records, report.records + inside())
+  return most
+}
+
+const sumOf = (files: readonly Begun[], of: (file: Begun) => number) =>
+  files.reduce((total, file) => total + of(file), 0)
+
+/** In percent. */
+const shareOf = (files: readonly Begun[]): number => {
+  const size = sumOf(files, (file) => file.size)
+  return size === 0 ? 0 : Math.floor((100 * sumOf(files, (file) => doneOf(file).read)) / size)
+}
+
+/** How far these files are together, `least` percent at the least; `waiting` says why nothing goes on at the moment. */
+const piecesOf = (files: readonly Begun[], now: number, waiting: string | undefined, least: number): string[] => {
+  const sum = (of: (file: Begun) => number) => sumOf(files, of)
+  const perSecond = (name: keyof Done) =>
+    sumOf(
+      files.filter(({ isOver }) => files.length === 1 || !isOver),
+      (file) => (doneOf(file)[name] - file.before[name]) / Math.max(0.001, (now - file.begunAt) / 1000),
+    )
   const size = sum((file) => file.size)
-  const done = sum((file) => Math.min(file.size, file.read()))
-  const [records, refused, waits] = (['records', 'refused', 'waiting'] as const).map((name) =>
-    sum(({ report }) => report[name]),
-  ) as [number, number, number]
-  const rate = sum((file) => (file.report.records - file.recordsBefore) / since(file))
-  const bytesRate = sum((file) => (Math.min(file.size, file.read()) - file.readBefore) / since(file))
+  const done = sum((file) => doneOf(file).read)
+  const records = sum((file) => doneOf(file).records)
+  const [refused, waits] = [sum(({ report }) => report.refused), sum(({ report }) => report.waiting)]
+  const [rate, bytesRate] = [perSecond('records'), perSecond('read')]
   return [
-    size > 0 ? `${Math.floor((100 * done) / size)}%` : '',
+    size > 0 ? `${Math.max(least, shareOf(files))}%` : '',
     `${count(records)} records`,
     refused > 0 ? `${count(refused)} refused` : '',
     waits > 0 ? `${count(waits)} wait` : '',

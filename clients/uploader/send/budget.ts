@@ -11,16 +11,27 @@ const enough = 1000
 export const createBudget = (most: MostErrors | undefined) => {
   let records = 0
   let refused = 0
+  // Of chunks that are not answered yet: how many records they have, and how many of those are refused for certain.
+  let ahead = 0
+  let foreseen = 0
   return {
+    isBounded: most !== undefined,
+    /** Records that were answered. */
     add: (more: number, refusedOfThem: number): void => {
       records += more
       refused += refusedOfThem
     },
+    /** Records that are to be sent, and how many of them are wrong by the catalogue alone; negative once they are answered. */
+    foresee: (more: number, wrongOfThem: number): void => {
+      ahead += more
+      foreseen += wrongOfThem
+    },
+    foreseen: (): number => foreseen,
     /** Whether nothing more should be sent. Of a share, only once enough is known to speak of one, or when `all` is answered. */
     isSpent: (all = false): boolean => {
       if (!most) return false
-      if ('count' in most) return refused > most.count
-      return (all || records >= enough) && refused > most.share * records
+      if ('count' in most) return refused + foreseen > most.count
+      return (all || records + ahead >= enough) && refused + foreseen > most.share * (records + ahead)
     },
   }
 }

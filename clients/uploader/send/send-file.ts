@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events'
+import { createValidator } from '../../../schemas/derive/validator.js'
 import type { RecordType } from '../../../schemas/record.js'
-import { createIdGate, type InFlight, WeirError } from '../../typescript/src/index.js'
+import { createIdGate, type InFlight, type InFlightPlace, WeirError } from '../../typescript/src/index.js'
 import type { FileRows, Row } from '../read/row.js'
+import { explained } from '../records/explain.js'
 import type { ToRecord } from '../records/mapping.js'
 import type { ChunkSize } from '../state/journal.js'
 import type { RefusedRow } from '../state/refused-file.js'
@@ -16,14 +18,16 @@ type FileSending = {
   type: RecordType
   rows: FileRows
   size: ChunkSize
-  /** Where the rows begin. */
-  start: number
+  /** Where the rows begin, and how many records are before them. */
+  start: { offset: number; records: number }
   toRecord: ToRecord
   send: SendRecords
   keyOf: (chunk: Chunk) => string | undefined
   isAnswered: (chunk: Chunk) => boolean
   /** Called for one chunk at a time, in the order of the answers; a chunk counts as answered once this has resolved. */
   onAnswer: (answer: ChunkAnswer) => Promise<void>
+  /** So many more records of chunks under way are answered; fewer, once their chunk is answered or sent again. */
+  onInside: (records: number) => void
   /** `isHeard` where the server answered, though not with what became of the records. */
   onRetry: (message: string, waitMs: number, isHeard: boolean) => void
   /** How long to go on trying where no answer comes, in milliseconds. */
@@ -53,10 +57,18 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
     failure ??= { error }
     stop.abort(error)
   }
-  const sendChunk = async (chunk: Chunk): Promise<void> => {
+  const countWrong = createCountWrong(file.type)
+  /** Resolves to false where it is not sent, because too much of it would be refused. */
+  const sendChunk = async (chunk: Chunk): Promise<boolean> => {
     const place = await file.inFlight.enter(stop.signal)
     const readable = chunk.rows.filter(({ unreadable }) => unreadable === undefined)
-    const records = readable.map(file.toRecord)
+    const records = recordsOf(readable, file.toRecord, place)
+    const wrong = file.budget.isBounded ? chunk.rows.length - readable.length + countWrong(records) : 0
+    file.budget.foresee(chunk.rows.length, wrong)
+    if (file.budget.isSpent()) {
+      place.leave(false)
+      return false
+    }
     // In the order of the file, and before anything is waited for: the later of two rows with one id stays the later one.
     const turn = gate.enter(idsOf(records, file.type.id))
     const settle = async (): Promise<boolean> => {
@@ -64,9 +76,15 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
       stop.signal.throwIfAborted()
       const { refused, waiting } =
         records.length === 0 ? nothing : await sendPatiently(file, chunk, records, stop.signal, place.busy)
-      const rows = withReasons(chunk.rows, readable, refused)
+      const reasons = refused.map(({ index, problems }) => ({
+        index,
+        problems: explained(file.type, records[index], problems),
+      }))
+      const rows = withReasons(chunk.rows, readable, reasons)
       writing = writing.then(() => file.onAnswer({ chunk, sent: records.length, refused: rows, waiting }))
       await writing
+      file.budget.foresee(-chunk.rows.length, -wrong)
+      file.budget.add(chunk.rows.length, rows.length)
       return true
     }
     const over = settle().then(
@@ -81,16 +99,19 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
       underWay.delete(task)
     })
     underWay.add(task)
+    return true
   }
 
   let isWhole = true
   try {
     for await (const chunk of toChunks(file.rows, file.size, file.start)) {
-      if (stop.signal.aborted || file.budget.isSpent()) {
+      // While chunks grow, each waits for the one before it: where all records are refused, that is seen early.
+      if (file.budget.isBounded && chunk.before < file.size.records) await Promise.all(underWay)
+      const isOver = stop.signal.aborted || file.budget.isSpent()
+      if (isOver || (!file.isAnswered(chunk) && !(await sendChunk(chunk)))) {
         isWhole = false
         break
       }
-      if (!file.isAnswered(chunk)) await sendChunk(chunk)
     }
   } catch (error) {
     fail(error)
@@ -99,6 +120,16 @@ export const sendFile = async (file: FileSending): Promise<boolean> => {
   file.signal.removeEventListener('abort', onInterrupt)
   if (failure) throw failure.error
   return isWhole
+}
+
+/** Other files go on where one of these records cannot be made, so the place is given back. */
+const recordsOf = (rows: readonly Row[], toRecord: ToRecord, place: InFlightPlace): Record<string, unknown>[] => {
+  try {
+    return rows.map(toRecord)
+  } catch (error) {
+    place.leave(false)
+    throw error
+  }
 }
 
 const nothing: RecordsAnswer = { refused: [], waiting: 0 }
@@ -117,6 +148,11 @@ const sendPatiently = async (...given: Parameters<typeof sendOnce>): Promise<Rec
   }
 }
 
+const createCountWrong = (type: RecordType) => {
+  const validate = createValidator(type)
+  return (records: readonly unknown[]): number => records.filter((record) => 'problems' in validate(record)).length
+}
+
 const sendOnce = (
   file: FileSending,
   chunk: Chunk,
@@ -125,7 +161,8 @@ const sendOnce = (
   busy: () => void,
 ) => {
   const idempotencyKey = file.keyOf(chunk)
-  return file.send(records, {
+  let inside = 0
+  const sending = file.send(records, {
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     signal,
     giveUpAfterMs: file.patience(),
@@ -133,7 +170,12 @@ const sendOnce = (
       if (status === 429 || status === 503) busy()
       file.onRetry(message, waitMs, status !== undefined)
     },
+    onRecord: () => {
+      inside += 1
+      file.onInside(1)
+    },
   })
+  return sending.finally(() => file.onInside(-inside))
 }
 
 const idsOf = (records: readonly Record<string, unknown>[], id: string): string[] => {

@@ -18,17 +18,17 @@ export type RecordsAnswer = { refused: RefusedAt[]; waiting: number }
 /** How records are sent. `wait` is how long they wait for what they refer to, such as 24h; without it they are refused at once. */
 type HowToSend = { dryRun: boolean; wait: string | undefined }
 
-/** Sends records as one request and resolves to what became of them. The same `key` again is the same request. */
+/** Sends records as one request and resolves to what became of them. `onRecord` is called for each that has an answer of its own. */
 export type SendRecords = (
   records: readonly Record<string, unknown>[],
-  options: CallOptions & { idempotencyKey?: string },
+  options: CallOptions & { idempotencyKey?: string; onRecord?: () => void },
 ) => Promise<RecordsAnswer>
 
 export const createSendRecords = (weir: Weir, type: RecordType, { dryRun, wait }: HowToSend): SendRecords => {
   const waits: WaitOptions = wait === undefined ? {} : { missingReferences: 'wait', waitFor: wait }
   if (comesAlone(type)) return dryRun ? checkHere(type) : sendOneByOne(weir, waits)
   const uploads = weir.of(type.type)
-  return async (records, options) => {
+  return async (records, { onRecord: _, ...options }) => {
     const { refused, waiting } = await uploads.send(records, { ...options, ...waits, dryRun })
     return { refused, waiting: waiting.length }
   }
@@ -40,7 +40,7 @@ const atOnce = 16
 /** Interactions have a request each. */
 const sendOneByOne =
   (weir: Weir, waits: WaitOptions): SendRecords =>
-  async (records, { idempotencyKey, ...options }) => {
+  async (records, { idempotencyKey, onRecord, ...options }) => {
     const refused: RefusedAt[] = []
     let waiting = 0
     let next = 0
@@ -55,6 +55,7 @@ const sendOneByOne =
           if (!(error instanceof WeirError) || error.status !== 400 || error.problems.length === 0) throw error
           refused.push({ index, problems: error.problems })
         }
+        onRecord?.()
       }
     }
     await Promise.all(Array.from({ length: atOnce }, sendSome))

@@ -1,3 +1,4 @@
+import { placeOf } from '../read/row.js'
 import type { Answered } from '../state/journal.js'
 import type { ChunkAnswer } from './send-file.js'
 
@@ -15,24 +16,30 @@ export const createReport = (file: string, type: string) => ({
   sent: 0,
   /** Records that were answered in an earlier run. */
   skipped: 0,
-  codes: {} as Record<string, number>,
-  /** For each code the first record that it was said of: where, and in which words. */
+  /** Refused records, each under its first code. */
+  codes: {} as Counts,
+  /** All problems, by code and field: `bad_format region`. */
+  problems: {} as Counts,
+  /** For each of them the first record that it was said of: where, and in which words. */
   examples: {} as Record<string, string>,
   refused_file: null as string | null,
   state: 'stopped' as 'finished' | 'stopped',
 })
 
-/** `codes` counts records, each under its first code. A journal from before records could wait has no `waiting`. */
-type ChunkTally = Pick<Answered, 'records' | 'accepted' | 'refused' | 'waiting' | 'codes'>
+type Counts = Record<string, number>
+
+/** A journal from before records could wait has no `waiting`. */
+type ChunkTally = Pick<Answered, 'records' | 'accepted' | 'refused' | 'waiting' | 'codes' | 'problems'>
 
 export const tallyOf = ({ chunk, refused, waiting }: ChunkAnswer): ChunkTally => {
-  const codes: Record<string, number> = {}
-  for (const { problems } of refused) {
-    const code = problems[0]?.code ?? 'unknown'
-    codes[code] = (codes[code] ?? 0) + 1
+  const codes: Counts = {}
+  const problems: Counts = {}
+  for (const each of refused) {
+    addTo(codes, each.problems[0]?.code ?? 'unknown', 1)
+    for (const problem of each.problems) addTo(problems, keyOf(problem), 1)
   }
   const records = chunk.rows.length
-  return { records, accepted: records - refused.length - waiting, refused: refused.length, waiting, codes }
+  return { records, accepted: records - refused.length - waiting, refused: refused.length, waiting, codes, problems }
 }
 
 export const addTally = (report: FileReport, chunk: ChunkTally): void => {
@@ -40,7 +47,8 @@ export const addTally = (report: FileReport, chunk: ChunkTally): void => {
   report.accepted += chunk.accepted
   report.refused += chunk.refused
   report.waiting += chunk.waiting ?? 0
-  for (const [code, count] of Object.entries(chunk.codes)) report.codes[code] = (report.codes[code] ?? 0) + count
+  for (const [code, count] of Object.entries(chunk.codes)) addTo(report.codes, code, count)
+  for (const [key, count] of Object.entries(chunk.problems ?? chunk.codes)) addTo(report.problems, key, count)
 }
 
 /** Adds a chunk that was answered in this run. */
@@ -48,7 +56,21 @@ export const addAnswer = (report: FileReport, answer: ChunkAnswer): void => {
   addTally(report, tallyOf(answer))
   report.sent += answer.sent
   for (const { row, problems } of answer.refused) {
-    const [first] = problems
-    if (first) report.examples[first.code] ??= `line ${row.line}: ${first.message}`
+    for (const problem of problems) {
+      const key = keyOf(problem)
+      if (report.problems[key] !== undefined) report.examples[key] ??= `${placeOf(row)}: ${problem.message}`
+    }
   }
+}
+
+const keyOf = ({ code, field }: { code: string; field: string | null }): string =>
+  field === null ? code : `${code} ${field}`
+
+// Each record may name another field that there is not. Beyond so many, they are counted under their code alone.
+const mostKeys = 200
+
+export const addTo = (counts: Counts, key: string, count: number): void => {
+  const isNew = counts[key] === undefined && Object.keys(counts).length >= mostKeys
+  const kept = isNew ? (key.split(' ', 1)[0] ?? key) : key
+  counts[kept] = (counts[kept] ?? 0) + count
 }

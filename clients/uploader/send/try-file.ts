@@ -11,32 +11,35 @@ import type { FileUpload, FileUploadDeps } from './upload-file.js'
 
 /** A dry run of a file, or of its first records: nothing is kept, here or there. Of a trial, each refused record is shown. */
 export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: number | undefined): Promise<FileUpload> => {
-  const { file, type, form, size } = chosen
+  const { file, type, form, size, dialect } = chosen
   const report = createReport(file, type.type)
   let endProgress = () => {}
   try {
-    const all = await openRows(file, form)
+    const all = await openRows(file, form, undefined, dialect)
     const rows: FileRows = trial === undefined ? all : { ...all, blocks: firstOf(all.blocks, trial) }
-    const toRecord = createToRecord(type, rows.columns, deps.mapping)
-    endProgress = deps.progress.begin({ file, size, read: all.read, report })
+    const toRecord = createToRecord(type, rows.columns, deps.mapping, dialect)
+    let inside = 0
+    endProgress = deps.progress.begin({ file, size, read: all.read, report, inside: () => inside })
     const onAnswer = async (answer: ChunkAnswer): Promise<void> => {
       addAnswer(report, answer)
       if (trial !== undefined)
-        for (const refused of answer.refused) deps.progress.note(showRefused(refused, rows.columns))
-      deps.budget.add(answer.chunk.rows.length, answer.refused.length)
+        for (const refused of answer.refused) deps.progress.note(`${file}, ${showRefused(refused, rows.columns)}`)
       deps.progress.answered()
     }
     const isWhole = await sendFile({
       ...deps,
       type,
       rows,
-      size: chunkSizeOf(type),
-      start: 0,
+      size: chunkSizeOf(type, deps.budget.isBounded),
+      start: { offset: 0, records: 0 },
       toRecord,
       send: createSendRecords(deps.weir, type, { dryRun: true, wait: deps.wait }),
       keyOf: () => undefined,
       isAnswered: () => false,
       onAnswer,
+      onInside: (records) => {
+        inside += records
+      },
       onRetry: deps.progress.waits,
       patience: () => 30_000,
     })

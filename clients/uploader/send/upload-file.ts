@@ -4,7 +4,7 @@ import type { InFlight, Weir } from '../../typescript/src/index.js'
 import { openRows } from '../read/open-rows.js'
 import { UsageError } from '../read/row.js'
 import type { Chosen } from '../records/files.js'
-import { createToRecord, type Mapping } from '../records/mapping.js'
+import { createToRecord, identityOf, type Mapping } from '../records/mapping.js'
 import type { FileProgress } from '../report/progress.js'
 import { fingerprintOf } from '../state/fingerprint.js'
 import {
@@ -18,7 +18,7 @@ import {
   placeAfter,
   readJournal,
 } from '../state/journal.js'
-import { nothingVouched, openRefusedFile, refusedFileOf, setAsideRefused } from '../state/refused-file.js'
+import { nothingVouched, openRefusedFile, refusedFileOf, setAsideRefused, type Vouched } from '../state/refused-file.js'
 import type { Budget } from './budget.js'
 import { chunkSizeOf, idempotencyKeyOf } from './chunks.js'
 import { type ChunkAnswer, sendFile } from './send-file.js'
@@ -37,8 +37,8 @@ export type FileUploadDeps = {
   budget: Budget
   progress: FileProgress
   signal: AbortSignal
-  /** What a hint begins with, so that it can be pasted. */
-  calledAs: string
+  /** The command of this run for these files, to be pasted. */
+  again: (files: readonly string[]) => string
 }
 
 /** What became of a file, and why it went no further, if so. */
@@ -59,9 +59,10 @@ export const uploadFile = async (chosen: Chosen, deps: FileUploadDeps): Promise<
 }
 
 const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport): Promise<{ failure?: unknown }> => {
-  const { file, type, form } = chosen
+  const { file, type, form, dialect } = chosen
   const isStream = file === '-'
-  const before = isStream || deps.restart ? undefined : await readJournal(file)
+  const past = isStream ? undefined : await readJournal(file)
+  const before = deps.restart ? undefined : past
   const fingerprint = isStream
     ? { sha256: '', size: 0, mtimeMs: 0 }
     : await fingerprintOf(file, before?.header.fingerprint, deps.signal)
@@ -70,11 +71,11 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
     server: deps.target.url,
     key_id: deps.target.keyId,
     type: type.type,
-    mapping: textOf(deps.mapping),
+    mapping: identityOf(deps.mapping, dialect),
     fingerprint,
     attempt: deps.restart || isStream ? randomBytes(8).toString('hex') : '',
     ...(deps.wait !== undefined && { wait: deps.wait }),
-    chunk_size: chunkSizeOf(type),
+    chunk_size: chunkSizeOf(type, deps.budget.isBounded),
   }
   if (before) refuseAnother(before, chosen, fingerprint.sha256, deps)
   const refusedPath = refusedFileOf(file, form.format)
@@ -84,31 +85,29 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
   if (before?.isFinished) {
     report.skipped = report.records
     report.state = 'finished'
-    deps.progress.note(
-      `${file} is finished: nothing is sent. To send it all again: ${deps.calledAs} upload '${file}' --restart`,
-    )
+    deps.progress.note(`${file} is finished: nothing is sent. To send it all again: ${deps.again([file])} --restart`)
     return {}
   }
   if (before && before.header.key_id !== deps.target.keyId)
     deps.progress.note(`${file}: the key is another one than before; this goes on for the same organisation`)
 
   const place = before && placeAfter(before.answered)
-  const rows = await openRows(file, form, place)
-  const toRecord = createToRecord(type, rows.columns, deps.mapping)
+  const rows = await openRows(file, form, place, dialect)
+  const toRecord = createToRecord(type, rows.columns, deps.mapping, dialect)
   if (!before) {
-    const old = await setAsideRefused(refusedPath, { restart: deps.restart || isStream })
+    const old = await setAsideRefused(refusedPath, form.format, vouchedBy(past))
     if (old) deps.progress.note(`${file}: refused records of an earlier upload are now in ${old}`)
   }
-  const last = before?.answered.at(-1)
   const refusedFile = await openRefusedFile(
     refusedPath,
-    { format: form.format, columns: rows.columns },
-    last ? { bytes: last.refused_bytes, sha256: last.refused_sha256 } : nothingVouched,
+    { format: form.format, columns: rows.columns, dialect },
+    vouchedBy(before),
   )
   const journal = await openJournal(file, header, before?.length)
   const answered = new Set(before?.answered.map(({ from, to }) => `${from}-${to}`))
   report.skipped = report.records
-  const endProgress = deps.progress.begin({ file, size: chosen.size, read: rows.read, report })
+  let inside = 0
+  const endProgress = deps.progress.begin({ file, size: chosen.size, read: rows.read, report, inside: () => inside })
 
   const onAnswer = async (answer: ChunkAnswer): Promise<void> => {
     const { from, to, line, nextLine } = answer.chunk
@@ -117,7 +116,6 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
     await journal?.add({ ...where, ...tallyOf(answer), refused_bytes: bytes, refused_sha256: sha256 })
     addAnswer(report, answer)
     if (answer.refused.length > 0) report.refused_file = refusedPath
-    deps.budget.add(answer.chunk.rows.length, answer.refused.length)
     deps.progress.answered()
   }
 
@@ -127,12 +125,15 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
       type,
       rows,
       size: header.chunk_size,
-      start: place?.offset ?? 0,
+      start: { offset: place?.offset ?? 0, records: place?.records ?? 0 },
       toRecord,
       send: createSendRecords(deps.weir, type, { dryRun: false, wait: deps.wait }),
       keyOf: (chunk) => idempotencyKeyOf(header, chunk),
       isAnswered: ({ from, to }) => answered.has(`${from}-${to}`),
       onAnswer,
+      onInside: (records) => {
+        inside += records
+      },
       onRetry: deps.progress.waits,
       patience: () => (deps.progress.hasAnswer() ? patience : patienceAtStart),
     })
@@ -147,6 +148,11 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
     await refusedFile.close()
     endProgress()
   }
+}
+
+const vouchedBy = (past: Past | undefined): Vouched => {
+  const last = past?.answered.at(-1)
+  return last ? { bytes: last.refused_bytes, sha256: last.refused_sha256 } : nothingVouched
 }
 
 // A server that never answered is most likely not there. One that did is restarted or mended, and a night's upload should see
@@ -185,9 +191,9 @@ const claim = (file: string): (() => void) => {
   }
 }
 
-const refuseAnother = (past: Past, { file, type }: Chosen, sha256: string, deps: FileUploadDeps): void => {
+const refuseAnother = (past: Past, { file, type, dialect }: Chosen, sha256: string, deps: FileUploadDeps): void => {
   const { header } = past
-  const anew = `${deps.calledAs} upload '${file}'${deps.wait === undefined ? '' : ` --wait ${deps.wait}`} --restart`
+  const anew = `${deps.again([file])} --restart`
   const refuse = (what: string, otherwise: string) => {
     throw new UsageError(`${file} ${what}: ${otherwise}to send all of it: ${anew}`)
   }
@@ -195,11 +201,8 @@ const refuseAnother = (past: Past, { file, type }: Chosen, sha256: string, deps:
     refuse(`was uploaded to ${header.server} before, and now it is for ${deps.target.url}`, '')
   if (header.fingerprint.sha256 !== sha256) refuse('was changed since its upload began', '')
   if (header.type !== type.type) refuse(`was begun as ${header.type}`, `go on with --type ${header.type}, or `)
-  if (header.mapping !== textOf(deps.mapping))
-    refuse('was begun with other --map, --const or --skip-unknown', 'go on with the same ones, or ')
+  if (header.mapping !== identityOf(deps.mapping, dialect))
+    refuse('was begun with other --map, --const or --skip-unknown, or read in another way', 'go on with the same, or ')
   if (header.wait !== deps.wait && !past.isFinished)
     refuse(`was begun ${header.wait === undefined ? 'without --wait' : `with --wait ${header.wait}`}`, 'go on so, or ')
 }
-
-const textOf = ({ map, constants, skipUnknown }: Mapping): string =>
-  JSON.stringify([[...map].sort(), [...constants].sort(), skipUnknown])

@@ -7,8 +7,11 @@ import type { Fingerprint } from './fingerprint.js'
 // end. A line is written when its chunk is answered and the chunk's refused records are on the disk; so what is written is true,
 // and what is not is sent again, with the same Idempotency-Key.
 
-/** Where chunks end. Fixed for a file when its upload begins: a chunk that is sent again has to be the same one. */
-export type ChunkSize = { records: number; bytes: number }
+/**
+ * Where chunks end. Fixed for a file when its upload begins: a chunk that is sent again has to be the same one. Where there is a
+ * `first`, that many records are in the first chunk, and in each other one at the most as many as there are before it.
+ */
+export type ChunkSize = { records: number; bytes: number; first?: number }
 
 /** What is uploaded, where to, and how. */
 export type Header = {
@@ -37,6 +40,8 @@ export type Answered = {
   refused: number
   waiting?: number
   codes: Readonly<Record<string, number>>
+  /** All problems, by code and field. Journals from before they were counted have none. */
+  problems?: Readonly<Record<string, number>>
   /** How long the file of refused records is with those of this chunk, and the SHA-256 of it. */
   refused_bytes: number
   refused_sha256: string
@@ -125,7 +130,7 @@ export const placeAfter = (answered: readonly Answered[]): FilePlace | undefined
   const byStart = new Map(answered.map((chunk) => [chunk.from, chunk]))
   let place: FilePlace | undefined
   for (let chunk = byStart.get(0); chunk; chunk = byStart.get(chunk.to))
-    place = { offset: chunk.to, line: chunk.next_line }
+    place = { offset: chunk.to, line: chunk.next_line, records: (place?.records ?? 0) + chunk.records }
   return place
 }
 

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { createRefusedLines, refusedRecordOf } from '../../typescript/src/files/refused-csv.js'
+import type { Dialect } from '../read/dialect.js'
 import type { Format } from '../read/open-rows.js'
 import { type Row, UsageError } from '../read/row.js'
-import { isRemark } from '../records/mapping.js'
 import { writeAll } from './journal.js'
 
 /** A row that was refused, and why. */
 export type RefusedRow = { row: Row; problems: readonly { code: string; field: string | null; message: string }[] }
 
 /** How much of the file of refused records is known to be on the disk, and the SHA-256 of that much. */
-type Vouched = { bytes: number; sha256: string }
+export type Vouched = { bytes: number; sha256: string }
 
 /** Parquet has no writer here: its refused records become NDJSON. */
 const refusedFormat = (format: Format): Format => (format === 'parquet' ? 'ndjson' : format)
@@ -23,13 +24,12 @@ export const nothingVouched: Vouched = { bytes: 0, sha256: createHash('sha256').
 /** Ready for more behind what the journal vouches for: rows behind that are of a chunk that is sent again. */
 export const openRefusedFile = async (
   path: string,
-  how: { format: Format; columns: readonly string[] | undefined },
+  how: { format: Format; columns: readonly string[] | undefined; dialect: Dialect },
   vouched: Vouched,
 ) => {
   const format = refusedFormat(how.format)
-  // Those of the file that were not added by an earlier upload, each with its place in a row.
-  const columns = (how.columns ?? []).flatMap((name, at) => (isRemark(name) ? [] : { name, at }))
-  const closing = Buffer.from(format === 'json' ? '\n]\n' : '')
+  const write = format === 'csv' ? createWriteCsv(how.columns ?? [], how.dialect) : createWriteJson(format)
+  const closing = closingOf(format)
   const found = await hashOfStart(path, vouched.bytes)
   if (vouched.bytes > 0 && found && found.digest !== vouched.sha256) {
     throw new UsageError(
@@ -51,9 +51,7 @@ export const openRefusedFile = async (
     add: async (rows: readonly RefusedRow[]): Promise<Vouched> => {
       if (rows.length > 0) {
         handle ??= await open(path, 'w+')
-        const text = Buffer.from(
-          rows.map((row, i) => write(row, { format, columns, isFirst: bytes === 0 && i === 0 })).join(''),
-        )
+        const text = Buffer.from(rows.map((row, i) => write(row, bytes === 0 && i === 0)).join(''))
         await writeAll(handle, Buffer.concat([text, closing]), bytes)
         await handle.datasync()
         bytes += text.length
@@ -65,13 +63,25 @@ export const openRefusedFile = async (
   }
 }
 
-/** Makes room for the refused records of an upload that begins anew. Without `restart` the old ones stay. */
-export const setAsideRefused = async (path: string, { restart }: { restart: boolean }): Promise<string | undefined> => {
-  if (restart) await rm(path, { force: true })
+/**
+ * Makes room for the refused records of an upload that begins anew. A file that is as the last run left it goes; any other one may
+ * have been mended by hand, and is kept under another name, which is returned.
+ */
+export const setAsideRefused = async (path: string, format: Format, left: Vouched): Promise<string | undefined> => {
   if (!existsSync(path)) return undefined
-  await rename(path, `${path}.old`)
-  return `${path}.old`
+  const { size } = await stat(path)
+  const isAsLeft = left.bytes > 0 && size === left.bytes + closingOf(refusedFormat(format)).length
+  if (isAsLeft && (await hashOfStart(path, left.bytes))?.digest === left.sha256) {
+    await rm(path)
+    return undefined
+  }
+  let kept = `${path}.old`
+  for (let number = 2; existsSync(kept); number++) kept = `${path}.old-${number}`
+  await rename(path, kept)
+  return kept
 }
+
+const closingOf = (format: Format): Buffer => Buffer.from(format === 'json' ? '\n]\n' : '')
 
 const hashOfStart = async (path: string, bytes: number) => {
   const hash = createHash('sha256')
@@ -85,32 +95,19 @@ const hashOfStart = async (path: string, bytes: number) => {
   return { hash, digest: hash.copy().digest('hex') }
 }
 
-const write = (
-  { row, problems }: RefusedRow,
-  { format, columns, isFirst }: { format: Format; columns: { name: string; at: number }[]; isFirst: boolean },
-): string => {
-  const remarks = {
-    weir_line: row.line,
-    weir_code: unique(problems.map(({ code }) => code)),
-    weir_field: unique(problems.map(({ field }) => field ?? '')),
-    weir_message: unique(problems.map(({ message }) => message)),
-  }
-  if (format === 'csv') {
-    const header = isFirst ? csvLine([...columns.map(({ name }) => name), ...Object.keys(remarks)]) : ''
-    const cells = row.given as string[]
-    return header + csvLine([...columns.map(({ at }) => cells[at] ?? ''), ...Object.values(remarks).map(String)])
-  }
-  const isRecord = typeof row.given === 'object' && row.given !== null && !Array.isArray(row.given)
-  const given = isRecord ? withoutRemarks(row.given as object) : { weir_text: row.given }
-  const json = JSON.stringify({ ...given, ...remarks })
-  if (format === 'ndjson') return `${json}\n`
-  return `${isFirst ? '[\n' : ',\n'}${json}`
+type WriteRefused = (refused: RefusedRow, isFirst: boolean) => string
+
+// With the same separator, Excel shows it as it showed the file. It is in UTF-8 whatever that was; a byte order mark says so.
+const createWriteCsv = (columns: readonly string[], { encoding, delimiter }: Dialect): WriteRefused => {
+  const { header, line } = createRefusedLines(columns, delimiter)
+  const start = (encoding === 'utf-8' ? '' : '\ufeff') + header
+  return ({ row, problems }, isFirst) => (isFirst ? start : '') + line(row.given as string[], row.line, problems)
 }
 
-const unique = (words: string[]): string => [...new Set(words.filter(Boolean))].join('; ')
-
-const withoutRemarks = (record: object): object =>
-  Object.fromEntries(Object.entries(record).filter(([name]) => !isRemark(name)))
-
-export const csvLine = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\n`
-const csvCell = (cell: string): string => (/[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+const createWriteJson =
+  (format: Format): WriteRefused =>
+  ({ row, problems }, isFirst) => {
+    const json = JSON.stringify(refusedRecordOf(row.given, row.line, problems, row.record))
+    if (format === 'ndjson') return `${json}\n`
+    return `${isFirst ? '[\n' : ',\n'}${json}`
+  }

@@ -28,7 +28,8 @@ export const operatorOptions = optionsOf(
 
 /** Those of the uploader's commands. */
 export const uploaderOptions = optionsOf(
-  'broken const customers format key-file map max-errors out seed shops trial type types url wait',
+  'broken const customers date-format decimal delimiter encoding format key-file map max-errors out seed shops trial type types ' +
+    'url uuid-from wait',
   'dry-run json restart skip-unknown',
 )
 

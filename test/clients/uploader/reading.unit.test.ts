@@ -117,9 +117,29 @@ describe('CSV', () => {
     const bytes = Buffer.concat([Buffer.from('a,b\n1,ok\n2,'), Buffer.from([0xe9]), Buffer.from('\n3,ok\n')])
     expect(brief(await allOf(await readCsv(inPieces(bytes))))).toEqual([
       [2, ['1', 'ok']],
-      [3, 'this is not valid UTF-8: save the file as UTF-8'],
+      [3, expect.stringMatching(/^this is not valid UTF-8: save the file as UTF-8, or say/)],
       [4, ['3', 'ok']],
     ])
+  })
+
+  it('may have another separator, and a first line that names it', async () => {
+    for (const [start, line] of [
+      ['', 2],
+      ['sep=;\r\n', 3],
+      ['\ufeffsep=;\n', 3],
+    ] as const)
+      for (const piece of [1, 3, 100]) {
+        const text = `${start}a;b;c\n1,5;"x;\ny";z\n2;3;4\n`
+        const { columns, blocks } = await readCsv(inPieces(text, piece), undefined, ';')
+        expect(columns).toEqual(['a', 'b', 'c'])
+        const rows = await allOf({ blocks })
+        expect(brief(rows)).toEqual([
+          [line, ['1,5', 'x;\ny', 'z']],
+          [line + 2, ['2', '3', '4']],
+        ])
+        const from = { offset: rows[0]?.end ?? 0, line: rows[0]?.nextLine ?? 0 }
+        expect(await allOf(await readCsv(inPieces(text, piece), from, ';'))).toEqual(rows.slice(1))
+      }
   })
 
   it('has no rows where there is nothing, or only a header', async () => {
@@ -197,8 +217,9 @@ describe('a JSON array', () => {
           const text = JSON.stringify(isBody ? { records: values } : values, null, indent)
           const rows = await allOf(readJsonArray(inPieces(text, piece)))
           expect(rows.map(({ given }) => given)).toEqual(values)
+          expect(rows.map(({ record }) => record)).toEqual(values.map((_, i) => i + 1))
           for (const [i, row] of rows.entries()) {
-            const from = { offset: row.end, line: row.nextLine }
+            const from = { offset: row.end, line: row.nextLine, records: i + 1 }
             expect(await allOf(readJsonArray(inPieces(text, piece), from))).toEqual(rows.slice(i + 1))
           }
         },
@@ -239,22 +260,23 @@ it('cuts a file at the same places from any chunk on', async () => {
       lengths,
       fc.integer({ min: 1, max: 5 }),
       fc.integer({ min: 1, max: 60 }),
-      async (given, records, bytes) => {
+      fc.constantFrom({}, { first: 1 }, { first: 2 }),
+      async (given, records, bytes, first) => {
         const text = given.map((length) => JSON.stringify('x'.repeat(length))).join('\n')
-        const cut = async (offset: number, line: number, piece: number) => {
+        const cut = async (offset: number, line: number, before: number, piece: number) => {
           const chunks = []
           for await (const chunk of toChunks(
             readNdjson(inPieces(text, piece), { offset, line }),
-            { records, bytes },
-            offset,
+            { records, bytes, ...first },
+            { offset, records: before },
           ))
             chunks.push(chunk)
           return chunks
         }
-        const whole = await cut(0, 1, 7)
+        const whole = await cut(0, 1, 0, 7)
         expect(whole.flatMap(({ rows }) => rows)).toHaveLength(given.length)
-        for (const [i, { to, nextLine }] of whole.entries())
-          expect(await cut(to, nextLine, 11)).toEqual(whole.slice(i + 1))
+        for (const [i, { to, nextLine, before, rows }] of whole.entries())
+          expect(await cut(to, nextLine, before + rows.length, 11)).toEqual(whole.slice(i + 1))
       },
     ),
   )

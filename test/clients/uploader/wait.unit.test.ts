@@ -101,6 +101,20 @@ const shops = 'shop_id,name,region\n1,a,GB\n2,b,GB\n'
 const offers = 'offer_id,shop_id,name,type,value,region\n3,1,a,fixed,1,GB\n4,9,b,fixed,1,GB\n'
 const interaction = '{"interaction_type":"PAGE_VIEW","item_type":"SHOP","item_id":"1","event_timestamp":1}\n'
 
+it('repeats all options of a run in what is to be pasted, but not --restart', async () => {
+  const { url } = await serve((request) => refuses(request))
+  const file = write('my shops.csv', 'Shop Id,name,=\n1,a,x\n')
+  const options = ['--type', 'shops', '--map', 'Shop Id=shop_id', '--const', 'region=GB', '--map', '==', '--wait', '1h']
+  const pasted = `--type shops --map 'Shop Id=shop_id' --const region=GB --map '==' --wait 1h`
+  const code = (await run(url, file, ...options, '--restart')).code
+  expect([code, said.join('')]).toEqual([exitCodes.key, expect.stringContaining(`upload '${file}' ${pasted}\n`)])
+  said.length = 0
+  await run(url, file, ...options.slice(0, -2), '--wait', '2h')
+  expect(said.join('')).toContain(`upload '${file}' ${pasted.replace('1h', '2h')} --restart`)
+})
+
+const refuses = (_: Request): Answer => ({ status: 401, body: { error: 'no' } })
+
 describe('--wait', () => {
   it('sends all files beside each other, and ends well where everything is accepted or waits', async () => {
     write('shops.csv', shops)
@@ -209,7 +223,7 @@ it('tells several files in one line, and each when it is over', () => {
   const progress = createProgress({ write: (text) => written.push(text), isTTY: true, columns: 100 }, () => 1000)
   const begin = (file: string, waiting: number) => {
     const report = { ...createReport(file, 'shops'), waiting }
-    return { report, end: progress.begin({ file, size: 100, read: () => 50, report }) }
+    return { report, end: progress.begin({ file, size: 100, read: () => 50, report, inside: () => 0 }) }
   }
   vi.useFakeTimers()
   try {
@@ -220,7 +234,8 @@ it('tells several files in one line, and each when it is over', () => {
     second.end()
     expect(written.splice(0)).toEqual(['\r\u001b[K50%  0 records  34 wait  0/s  50 B of 100 B  b.csv', '\n'])
     vi.advanceTimersByTime(200)
-    expect(written.splice(0)).toEqual(['\r\u001b[K50%  0 records  1 200 wait  0/s  50 B of 100 B  a.csv'])
+    // The one that is over still counts: what is told never becomes less.
+    expect(written.splice(0)).toEqual(['\r\u001b[K50%  0 records  1 234 wait  0/s  100 B of 200 B  2 files'])
     first.end()
     written.length = 0
     vi.advanceTimersByTime(60_000)

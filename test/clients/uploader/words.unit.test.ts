@@ -1,23 +1,26 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import { boolean, choice, country, date, instant, item, moment, number, reference, text, uuid } from '#schemas/field.js'
 import { lifecycle, type RecordType, record } from '#schemas/record.js'
-import { WeirError } from '../../../clients/typescript/src/index.js'
+import { type Weir, WeirError } from '../../../clients/typescript/src/index.js'
 import { codeOf, lineOf } from '../../../clients/uploader/commands/exit-codes.js'
 import { linesOf } from '../../../clients/uploader/commands/sample.js'
 import { readCsv } from '../../../clients/uploader/read/csv.js'
 import { UsageError } from '../../../clients/uploader/read/row.js'
+import { explained } from '../../../clients/uploader/records/explain.js'
 import { chooseFiles, typeByName } from '../../../clients/uploader/records/files.js'
 import { createToRecord, type Mapping } from '../../../clients/uploader/records/mapping.js'
 import { createProgress, fitInto } from '../../../clients/uploader/report/progress.js'
+import { summaryOf, tableOf } from '../../../clients/uploader/report/summary.js'
 import { idOf } from '../../../clients/uploader/sample/chance.js'
 import { amountsFor, isBroken, recordAt, type Sample } from '../../../clients/uploader/sample/records.js'
 import { createBudget, readMostErrors } from '../../../clients/uploader/send/budget.js'
-import { createReport } from '../../../clients/uploader/send/tally.js'
+import { createSendRecords } from '../../../clients/uploader/send/send-records.js'
+import { addAnswer, createReport, type FileReport } from '../../../clients/uploader/send/tally.js'
 import { findTarget } from '../../../clients/uploader/send/target.js'
 import { uploaderOptions } from '../../../deploy/embedded/launcher/operator-call.js'
 
@@ -65,13 +68,10 @@ describe('the type of a file', () => {
 describe('columns', () => {
   const offers = type('offers')
   const columns = ['Offer Id', 'shop_id', 'name', 'type', 'value', 'is_enabled', 'weir_line', 'notes']
-  const given = ['o', 's', 'Ten off', '', '12.50', 'false', '7', 'x']
+  const given = ['o', 's', 'Ten off', 'fixed', '12.50', 'false', '7', 'x']
   const whole = mapping({
     map: new Map([['Offer Id', 'offer_id']]),
-    constants: new Map([
-      ['region', 'GB'],
-      ['type', 'fixed'],
-    ]),
+    constants: new Map([['region', 'GB']]),
     skipUnknown: true,
   })
 
@@ -122,6 +122,117 @@ describe('columns', () => {
       /Name, which is not there/,
     )
     expect(refusal(['shop_id'], { constants: new Map([['regoin', 'GB']]) })).toMatch(/did you mean region\?/)
+    // All at once, and each hint can be pasted.
+    const many = Array.from({ length: 8 }, (_, i) => `Spalte ${i}`)
+    const all = refusal([...many, '', "it's", 'name'])
+    for (const name of many) expect(all).toContain(`--map '${name}=FIELD'`)
+    expect(all).toContain("--map '=FIELD' --map 'it'\\''s=FIELD'")
+    expect(all).toMatch(/no column is shop_id or region/)
+  })
+
+  it('are not replaced by a constant without a word: it is refused, with the way to leave them out', () => {
+    const constants = new Map([['region', 'GB']])
+    const names = ['shop_id', 'name', 'region']
+    expect(() => createToRecord(type('shops'), names, mapping({ constants }))).toThrow(
+      /"region" is a column of the file: leave --const region=GB away, or .*: --map region=$/,
+    )
+    const withWay = createToRecord(type('shops'), names, mapping({ constants, map: new Map([['region', '']]) }))
+    expect(withWay({ line: 2, end: 0, nextLine: 3, given: ['s', 'n', 'IE'] })).toEqual({
+      shop_id: 's',
+      name: 'n',
+      region: 'GB',
+    })
+    const ofJson = createToRecord(type('shops'), undefined, mapping({ constants }))
+    expect(() => ofJson({ line: 7, end: 0, nextLine: 3, given: { region: 'IE' } })).toThrow(
+      /line 7 has region itself: leave --const/,
+    )
+    expect(ofJson({ line: 7, end: 0, nextLine: 3, given: { region: null } })).toEqual({ region: 'GB' })
+  })
+
+  it('may be paths within JSON: what is not named below them is unknown, and dropped only where that was said', () => {
+    const map = new Map([
+      ['address.country', 'region'],
+      ['id', 'shop_id'],
+      ['address.city', ''],
+    ])
+    const given = { id: 's', address: { country: 'GB', city: 'Leeds', geo: { lat: 1 } }, other: { a: 1 } }
+    const row = { line: 1, end: 0, nextLine: 2, given }
+    expect(createToRecord(type('shops'), undefined, mapping({ map }))(row)).toEqual({
+      shop_id: 's',
+      region: 'GB',
+      'address.geo.lat': 1,
+      other: { a: 1 },
+    })
+    expect(createToRecord(type('shops'), undefined, mapping({ map, skipUnknown: true }))(row)).toEqual({
+      shop_id: 's',
+      region: 'GB',
+    })
+  })
+})
+
+describe('a refused record', () => {
+  const said = (name: string, record: Record<string, unknown>) => {
+    const found = createValidator(type(name))(record)
+    return explained(type(name), record, 'problems' in found ? found.problems : []).map(({ message }) => message)
+  }
+
+  it('is told with its value, and what is wrong with that', () => {
+    const amounts = [
+      '0,72',
+      '1.234,5',
+      '1,000',
+      '1.000.000',
+      '1 000',
+      '007',
+      '12 €',
+      'ten',
+      '12345678901234567890',
+      '1.5',
+    ]
+    expect(amounts.flatMap((value) => said('offers', { value })).filter((text) => text.startsWith('value'))).toEqual([
+      'value must be a number: "0,72" has a decimal comma',
+      'value must be a number: "1.234,5" has a decimal comma',
+      'value must be a number: "1,000" has a comma, which may be that of thousands or of decimals',
+      'value must be a number: "1.000.000" has dots between thousands',
+      'value must be a number: "1 000" is not in one piece',
+      'value must be a number: "007" begins with a zero',
+      'value must be a number: "12 €" holds more than digits',
+      'value must be a number: "ten" is none',
+      'value must be a number: "12345678901234567890" has more digits than a number can keep',
+      'value must be a number: "1.5" is text: in JSON leave the quotes away; with --decimal , write a comma',
+    ])
+    expect(said('shops', { shop_id: 1, name: 'x'.repeat(5000), region: 'Great Britain', is_public: 'TRUE' })).toEqual([
+      'shop_id must be a string, not a number; it is 1',
+      `name must be at most 4096 characters long; it is "${'x'.repeat(59)}…`,
+      'region must be a 2-letter country code, like GB; it is "Great Britain"',
+      'is_public must be true or false: "TRUE" is neither',
+    ])
+    expect(said('tags', {})).toEqual(['tag_id is required', 'name is required'])
+  })
+
+  it('is counted with all its problems, by code and field, and named by file and place', () => {
+    const chunk = { from: 0, to: 1, line: 1, nextLine: 1, before: 0, rows: [] }
+    const row = { line: 1, record: 3, end: 1, nextLine: 1, given: {} }
+    const problems = [
+      { code: 'bad_format' as const, field: 'region', message: 'region is odd' },
+      { code: 'bad_format' as const, field: 'name', message: 'name is odd' },
+      { code: 'unreadable' as const, field: null, message: 'torn' },
+    ]
+    const reports = ['a', 'b'].map((file) => createReport(file, 'shops'))
+    addAnswer(reports[1] as FileReport, { chunk, sent: 1, refused: [{ row, problems }], waiting: 0 })
+    const summary = summaryOf(reports, 1)
+    expect(summary).toMatchObject({
+      codes: { bad_format: 1 },
+      problems: { 'bad_format region': 1, 'bad_format name': 1, unreadable: 1 },
+    })
+    expect(tableOf(reports, summary, 'answered')).toMatch(/bad_format name +1 +b, record 3, line 1: name is odd\n/)
+    const strange = Array.from({ length: 300 }, (_, i) => ({
+      code: 'unknown_field' as const,
+      field: `f${i}`,
+      message: '',
+    }))
+    addAnswer(reports[0] as FileReport, { chunk, sent: 1, refused: [{ row, problems: strange }], waiting: 0 })
+    expect(reports[0]?.problems.unknown_field).toBe(100)
   })
 })
 
@@ -191,9 +302,71 @@ it('tells progress in one line that fits the terminal, and in whole lines elsewh
 
   const written: string[] = []
   const progress = createProgress({ write: (text) => written.push(text), isTTY: true, columns: 40 }, () => 1000)
-  const end = progress.begin({ file: 'x', size: 100, read: () => 50, report: createReport('x', 'shops') })
+  const end = progress.begin({
+    file: 'x',
+    size: 100,
+    read: () => 50,
+    report: createReport('x', 'shops'),
+    inside: () => 0,
+  })
   end()
   expect(written).toEqual(['\r\u001b[K50%  0 records  0/s  50 B of 100 B  x', '\n'])
+})
+
+it('never tells less than before, and counts what is answered of a chunk under way', () => {
+  vi.useFakeTimers()
+  const written: string[] = []
+  let time = 0
+  const progress = createProgress({ write: (text) => written.push(text) }, () => time)
+  const file = (name: string, size: number) => {
+    const state = { read: 0, inside: 0, report: createReport(name, 'shops') }
+    const end = progress.begin({
+      file: name,
+      size,
+      read: () => state.read,
+      report: state.report,
+      inside: () => state.inside,
+    })
+    return { state, end }
+  }
+  const told = () => {
+    time += 10_000
+    vi.advanceTimersByTime(10_000)
+    return written.pop()
+  }
+  const first = file('a', 100)
+  first.state.read = 60
+  first.state.inside = 30
+  expect(told()).toMatch(/^weir: 60%, 30 records, 3\/s/)
+  // It is read from its start once more, and its records are sent again.
+  Object.assign(first.state, { read: 10, inside: 0 })
+  expect(told()).toMatch(/^weir: 60%, 30 records/)
+  first.state.read = 90
+  const second = file('b', 1000)
+  expect(told()).toMatch(/^weir: 60%, 30 records, .*90 B of 1\.1 kB, 2 files/)
+  first.end()
+  second.state.read = 900
+  expect(told()).toMatch(/^weir: 90%, 30 records, .*990 B of 1\.1 kB, 2 files/)
+  second.end()
+  vi.useRealTimers()
+})
+
+it('counts interactions one by one while their chunk is under way', async () => {
+  const answered: (() => void)[] = []
+  const weir = {
+    interactions: { record: () => new Promise((resolve) => answered.push(() => resolve({}))) },
+  } as unknown as Weir
+  let inside = 0
+  const send = createSendRecords(weir, catalogue.interaction, { dryRun: false, wait: undefined })
+  const onRecord = () => {
+    inside += 1
+  }
+  const sending = send([{}, {}, {}], { onRecord })
+  answered[0]?.()
+  answered[2]?.()
+  await vi.waitFor(() => expect(inside).toBe(2))
+  answered[1]?.()
+  expect(await sending).toEqual({ refused: [], waiting: 0 })
 })
 
 describe('sample data', () => {
