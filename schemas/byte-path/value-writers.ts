@@ -1,3 +1,4 @@
+import { countries } from '../countries.js'
 import { createReader, longestText } from '../derive/value-reader.js'
 import type { Field } from '../field.js'
 import { readEpoch, withinYears } from '../read-instant.js'
@@ -208,11 +209,15 @@ const hexAt = (json: Buffer, from: number): number => {
 const toUpper = ~0x20
 const isUpper = (byte: number): boolean => byte >= 0x41 && byte <= 0x5a
 
+// By their two letters, as one number.
+const isCountry = new Uint8Array(256 * 256)
+for (const code of countries) isCountry[code.charCodeAt(0) * 256 + code.charCodeAt(1)] = 1
+
 const writeCountry: WriteValue = (out, json, { kind, from, to }) => {
   if (kind !== 'string' || to - from !== 2) return false
   const first = (json[from] as number) & toUpper
   const second = (json[from + 1] as number) & toUpper
-  if (!isUpper(first) || !isUpper(second)) return false
+  if (!isUpper(first) || !isUpper(second) || isCountry[first * 256 + second] !== 1) return false
   out.bytes[out.at++] = 2 * 2
   out.bytes[out.at++] = first
   out.bytes[out.at++] = second

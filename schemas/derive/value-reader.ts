@@ -1,3 +1,4 @@
+import { countries, noCountry } from '../countries.js'
 import type { Field, Value } from '../field.js'
 import type { ProblemCode } from '../problem.js'
 import { firstYear, lastYear, readDate, readEpoch, readInstant, type Unread } from '../read-instant.js'
@@ -89,9 +90,9 @@ const createTextReader = ({ required, longest = longestText }: { required: boole
 const countryPattern = /^[A-Za-z]{2}$/
 const readCountry = (given: unknown): Value | Fault => {
   if (typeof given !== 'string') return wrongType('a string', given)
-  return countryPattern.test(given)
-    ? given.toUpperCase()
-    : { code: 'bad_format', message: 'must be a 2-letter country code, like GB' }
+  if (!countryPattern.test(given)) return { code: 'bad_format', message: 'must be a 2-letter country code, like GB' }
+  const code = given.toUpperCase()
+  return countries.has(code) ? code : { code: 'bad_format', message: noCountry(code) }
 }
 
 const createNumberReader = ({ above, min, max }: { above?: number; min?: number; max?: number }) => {

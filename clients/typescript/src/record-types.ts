@@ -6,7 +6,7 @@ export interface ShopsRecord {
   shop_id: string
   /** what the shop is called */
   name: string
-  /** 2-letter country code; like GB */
+  /** 2-letter country code; of ISO 3166, like GB */
   region: string
   /** whether the shop is shown publicly */
   is_public?: boolean | null | undefined
@@ -24,7 +24,7 @@ export interface CategoriesRecord {
   category_id: string
   /** what the category is called */
   name: string
-  /** 2-letter country code; like GB */
+  /** 2-letter country code; of ISO 3166, like GB */
   region: string
   /** when the record was created at its source; ISO 8601; UTC where no offset is given */
   created?: string | Date | null | undefined
@@ -68,7 +68,7 @@ export interface InstitutesRecord {
   institute_id: string
   /** what the institute is called */
   name: string
-  /** 2-letter country code; like GB */
+  /** 2-letter country code; of ISO 3166, like GB */
   region: string
   /** when the record was created at its source; ISO 8601; UTC where no offset is given */
   created?: string | Date | null | undefined
@@ -98,7 +98,7 @@ export interface CustomersRecord {
   customer_id: string
   /** user identifier; a UUID */
   user_id: string
-  /** 2-letter country code; like GB */
+  /** 2-letter country code; of ISO 3166, like GB */
   region: string
   /** date of birth; YYYY-MM-DD */
   birthdate?: string | null | undefined
@@ -124,7 +124,7 @@ export interface BranchesRecord {
   shop_id: string
   /** what the branch is called */
   name: string
-  /** 2-letter country code; like GB */
+  /** 2-letter country code; of ISO 3166, like GB */
   region: string
   /** degrees north of the equator; at least -90, at most 90 */
   latitude?: number | null | undefined
@@ -150,7 +150,7 @@ export interface OffersRecord {
   type: string
   /** how much it takes off, in the unit that type says; above 0 */
   value: number
-  /** 2-letter country code; like GB */
+  /** 2-letter country code; of ISO 3166, like GB */
   region: string
   /** start of validity; ISO 8601; UTC where no offset is given */
   allowed_from?: string | Date | null | undefined
@@ -176,7 +176,7 @@ export interface TransactionsRecord {
   transaction_id: string
   /** the id of a record of shops that exists */
   shop_id: string
-  /** 2-letter country code; like GB */
+  /** 2-letter country code; of ISO 3166, like GB */
   region: string
   /** how much less was paid; at least 0 */
   savings: number
@@ -212,7 +212,7 @@ export interface ShopCategoriesRecord {
   shop_id: string
   /** the id of a record of categories that exists */
   category_id: string
-  /** 2-letter country code; like GB */
+  /** 2-letter country code; of ISO 3166, like GB */
   region: string
   /** when the record was created at its source; ISO 8601; UTC where no offset is given */
   created?: string | Date | null | undefined

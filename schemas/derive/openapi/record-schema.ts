@@ -1,3 +1,4 @@
+import { countriesPattern } from '../../countries.js'
 import type { Schema } from '../../endpoints/values.js'
 import type { Field } from '../../field.js'
 import { columnsOf, type RecordType } from '../../record.js'
@@ -64,7 +65,12 @@ const valueSchema = (field: Field): Schema & { examples: readonly unknown[]; abo
         examples: ['text'],
       }
     case 'country':
-      return { type: 'string', pattern: '^[A-Za-z]{2}$', examples: ['GB'] }
+      return {
+        type: 'string',
+        pattern: countriesPattern,
+        examples: ['GB'],
+        about: 'of ISO 3166; lower case is taken too',
+      }
     case 'number': {
       const { above, min, max } = field
       const range = {

@@ -65,7 +65,7 @@ const ruleOf = (field: Field): string => {
     case 'text':
       return field.longest === undefined ? '' : `at most ${field.longest} characters`
     case 'country':
-      return 'like GB'
+      return 'of ISO 3166, like GB'
     case 'number': {
       const { above, min, max } = field
       const bounds = [
