@@ -86,6 +86,31 @@ describe('the console', () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
+  it('takes a value in the address that it does not know for none, and goes on where one page fails', async ({
+    skip,
+  }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, subject)
+    for (const [title, address] of [
+      ['Quality', '#/quality?days=abc&type=nothing'],
+      ['Requests', '#/requests?status=lost&type=nothing'],
+    ] as const)
+      await visit(page, [title, address])
+    expect(faultsOf.get(page)).toEqual([])
+
+    await page.route('**/v1/waiting?*', (route) => route.fulfill({ json: { nothing: 'that is known' } }))
+    await page.evaluate(() => {
+      location.hash = '#/waiting'
+    })
+    await page.getByRole('heading', { level: 1, name: 'This page could not be shown' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await goTo(page, 'Types')
+    await page.getByRole('heading', { level: 1, name: 'Types' }).waitFor()
+    await page.unroute('**/v1/waiting?*')
+    await goTo(page, 'Waiting')
+    await page.getByText('Nothing waits.').waitFor()
+  })
+
   it('can be used with the keyboard alone', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
     const page = await openConsole(browser, subject)

@@ -4,7 +4,7 @@ import { createConnection } from '../../clients/console/api/connection.js'
 import { createEventReader, type LiveEvent } from '../../clients/console/api/live.js'
 import { emptyRates, ratesWith } from '../../clients/console/api/rates.js'
 import { may } from '../../clients/console/api/session.js'
-import { linkTo, readRoute } from '../../clients/console/frame/route.js'
+import { choiceIn, linkTo, readRoute } from '../../clients/console/frame/route.js'
 
 describe('server-sent events', () => {
   const read = (pieces: string[]): LiveEvent[] => {
@@ -105,6 +105,13 @@ it('reads the addresses that it writes', () => {
       expect(Object.fromEntries(read.query)).toEqual({ ...query })
     }),
   )
+})
+
+it('takes from an address only what can be chosen', () => {
+  const choices = ['7', '14', '30']
+  const read = (text: string) => choiceIn(new URLSearchParams(text), 'days', choices, '14')
+  expect(['days=7', 'days=abc', 'days=', '', 'days=1e9&days=7'].map(read)).toEqual(['7', '14', '14', '14', '14'])
+  fc.assert(fc.property(fc.string(), (text) => choices.includes(read(text))))
 })
 
 it('takes data:write for the write scope of each uploaded type, and for no other', () => {

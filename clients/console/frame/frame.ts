@@ -16,6 +16,7 @@ import { UploadPage } from '../pages/upload/upload.js'
 import { WaitingPage } from '../pages/waiting.js'
 import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import type { ComponentType, VNode } from '../vendor/preact.js'
+import { Boundary } from './boundary.js'
 import { linkTo, type PageProps, type Route, useRoute } from './route.js'
 import { useAnswer } from './use-answer.js'
 
@@ -78,7 +79,7 @@ export const Frame = (): VNode => {
       </nav>
       <${Reach} />
       <main id="page" ref=${main} tabindex="-1">
-        ${current ? html`<${Shown} key=${`${session.org} ${address}`} page=${current} route=${route} />` : html`<${NotFound} known=${known} />`}
+        ${current ? html`<${Boundary} key=${`${session.org} ${address}`} place=${route.query.toString()} plain=${linkTo(route.path)}><${Shown} page=${current} route=${route} /><//>` : html`<${NotFound} known=${known} />`}
       </main>
     </div>`
 }

@@ -18,6 +18,12 @@ export const readRoute = (hash: string): Route => {
   return { path: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(query) }
 }
 
+/** A value of the address that is one of those to choose from; whatever else somebody typed there counts as `otherwise`. */
+export const choiceIn = (query: URLSearchParams, name: string, choices: readonly string[], otherwise = ''): string => {
+  const given = query.get(name) ?? otherwise
+  return choices.includes(given) ? given : otherwise
+}
+
 export const goTo = (link: string): void => {
   location.hash = link
 }

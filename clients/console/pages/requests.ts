@@ -2,7 +2,7 @@ import { useSession } from '../api/session.js'
 import { html } from '../components/html.js'
 import { Asking, Badge, Card, Choose, Empty, PageHead, Table, When } from '../components/shown.js'
 import { count } from '../components/words.js'
-import { goTo, linkTo, type PageProps } from '../frame/route.js'
+import { choiceIn, goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
 import { useEffect, useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
@@ -19,8 +19,13 @@ const statuses = [
 /** The latest requests, and what became of each. */
 export const RequestsPage = ({ query }: PageProps): VNode => {
   const { types } = useSession()
-  const status = query.get('status') ?? ''
-  const type = query.get('type') ?? ''
+  const names = types.map((each) => each.type)
+  const status = choiceIn(
+    query,
+    'status',
+    statuses.map(([value]) => value),
+  )
+  const type = choiceIn(query, 'type', names)
   const [cursors, setCursors] = useState<string[]>([])
   useEffect(() => setCursors([]), [status, type])
   const cursor = cursors.at(-1)
@@ -32,7 +37,7 @@ export const RequestsPage = ({ query }: PageProps): VNode => {
   const choose = (change: Record<string, string>) => goTo(linkTo(['requests'], { status, type, ...change }))
   return html`
     <${PageHead} title="Requests" about="What you sent, newest first.">
-      <${Choose} label="Type" value=${type} onChange=${(chosen: string) => choose({ type: chosen })} options=${[['', 'all uploads'], ...types.map((each) => [each.type, each.type])]} />
+      <${Choose} label="Type" value=${type} onChange=${(chosen: string) => choose({ type: chosen })} options=${[['', 'all uploads'], ...names.map((each) => [each, each])]} />
     <//>
     <div class="tabs" role="group" aria-label="Status">
       ${statuses.map(([value, words]) => html`<button key=${value} type="button" aria-pressed=${status === value} onClick=${() => choose({ status: value })}>${words}</button>`)}
