@@ -1,9 +1,12 @@
 import { createConnection } from './api/connection.js'
-import { type ConsoleSession, createSession, SessionContext, signIn } from './api/session.js'
+import { type ConsoleSession, createConsoleWeir, createSession, SessionContext, signIn } from './api/session.js'
 import { html } from './components/html.js'
 import { sentence } from './components/words.js'
 import { Frame } from './frame/frame.js'
 import { SignIn } from './frame/sign-in.js'
+import { fingerprintInWorker, openParts } from './rows/open-in-worker.js'
+import { createJournals } from './uploads/journal.js'
+import { createUploads } from './uploads/uploads.js'
 import { useCallback, useEffect, useMemo, useState } from './vendor/hooks.js'
 import { render } from './vendor/preact.js'
 
@@ -11,7 +14,7 @@ import { render } from './vendor/preact.js'
 const keyName = 'weir.key'
 const orgName = 'weir.org'
 
-type SignedIn = Pick<ConsoleSession, 'key' | 'me' | 'types'>
+type SignedIn = Pick<ConsoleSession, 'key' | 'me' | 'types' | 'weir' | 'uploads'>
 
 const Console = () => {
   const [signedIn, setSignedIn] = useState<SignedIn>()
@@ -19,13 +22,30 @@ const Console = () => {
   const [isTrying, setTrying] = useState(sessionStorage.getItem(keyName) !== null)
   const [org, chooseOrg] = useState(sessionStorage.getItem(orgName) ?? '')
 
+  const signOut = useCallback((why?: string) => {
+    sessionStorage.removeItem(keyName)
+    sessionStorage.removeItem(orgName)
+    setSignedIn((before) => {
+      before?.uploads.stop()
+      return undefined
+    })
+    setMessage(why === undefined ? undefined : `You were signed out: ${why}`)
+  }, [])
   const open = useCallback(async (key: string) => {
     setTrying(true)
     try {
       const { me, types } = await signIn(key)
       sessionStorage.setItem(keyName, key)
       chooseOrg((chosen) => (me.is_operator && chosen ? chosen : me.org_id))
-      setSignedIn({ key, me, types })
+      const weir = createConsoleWeir(key, signOut)
+      const uploads = createUploads({
+        weir,
+        org: me.org_id,
+        open: openParts,
+        fingerprint: fingerprintInWorker,
+        journals,
+      })
+      setSignedIn({ key, me, types, weir, uploads })
       setMessage(undefined)
     } catch (error) {
       const status = (error as { status?: number }).status
@@ -37,12 +57,6 @@ const Console = () => {
       )
     }
     setTrying(false)
-  }, [])
-  const signOut = useCallback((why?: string) => {
-    sessionStorage.removeItem(keyName)
-    sessionStorage.removeItem(orgName)
-    setSignedIn(undefined)
-    setMessage(why === undefined ? undefined : `You were signed out: ${why}`)
   }, [])
   const setOrg = useCallback((chosen: string) => {
     sessionStorage.setItem(orgName, chosen)
@@ -66,6 +80,8 @@ const Console = () => {
   }
   return html`<${SessionContext.Provider} value=${session}><${Frame} /><//>`
 }
+
+const journals = createJournals({ storage: localStorage, locks: navigator.locks })
 
 const isAlive = async (): Promise<boolean> => {
   try {

@@ -1,7 +1,7 @@
 import type { Me } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
-import { Choose } from '../components/shown.js'
+import { Choose, Confirm } from '../components/shown.js'
 import { JourneyPage } from '../pages/journey.js'
 import { KeysPage } from '../pages/keys/keys.js'
 import { OverviewPage } from '../pages/overview.js'
@@ -12,12 +12,15 @@ import { RequestPage } from '../pages/request.js'
 import { RequestsPage } from '../pages/requests.js'
 import { TopicsPage } from '../pages/topics.js'
 import { TypesPage } from '../pages/types.js'
+import { UploadRunPage } from '../pages/upload/run.js'
 import { UploadPage } from '../pages/upload/upload.js'
 import { WaitingPage } from '../pages/waiting.js'
+import { useUpload } from '../uploads/use-upload.js'
 import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import type { ComponentType, VNode } from '../vendor/preact.js'
 import { Boundary } from './boundary.js'
 import { linkTo, type PageProps, type Route, useRoute } from './route.js'
+import { UploadProgress } from './upload-progress.js'
 import { useAnswer } from './use-answer.js'
 
 type Page = { name: string; title: string; page: ComponentType<PageProps>; isFor: (me: Me) => boolean }
@@ -38,7 +41,11 @@ const pages: Page[] = [
   { name: 'keys', title: 'Keys', page: KeysPage, isFor: (me) => me.is_operator },
 ]
 // Pages behind a page, with an address of their own.
-const inner: Record<string, ComponentType<PageProps>> = { requests: RequestPage, rejected: RefusedGroupPage }
+const inner: Record<string, ComponentType<PageProps>> = {
+  requests: RequestPage,
+  rejected: RefusedGroupPage,
+  upload: UploadRunPage,
+}
 
 /** What stands around every page: where one can go, who is signed in, and whether the service can be reached. */
 export const Frame = (): VNode => {
@@ -66,9 +73,10 @@ export const Frame = (): VNode => {
       <header class="top">
         <a class="brand" href=${linkTo([])}><img src="files/console/mark.svg" alt="" width="26" height="26" />Weir</a>
         <button class="menu" type="button" aria-expanded=${isMenuOpen} aria-controls="menu" onClick=${() => setMenuOpen(!isMenuOpen)}>Menu</button>
+        <${UploadProgress} />
         <div class="who">
           ${session.me.is_operator ? html`<${ChooseOrganisation} />` : html`<span class="org" title=${`key ${session.me.key_id}`}>${session.org}</span>`}
-          <button type="button" onClick=${() => session.signOut()}>Sign out</button>
+          <${SignOut} />
         </div>
       </header>
       <nav id="menu" class=${isMenuOpen ? 'side open' : 'side'} aria-label="Pages">
@@ -88,6 +96,13 @@ const Shown = ({ page, route }: { page: Page; route: Route }): VNode => {
   const rest = route.path.slice(1)
   const Inner = rest.length > 0 ? inner[page.name] : undefined
   return html`<${Inner ?? page.page} rest=${rest} query=${route.query} />`
+}
+
+const SignOut = (): VNode => {
+  const { signOut } = useSession()
+  if (useUpload()?.state === 'running')
+    return html`<${Confirm} isDanger=${false} question="The upload stops here." action="Stop it, sign out" onYes=${() => signOut()}>Sign out<//>`
+  return html`<button type="button" onClick=${() => signOut()}>Sign out</button>`
 }
 
 const skip = (event: Event, main: HTMLElement | null) => {

@@ -113,12 +113,16 @@ async function* json(file: File, onRead?: (bytes: number) => void): AsyncGenerat
   } catch (error) {
     throw new FileProblem(`${file.name} is not JSON: ${(error as Error).message}`)
   }
-  onRead?.(file.size)
   const within = (parsed as { records?: unknown } | null)?.records
   const list = Array.isArray(parsed) ? parsed : Array.isArray(within) ? within : [parsed]
-  for (const [index, record] of list.entries()) yield { line: index + 1, record, given: record }
+  for (const [index, record] of list.entries()) {
+    onRead?.((file.size * (index + 1)) / list.length)
+    yield { line: index + 1, record, given: record }
+  }
 }
 const largestJson = 200e6
+
+const pieceBytes = 16_384
 
 async function* textOf(file: File, onRead?: (bytes: number) => void): AsyncGenerator<string, void, undefined> {
   // Not decoded leniently: a replaced character would be accepted as if somebody had sent it.
@@ -128,10 +132,14 @@ async function* textOf(file: File, onRead?: (bytes: number) => void): AsyncGener
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      read += value?.length ?? 0
-      onRead?.(read)
-      yield decoder.decode(value, { stream: !done })
-      if (done) return
+      if (done) return yield decoder.decode()
+      // A browser gives up to megabytes at once: in smaller pieces it is seen how far a small file is, too.
+      for (let at = 0; at < value.length; at += pieceBytes) {
+        const piece = value.subarray(at, at + pieceBytes)
+        read += piece.length
+        onRead?.(read)
+        yield decoder.decode(piece, { stream: true })
+      }
     }
   } catch (error) {
     if (error instanceof TypeError) throw new FileProblem(`${file.name} is not valid UTF-8: save it as UTF-8`)
