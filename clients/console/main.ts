@@ -1,4 +1,5 @@
 import { createConnection } from './api/connection.js'
+import { shareKey } from './api/key-share.js'
 import { type ConsoleSession, createConsoleWeir, createSession, SessionContext, signIn } from './api/session.js'
 import { html } from './components/html.js'
 import { sentence } from './components/words.js'
@@ -7,10 +8,10 @@ import { SignIn } from './frame/sign-in.js'
 import { fingerprintInWorker, openParts } from './rows/open-in-worker.js'
 import { createJournals } from './uploads/journal.js'
 import { createUploads } from './uploads/uploads.js'
-import { useCallback, useEffect, useMemo, useState } from './vendor/hooks.js'
+import { useCallback, useEffect, useMemo, useRef, useState } from './vendor/hooks.js'
 import { render } from './vendor/preact.js'
 
-// The key is kept for this tab only, and forgotten with it: another tab has to sign in by itself.
+// Each tab keeps the key for itself; a new one gets it from those that have it, and it is forgotten with the last.
 const keyName = 'weir.key'
 const orgName = 'weir.org'
 
@@ -23,6 +24,9 @@ const Console = () => {
   const [org, chooseOrg] = useState(sessionStorage.getItem(orgName) ?? '')
 
   const signOut = useCallback((why?: string) => {
+    const key = sessionStorage.getItem(keyName)
+    // Otherwise this tab would get the key back from another one.
+    if (key && why === undefined) leaveAll.current(key)
     sessionStorage.removeItem(keyName)
     sessionStorage.removeItem(orgName)
     setSignedIn((before) => {
@@ -63,9 +67,12 @@ const Console = () => {
     chooseOrg(chosen)
   }, [])
 
+  const leaveAll = useRef<(key: string) => void>(() => {})
   useEffect(() => {
     const kept = sessionStorage.getItem(keyName)
     if (kept) void open(kept)
+    const keyOf = () => sessionStorage.getItem(keyName)
+    leaveAll.current = shareKey({ keyOf, onKey: open, onSignedOut: signOut }).signOut
   }, [])
 
   const connection = useMemo(() => createConnection(isAlive), [])

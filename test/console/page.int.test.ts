@@ -4,7 +4,17 @@ import { eventually } from '../support/eventually.js'
 import { findChromium, noChromium, startBrowser } from './browser.js'
 import { fill } from './pretend/fill.js'
 import { keys, startPretendEdge } from './pretend/pretend-edge.js'
-import { everyPage, faultsOf, findBarriers, goTo, openConsole, openPage, type Subject, visit } from './scenarios.js'
+import {
+  everyPage,
+  faultsOf,
+  findBarriers,
+  goTo,
+  openConsole,
+  openPage,
+  openTab,
+  type Subject,
+  visit,
+} from './scenarios.js'
 
 // The page alone, in a real browser: a pretended edge answers as agreed. What people do with it is tried on the real system:
 // console.e2e.test.ts.
@@ -24,7 +34,7 @@ afterAll(async () => {
 })
 
 describe('the console', () => {
-  it('takes a key for this tab alone, says what is wrong with one, and forgets it', async ({ skip }) => {
+  it('takes a key for the tabs of this browser, says what is wrong with one, and forgets it', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
     const page = await openPage(browser, edge.url)
     expect(await findBarriers(page)).toEqual([])
@@ -38,9 +48,19 @@ describe('the console', () => {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     expect(page.url()).not.toContain('weir_')
     expect(await page.evaluate(() => [localStorage.length, document.cookie, sessionStorage.length])).toEqual([0, '', 1])
+    const other = await openTab(page)
+    expect(await other.evaluate(() => [localStorage.length, document.cookie, sessionStorage.length])).toEqual([
+      0,
+      '',
+      1,
+    ])
     await page.getByRole('button', { name: 'Sign out' }).click()
+    for (const tab of [page, other]) {
+      await tab.getByLabel('API key').waitFor()
+      expect(await tab.evaluate(() => sessionStorage.length)).toBe(0)
+    }
+    await page.reload()
     await page.getByLabel('API key').waitFor()
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
   it('says on every empty page what to do first', async ({ skip }) => {
