@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createConnection } from '../../clients/console/api/connection.js'
 import { createEventReader, type LiveEvent } from '../../clients/console/api/live.js'
-import { emptyRates, ratesWith } from '../../clients/console/api/rates.js'
+import { emptyRates, ratesEvents, ratesWith } from '../../clients/console/api/rates.js'
 import { may } from '../../clients/console/api/session.js'
 import { choiceIn, linkTo, readRoute } from '../../clients/console/frame/route.js'
 
@@ -65,6 +65,27 @@ describe('live rates', () => {
       }),
     )
   })
+})
+
+it('keeps of the rates what a tab needs that joins later, and no more', () => {
+  const now = Date.UTC(2026, 0, 1, 12)
+  const zeros = Array.from({ length: 180 }, () => 0)
+  const history: LiveEvent = {
+    name: 'history',
+    data: {
+      ...{ bucket_seconds: 5, from: new Date(now - 179 * 5000).toISOString() },
+      ...{ accepted: zeros, refused: zeros, waiting: zeros, interactions: zeros },
+    },
+  }
+  const some = { refused: 1, waiting: 0, interactions: 0 }
+  const later = Array.from({ length: 500 }, (_, n): LiveEvent => {
+    const at = new Date(now + Math.floor(n / 3) * 5000).toISOString()
+    return { name: 'rates', data: { at, accepted: n, ...some } }
+  })
+  const kept = [history, ...later].reduce(ratesEvents, [] as readonly LiveEvent[])
+  expect(kept.length).toBeLessThan(183)
+  const all = [history, ...later].reduce(ratesWith, emptyRates(now))
+  expect(kept.reduce(ratesWith, emptyRates(now))).toEqual(all)
 })
 
 describe('the connection', () => {

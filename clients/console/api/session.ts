@@ -52,11 +52,7 @@ export const createSession = (given: Omit<ConsoleSession, 'ask'>): ConsoleSessio
 export const createConsoleWeir = (key: string, signOut: ConsoleSession['signOut']): Weir =>
   createWeir({ url: location.origin, key, fetch: fetchOf(signOut) })
 
-/** A stream's address, for the organisation that is looked at. */
-export const liveAddress = ({ me, org }: ConsoleSession, path: string): string =>
-  me.is_operator && org !== me.org_id ? withOrg(path, org) : path
-
-const withOrg = (path: string, org: string): string =>
+export const withOrg = (path: string, org: string): string =>
   `${path}${path.includes('?') ? '&' : '?'}org=${encodeURIComponent(org)}`
 
 /** The SDK's requests, too, end the session where the key has ended. */
