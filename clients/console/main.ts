@@ -4,6 +4,7 @@ import { type ConsoleSession, createConsoleWeir, createSession, SessionContext, 
 import { html } from './components/html.js'
 import { sentence } from './components/words.js'
 import { Frame } from './frame/frame.js'
+import { orgIn, readRoute } from './frame/route.js'
 import { SignIn } from './frame/sign-in.js'
 import { fingerprintInWorker, openParts } from './rows/open-in-worker.js'
 import { createJournals } from './uploads/journal.js'
@@ -13,7 +14,6 @@ import { render } from './vendor/preact.js'
 
 // Each tab keeps the key for itself; a new one gets it from those that have it, and it is forgotten with the last.
 const keyName = 'weir.key'
-const orgName = 'weir.org'
 
 type SignedIn = Pick<ConsoleSession, 'key' | 'me' | 'types' | 'weir' | 'uploads'>
 
@@ -21,14 +21,13 @@ const Console = () => {
   const [signedIn, setSignedIn] = useState<SignedIn>()
   const [message, setMessage] = useState<string>()
   const [isTrying, setTrying] = useState(sessionStorage.getItem(keyName) !== null)
-  const [org, chooseOrg] = useState(sessionStorage.getItem(orgName) ?? '')
+  const [org, chooseOrg] = useState('')
 
   const signOut = useCallback((why?: string) => {
     const key = sessionStorage.getItem(keyName)
     // Otherwise this tab would get the key back from another one.
     if (key && why === undefined) leaveAll.current(key)
     sessionStorage.removeItem(keyName)
-    sessionStorage.removeItem(orgName)
     setSignedIn((before) => {
       before?.uploads.stop()
       return undefined
@@ -40,7 +39,7 @@ const Console = () => {
     try {
       const { me, types } = await signIn(key)
       sessionStorage.setItem(keyName, key)
-      chooseOrg((chosen) => (me.is_operator && chosen ? chosen : me.org_id))
+      chooseOrg((me.is_operator && orgIn(readRoute(location.hash).query)) || me.org_id)
       const weir = createConsoleWeir(key, signOut)
       const uploads = createUploads({
         weir,
@@ -62,11 +61,12 @@ const Console = () => {
     }
     setTrying(false)
   }, [])
-  const setOrg = useCallback((chosen: string) => {
-    sessionStorage.setItem(orgName, chosen)
-    chooseOrg(chosen)
-  }, [])
 
+  const isByHand = useRef(false)
+  const openByHand = (key: string) => {
+    isByHand.current = true
+    void open(key)
+  }
   const leaveAll = useRef<(key: string) => void>(() => {})
   useEffect(() => {
     const kept = sessionStorage.getItem(keyName)
@@ -77,15 +77,15 @@ const Console = () => {
 
   const connection = useMemo(() => createConnection(isAlive), [])
   const session = useMemo(
-    () => signedIn && createSession({ ...signedIn, connection, org, setOrg, signOut }),
+    () => signedIn && createSession({ ...signedIn, connection, org, setOrg: chooseOrg, signOut }),
     [signedIn, org],
   )
   if (!session) {
     const kept = sessionStorage.getItem(keyName)
     const again = kept ? () => void open(kept) : undefined
-    return html`<${SignIn} isTrying=${isTrying} message=${message} onKey=${open} onAgain=${again} />`
+    return html`<${SignIn} isTrying=${isTrying} message=${message} onKey=${openByHand} onAgain=${again} />`
   }
-  return html`<${SessionContext.Provider} value=${session}><${Frame} /><//>`
+  return html`<${SessionContext.Provider} value=${session}><${Frame} isNew=${isByHand.current} /><//>`
 }
 
 const journals = createJournals({ storage: localStorage, locks: navigator.locks })

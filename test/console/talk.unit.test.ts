@@ -4,7 +4,7 @@ import { createConnection } from '../../clients/console/api/connection.js'
 import { createEventReader, type LiveEvent } from '../../clients/console/api/live.js'
 import { emptyRates, ratesEvents, ratesWith } from '../../clients/console/api/rates.js'
 import { may } from '../../clients/console/api/session.js'
-import { choiceIn, linkTo, readRoute } from '../../clients/console/frame/route.js'
+import { choiceIn, linkTo, orgIn, readRoute } from '../../clients/console/frame/route.js'
 
 describe('server-sent events', () => {
   const read = (pieces: string[]): LiveEvent[] => {
@@ -133,6 +133,11 @@ it('takes from an address only what can be chosen', () => {
   const read = (text: string) => choiceIn(new URLSearchParams(text), 'days', choices, '14')
   expect(['days=7', 'days=abc', 'days=', '', 'days=1e9&days=7'].map(read)).toEqual(['7', '14', '14', '14', '14'])
   fc.assert(fc.property(fc.string(), (text) => choices.includes(read(text))))
+})
+
+it('takes only what can be the name of an organisation for one', () => {
+  const read = (org: string) => orgIn(new URLSearchParams({ org }))
+  expect(['acme', 'a-1', '', 'Acme', '../x', 'a b', 'a'.repeat(64)].map(read)).toEqual(['acme', 'a-1', ...Array(5)])
 })
 
 it('takes data:write for the write scope of each uploaded type, and for no other', () => {

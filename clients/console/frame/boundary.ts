@@ -1,4 +1,5 @@
 import { html } from '../components/html.js'
+import { PageHead } from '../components/shown.js'
 import { useEffect, useErrorBoundary, useRef } from '../vendor/hooks.js'
 import type { ComponentChildren, VNode } from '../vendor/preact.js'
 
@@ -21,7 +22,7 @@ export const Boundary = ({ place, plain, children }: BoundaryProps): VNode => {
   }, [place])
   if (!error) return html`${children}`
   return html`
-    <h1 tabindex="-1">This page could not be shown</h1>
+    <${PageHead} title="This page could not be shown" />
     <div class="notice bad" role="alert">
       <p>It met something that it does not understand: <code>${String(error)}</code></p>
       <p>The other pages go on, and nothing that you sent is lost. If it stays so, give this sentence to the operator.</p>

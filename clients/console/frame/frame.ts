@@ -1,7 +1,7 @@
 import type { Me } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
-import { Choose, Confirm } from '../components/shown.js'
+import { Choose, Confirm, PageHead } from '../components/shown.js'
 import { JourneyPage } from '../pages/journey.js'
 import { KeysPage } from '../pages/keys/keys.js'
 import { OverviewPage } from '../pages/overview.js'
@@ -19,7 +19,7 @@ import { useUpload } from '../uploads/use-upload.js'
 import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import type { ComponentType, VNode } from '../vendor/preact.js'
 import { Boundary } from './boundary.js'
-import { linkTo, type PageProps, type Route, useRoute } from './route.js'
+import { goTo, keepOrg, linkTo, orgIn, type PageProps, type Route, useRoute } from './route.js'
 import { UploadProgress } from './upload-progress.js'
 import { useAnswer } from './use-answer.js'
 
@@ -48,38 +48,51 @@ const inner: Record<string, ComponentType<PageProps>> = {
 }
 
 /** What stands around every page: where one can go, who is signed in, and whether the service can be reached. */
-export const Frame = (): VNode => {
+export const Frame = ({ isNew }: { isNew: boolean }): VNode => {
   const session = useSession()
   const route = useRoute()
   const [isMenuOpen, setMenuOpen] = useState(false)
   const main = useRef<HTMLElement>(null)
+  const menu = useRef<HTMLButtonElement>(null)
   const known = pages.filter(({ isFor }) => isFor(session.me))
   const current = known.find(({ name }) => name === route.path[0]) ?? (route.path.length === 0 ? known[0] : undefined)
   const address = route.path.join('/')
 
+  useEffect(() => {
+    if (!session.me.is_operator) return
+    // A link that names no organisation means the one that is looked at.
+    const named = orgIn(route.query)
+    if (named) session.setOrg(named)
+    else if (session.org !== session.me.org_id) keepOrg(route, session.org)
+  }, [route])
+
   const isFirst = useRef(true)
   useEffect(() => {
-    document.title = `${current?.title ?? 'Not found'} · Weir`
     setMenuOpen(false)
-    // A screen reader reads the new page's heading. Not on the first page, to which no link has led.
-    if (!isFirst.current) main.current?.querySelector('h1')?.focus({ preventScroll: true })
+    // A screen reader reads the new page's heading. Not on the first page, unless somebody has just signed in to see it.
+    if (!isFirst.current || isNew) main.current?.querySelector('h1')?.focus({ preventScroll: true })
     if (!isFirst.current) scrollTo(0, 0)
     isFirst.current = false
   }, [address])
 
+  const closeMenu = ({ key }: KeyboardEvent) => {
+    if (key !== 'Escape' || !isMenuOpen) return
+    setMenuOpen(false)
+    menu.current?.focus()
+  }
   return html`
     <div class="frame">
       <a class="skip" href="#page" onClick=${(event: Event) => skip(event, main.current)}>Skip to the page</a>
-      <header class="top">
+      <header class="top" onKeyDown=${closeMenu}>
         <a class="brand" href=${linkTo([])}><img src="files/console/mark.svg" alt="" width="26" height="26" />Weir</a>
-        <button class="menu" type="button" aria-expanded=${isMenuOpen} aria-controls="menu" onClick=${() => setMenuOpen(!isMenuOpen)}>Menu</button>
+        <button class="menu" type="button" ref=${menu} aria-expanded=${isMenuOpen} aria-controls="menu" onClick=${() => setMenuOpen(!isMenuOpen)}>Menu</button>
         <${UploadProgress} />
         <div class="who">
-          ${session.me.is_operator ? html`<${ChooseOrganisation} />` : html`<span class="org" title=${`key ${session.me.key_id}`}>${session.org}</span>`}
+          ${session.me.is_operator ? html`<${ChooseOrganisation} onChoose=${(chosen: string) => goTo(linkTo(route.path, { org: chosen }))} />` : html`<span class="org" title=${`key ${session.me.key_id}`}>${session.org}</span>`}
           <${SignOut} />
         </div>
       </header>
-      <nav id="menu" class=${isMenuOpen ? 'side open' : 'side'} aria-label="Pages">
+      <nav id="menu" onKeyDown=${closeMenu} class=${isMenuOpen ? 'side open' : 'side'} aria-label="Pages">
         <ul>
           ${known.map(({ name, title }) => html`<li key=${name}><a href=${linkTo([name])} aria-current=${current?.name === name ? 'page' : null}>${title}</a></li>`)}
         </ul>
@@ -123,8 +136,8 @@ const Reach = (): VNode => {
 // A list that can still be looked through; of more organisations, those whose ids begin with what is typed.
 const mostNames = 200
 
-const ChooseOrganisation = (): VNode => {
-  const { org, setOrg, me } = useSession()
+const ChooseOrganisation = ({ onChoose }: { onChoose: (org: string) => void }): VNode => {
+  const { org, me } = useSession()
   const [prefix, setPrefix] = useState('')
   const asked = new URLSearchParams({ limit: String(mostNames), ...(prefix && { prefix }) })
   const { answer } = useAnswer<'/v1/operator/organisations'>(`/v1/operator/organisations?${asked}`)
@@ -134,9 +147,9 @@ const ChooseOrganisation = (): VNode => {
   const type = (event: Event) => setPrefix((event.target as HTMLInputElement).value.trim().toLowerCase())
   return html`
     ${areMany.current && html`<input type="search" aria-label="Id begins with" placeholder="id begins with …" maxlength="63" spellcheck=${false} value=${prefix} onInput=${type} />`}
-    <${Choose} label="Organisation" value=${org} options=${names.map((name) => [name, name])} onChange=${setOrg} />`
+    <${Choose} label="Organisation" value=${org} options=${names.map((name) => [name, name])} onChange=${onChoose} />`
 }
 
 const NotFound = ({ known }: { known: Page[] }): VNode => html`
-  <h1 tabindex="-1">There is no such page</h1>
+  <${PageHead} title="There is no such page" />
   <p>Your key shows you ${known.map(({ name, title }, index) => html`${index > 0 && ', '}<a href=${linkTo([name])}>${title}</a>`)}.</p>`
