@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.js'
@@ -100,4 +101,32 @@ it('goes on in the background, after a reload with what was not answered, and le
   await page.getByText('Drop a file here').waitFor()
   expect(await page.evaluate(() => localStorage.length)).toBe(0)
   expect(faultsOf.get(page)).toEqual([])
+})
+
+it('says before anything is uploaded what will not do, and gives a template that does', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const page = await openConsole(browser, { url: edge.url, key: keys.other })
+  const choose = (name: string, text: string | Buffer) => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return page.locator('#file').setInputFiles(path)
+  }
+  await goTo(page, 'Upload')
+  await choose('tags.xlsx', 'PK')
+  await page.getByText('save it as "CSV UTF-8"').waitFor()
+  await choose('tags.csv', 'tag_id\n1\n')
+  await page.getByText(/Without\s+name\s+no record of tags is accepted/).waitFor()
+  await page.getByText('None of it would be accepted').waitFor()
+  await page.getByRole('button', { name: 'Upload 1 record all the same' }).waitFor()
+  expect(await findBarriers(page)).toEqual([])
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'A template of tags, as CSV' }).click(),
+  ])
+  expect(download.suggestedFilename()).toBe('tags.csv')
+  await choose('tags.csv.gz', gzipSync(readFileSync(await download.path())))
+  await page.getByText('All of the 1 record in this file would be accepted').waitFor()
+  await page.getByRole('button', { name: 'Upload 1 record', exact: true }).click()
+  await page.getByText('All of it is accepted: 1 record.').waitFor()
 })

@@ -71,13 +71,15 @@ export const UploadPreview = ({ file, type, isPatient, isBusy, onSend }: Preview
   const missing = type.fields.filter(({ name, required }) => required && !columns.includes(name))
   const first = rows.slice(0, mostShown)
   const wrong = rows.filter(({ line }) => refused.has(line))
+  const isHopeless = missing.length > 0 || wrong.length === rows.length
   return html`
     <${Card} title="What would happen">
       <div role="status">
         ${problem ? html`<p class="notice bad">It could not be tried out: ${sentence(problem)}</p>` : html`<p>${isDone ? verdictWords(rows.length, wrong.length, isAll, isPatient) : 'Trying it out…'}</p>`}
       </div>
       ${missing.length > 0 && html`<p class="notice bad">Without ${missing.map(({ name }) => html`<code>${name}</code> `)} no record of ${type.type} is accepted${opened.columns ? ': the file has no such column' : ''}.</p>`}
-      <div class="actions"><button class="primary" type="button" disabled=${isBusy} onClick=${onSend}>Upload ${isAll ? records(rows.length) : 'the whole file'}</button></div>
+      ${isHopeless && isDone && html`<p class="notice bad">None of ${isAll ? 'it' : 'these'} would be accepted: mend the file first, or choose another type above.</p>`}
+      <div class="actions"><button class=${isHopeless ? '' : 'primary'} type="button" disabled=${isBusy || (!isDone && !problem)} onClick=${onSend}>Upload ${isAll ? records(rows.length) : 'the whole file'}${isHopeless && ' all the same'}</button></div>
       ${wrong.length > 0 && html`<${Wrong} rows=${wrong} refused=${refused} format=${opened.format} />`}
     <//>
     <${Card} title=${`The first ${first.length} of ${isAll ? rows.length : `more than ${rows.length}`} rows`}>

@@ -4,6 +4,7 @@ import { html } from '../../components/html.js'
 import { Card, Choose, PageHead } from '../../components/shown.js'
 import { bytes, percent } from '../../components/words.js'
 import { goTo, linkTo, type PageProps } from '../../frame/route.js'
+import { save } from '../../rows/refused-file.js'
 import type { UploadJournal } from '../../uploads/journal.js'
 import { useUpload } from '../../uploads/use-upload.js'
 import { useEffect, useRef, useState } from '../../vendor/hooks.js'
@@ -39,7 +40,7 @@ export const UploadPage = ({ query }: PageProps): VNode => {
   }
   if (!type) return html`<${PageHead} title="Upload" about="Your key may not upload records of any type." />`
   return html`
-    <${PageHead} title="Upload" about="A CSV, NDJSON or JSON file of one type. Nothing is sent before you say so." />
+    <${PageHead} title="Upload" about="A CSV, NDJSON or JSON file of one type, packed by gzip or not. Nothing is kept before you say so." />
     ${me.org_id !== org && html`<p class="notice">What you upload goes to <strong>${me.org_id}</strong>, the organisation of your key.</p>`}
     ${isBusy && html`<p class="notice"><a href=${linkTo(['upload', 'run'])}>${underWay.file.name} is being uploaded</a>. You can look at another file meanwhile, and send it when this one has ended.</p>`}
     ${!file && html`<${Stopped} />`}
@@ -47,7 +48,7 @@ export const UploadPage = ({ query }: PageProps): VNode => {
       <${DropZone} file=${file} onFile=${choose} />
       <div class="row">
         <${Choose} label="Records of" value=${type.type} onChange=${setName} options=${choices.map((each) => [each.type, each.type])} />
-        <span class="soft small">${type.about} <a href=${linkTo(['types'], { type: type.type })}>Its fields</a></span>
+        <span class="soft small">${type.about} <a href=${linkTo(['types'], { type: type.type })}>Its fields</a> · <button class="link" type="button" onClick=${() => save(`${type.type}.csv`, templateOf(type))}>A template of ${type.type}, as CSV</button></span>
       </div>
       ${'waiting' in weir && html`<label class="check"><input type="checkbox" checked=${isPatient} onChange=${() => setPatient(!isPatient)} /> Records that refer to something not uploaded yet wait for it, for 24 hours, instead of being refused</label>`}
     <//>
@@ -61,6 +62,9 @@ export const UploadPage = ({ query }: PageProps): VNode => {
     ${file && html`<${UploadPreview} key=${`${file.name} ${file.lastModified} ${file.size} ${type.type} ${isPatient}`} file=${file} type=${type} isPatient=${isPatient} isBusy=${isBusy} onSend=${() => send()} />`}
     ${!file && html`<p class="soft">No file at hand? This writes sample files of every type, some rows of them wrong: <code>npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample</code></p>`}`
 }
+
+/** The names of all columns, and a row to be replaced. */
+const templateOf = ({ snippets }: TypeReference): Blob => new Blob([snippets.csv ?? ''], { type: 'text/csv' })
 
 /** A page that was loaded anew may not open a file by itself: somebody has to choose it again. */
 const Stopped = (): VNode => {
@@ -114,6 +118,6 @@ const DropZone = ({ file, onFile }: DropProps): VNode => {
     <div class=${isOver ? 'drop over' : 'drop'} onDragOver=${over} onDragLeave=${() => setOver(false)} onDrop=${drop}>
       <p>${file ? html`<strong>${file.name}</strong> <span class="soft">${bytes(file.size)}</span>` : html`<strong>Drop a file here</strong> <span class="soft">or</span>`}</p>
       <label class="button" for="file">${file ? 'Choose another file' : 'Choose a file'}</label>
-      <input ref=${input} id="file" type="file" class="hidden" accept=".csv,.ndjson,.jsonl,.json,text/csv,application/json" onChange=${take} />
+      <input ref=${input} id="file" type="file" class="hidden" accept=".csv,.ndjson,.jsonl,.json,.gz,.xlsx,text/csv,application/json,application/gzip" onChange=${take} />
     </div>`
 }
