@@ -76,7 +76,7 @@ it('shows what waits for what, has it cancelled, and in a journey what came of w
   await goTo(page, 'Waiting')
   await page.getByText('2 records wait for others').waitFor()
   expect(await findBarriers(page)).toEqual([])
-  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: /^Cancel what waits for shops/ }).click()
   await page.getByRole('button', { name: 'Cancel them' }).click()
   await page.getByText('2 records no longer wait').waitFor()
   await page.getByText('Nothing waits.').waitFor()
@@ -132,7 +132,10 @@ it('lets an operator look at an organisation, and issue a key of it that is show
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await page.getByText(key).waitFor({ state: 'detached' })
   // The one that was just issued is the last.
-  await page.getByRole('button', { name: 'Revoke', exact: true }).last().click()
+  await page
+    .getByRole('button', { name: /^Revoke / })
+    .last()
+    .click()
   await page.getByRole('button', { name: 'Revoke it' }).click()
   await page.getByText('revoked', { exact: true }).waitFor()
   await eventually(async () => expect(await isTaken()).toBe(false))

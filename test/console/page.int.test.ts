@@ -4,7 +4,17 @@ import { eventually } from '../support/eventually.js'
 import { findChromium, noChromium, startBrowser } from './browser.js'
 import { fill } from './pretend/fill.js'
 import { keys, startPretendEdge } from './pretend/pretend-edge.js'
-import { everyPage, faultsOf, findBarriers, goTo, openConsole, openPage, type Subject, visit } from './scenarios.js'
+import {
+  everyPage,
+  faultsOf,
+  findBarriers,
+  goTo,
+  openConsole,
+  openPage,
+  openTab,
+  type Subject,
+  visit,
+} from './scenarios.js'
 
 // The page alone, in a real browser: a pretended edge answers as agreed. What people do with it is tried on the real system:
 // console.e2e.test.ts.
@@ -24,7 +34,7 @@ afterAll(async () => {
 })
 
 describe('the console', () => {
-  it('takes a key for this tab alone, says what is wrong with one, and forgets it', async ({ skip }) => {
+  it('takes a key for the tabs of this browser, says what is wrong with one, and forgets it', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
     const page = await openPage(browser, edge.url)
     expect(await findBarriers(page)).toEqual([])
@@ -38,9 +48,19 @@ describe('the console', () => {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     expect(page.url()).not.toContain('weir_')
     expect(await page.evaluate(() => [localStorage.length, document.cookie, sessionStorage.length])).toEqual([0, '', 1])
+    const other = await openTab(page)
+    expect(await other.evaluate(() => [localStorage.length, document.cookie, sessionStorage.length])).toEqual([
+      0,
+      '',
+      1,
+    ])
     await page.getByRole('button', { name: 'Sign out' }).click()
+    for (const tab of [page, other]) {
+      await tab.getByLabel('API key').waitFor()
+      expect(await tab.evaluate(() => sessionStorage.length)).toBe(0)
+    }
+    await page.reload()
     await page.getByLabel('API key').waitFor()
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
   it('says on every empty page what to do first', async ({ skip }) => {
@@ -71,6 +91,10 @@ describe('the console', () => {
     await page.getByLabel('Organisation').selectOption('demo')
     await goTo(page, 'Requests')
     await page.getByRole('region', { name: 'Requests' }).waitFor()
+    // The address alone says so, also to a colleague.
+    expect(new URL(page.url()).hash).toBe('#/requests?org=demo')
+    await page.reload()
+    await eventually(async () => expect(await page.getByLabel('Organisation').inputValue()).toBe('demo'))
     await goTo(page, 'Keys')
     await page.getByRole('button', { name: 'Issue a key' }).click()
     const key = await page.locator('.notice.good pre').textContent()
@@ -86,11 +110,40 @@ describe('the console', () => {
     expect(await findBarriers(page)).toEqual([])
   })
 
+  it('takes a value in the address that it does not know for none, and goes on where one page fails', async ({
+    skip,
+  }) => {
+    if (!findChromium()) skip(noChromium)
+    const page = await openConsole(browser, subject)
+    for (const [title, address] of [
+      ['Quality', '#/quality?days=abc&type=nothing'],
+      ['Requests', '#/requests?status=lost&type=nothing'],
+    ] as const)
+      await visit(page, [title, address])
+    expect(faultsOf.get(page)).toEqual([])
+
+    await page.route('**/v1/waiting?*', (route) => route.fulfill({ json: { nothing: 'that is known' } }))
+    await page.evaluate(() => {
+      location.hash = '#/waiting'
+    })
+    await page.getByRole('heading', { level: 1, name: 'This page could not be shown' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await goTo(page, 'Types')
+    await page.getByRole('heading', { level: 1, name: 'Types' }).waitFor()
+    await page.unroute('**/v1/waiting?*')
+    await goTo(page, 'Waiting')
+    await page.getByText('Nothing waits.').waitFor()
+  })
+
   it('can be used with the keyboard alone', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
     const page = await openConsole(browser, subject)
+    const focused = () => page.evaluate(() => document.activeElement?.textContent)
+    expect([await focused(), await page.title()]).toEqual(['Overview', 'Overview · Weir'])
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await page.keyboard.press('Tab')
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the page')
+    expect(await focused()).toBe('Skip to the page')
     for (let turn = 0; turn < 30; turn += 1) {
       await page.keyboard.press('Tab')
       if ((await page.evaluate(() => document.activeElement?.textContent)) === 'Upload') break
@@ -101,6 +154,36 @@ describe('the console', () => {
     await eventually(async () => expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1'))
     await page.keyboard.press('Tab')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('file')
+
+    const operator = await openConsole(browser, { ...subject, key: keys.operator })
+    await visit(operator, ['Keys', '#/keys?org=demo'])
+    const revoke = operator.getByRole('button', { name: 'Revoke k_reader' })
+    await revoke.click()
+    await operator.getByRole('button', { name: 'Revoke it' }).waitFor()
+    await operator.keyboard.press('Escape')
+    await eventually(async () =>
+      expect(await revoke.evaluate((button) => button === document.activeElement)).toBe(true),
+    )
+  })
+
+  it('shows what matters of a request on a phone, and names what is shown in the title', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const id = crypto.randomUUID()
+    await subject.upload('tags', [{ tag_id: id, name: 'on a phone' }, { tag_id: 'wrong' }])
+    const page = await openConsole(browser, subject, { viewport: { width: 390, height: 844 } })
+    await visit(page, ['Requests', '#/requests'])
+    const cells = page.getByRole('region', { name: 'Requests' }).locator('tbody tr').first().locator('td')
+    const boxes = await Promise.all((await cells.all()).map((cell) => cell.boundingBox()))
+    expect(boxes.every((box) => box && box.x >= 0 && box.x + box.width <= 390)).toBe(true)
+    await page.getByText('partly', { exact: true }).last().waitFor()
+    const request = String(edge.world.requests[0]?.request_id)
+    await visit(page, ['A request of tags', `#/requests/${request}`])
+    expect(await page.title()).toBe(`Request ${request} · Weir`)
+    await visit(page, ["A record's journey", `#/journey/tags/${id}`])
+    expect(await page.title()).toBe(`tags ${id} · Weir`)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Types', exact: true }).waitFor({ state: 'hidden' })
   })
 
   it.for([

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mended } from '../../clients/console/components/record-form.js'
@@ -97,6 +98,19 @@ describe('a file', () => {
     )
     await expect(rowsOf('offers.csv', '')).rejects.toThrow('empty')
     await expect(rowsOf('offers.json', '[1,')).rejects.toThrow('not JSON')
+  })
+
+  it('is unpacked where it is packed, and told by what is in it', async () => {
+    const pack = (text: string) => new Uint8Array(gzipSync(text))
+    const { rows, format } = await rowsOf('offers.csv.gz', pack('offer_id,value\na,1\n'))
+    expect([format, rows.map(({ record }) => record)]).toEqual(['CSV', [{ offer_id: 'a', value: 1 }]])
+    expect((await rowsOf('offers.gz', pack('[{"offer_id":"a"}]'))).format).toBe('JSON')
+    const long = pack(`offer_id,value\n${Array.from({ length: 5000 }, () => `${crypto.randomUUID()},1\n`).join('')}`)
+    await expect(rowsOf('offers.csv.gz', long.slice(0, -20_000))).rejects.toThrow('no whole gzip file')
+  })
+
+  it('is refused with advice where it is a workbook', async () => {
+    await expect(rowsOf('Offers 2026.XLSX', 'PK')).rejects.toThrow('save it as "CSV UTF-8"')
   })
 
   it('is known by its name, or by how it begins', () => {

@@ -41,6 +41,15 @@ export const openPage = async (browser: Browser, url: string, look: BrowserConte
   await page.goto(`${url}/console/`)
   return page
 }
+
+/** Another tab of the same browser, which is signed in as the first is. */
+export const openTab = async (page: Page): Promise<Page> => {
+  const tab = await page.context().newPage()
+  await tab.goto(page.url())
+  await tab.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  return tab
+}
+
 export const faultsOf = new WeakMap<Page, string[]>()
 
 /** Goes to a page by its link in the menu. */

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createConnection } from '../../clients/console/api/connection.js'
 import { createEventReader, type LiveEvent } from '../../clients/console/api/live.js'
-import { emptyRates, ratesWith } from '../../clients/console/api/rates.js'
+import { emptyRates, ratesEvents, ratesWith } from '../../clients/console/api/rates.js'
 import { may } from '../../clients/console/api/session.js'
-import { linkTo, readRoute } from '../../clients/console/frame/route.js'
+import { choiceIn, linkTo, orgIn, readRoute } from '../../clients/console/frame/route.js'
 
 describe('server-sent events', () => {
   const read = (pieces: string[]): LiveEvent[] => {
@@ -67,6 +67,27 @@ describe('live rates', () => {
   })
 })
 
+it('keeps of the rates what a tab needs that joins later, and no more', () => {
+  const now = Date.UTC(2026, 0, 1, 12)
+  const zeros = Array.from({ length: 180 }, () => 0)
+  const history: LiveEvent = {
+    name: 'history',
+    data: {
+      ...{ bucket_seconds: 5, from: new Date(now - 179 * 5000).toISOString() },
+      ...{ accepted: zeros, refused: zeros, waiting: zeros, interactions: zeros },
+    },
+  }
+  const some = { refused: 1, waiting: 0, interactions: 0 }
+  const later = Array.from({ length: 500 }, (_, n): LiveEvent => {
+    const at = new Date(now + Math.floor(n / 3) * 5000).toISOString()
+    return { name: 'rates', data: { at, accepted: n, ...some } }
+  })
+  const kept = [history, ...later].reduce(ratesEvents, [] as readonly LiveEvent[])
+  expect(kept.length).toBeLessThan(183)
+  const all = [history, ...later].reduce(ratesWith, emptyRates(now))
+  expect(kept.reduce(ratesWith, emptyRates(now))).toEqual(all)
+})
+
 describe('the connection', () => {
   beforeEach(() => {
     vi.useFakeTimers()
@@ -105,6 +126,18 @@ it('reads the addresses that it writes', () => {
       expect(Object.fromEntries(read.query)).toEqual({ ...query })
     }),
   )
+})
+
+it('takes from an address only what can be chosen', () => {
+  const choices = ['7', '14', '30']
+  const read = (text: string) => choiceIn(new URLSearchParams(text), 'days', choices, '14')
+  expect(['days=7', 'days=abc', 'days=', '', 'days=1e9&days=7'].map(read)).toEqual(['7', '14', '14', '14', '14'])
+  fc.assert(fc.property(fc.string(), (text) => choices.includes(read(text))))
+})
+
+it('takes only what can be the name of an organisation for one', () => {
+  const read = (org: string) => orgIn(new URLSearchParams({ org }))
+  expect(['acme', 'a-1', '', 'Acme', '../x', 'a b', 'a'.repeat(64)].map(read)).toEqual(['acme', 'a-1', ...Array(5)])
 })
 
 it('takes data:write for the write scope of each uploaded type, and for no other', () => {

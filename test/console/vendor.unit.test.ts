@@ -26,7 +26,7 @@ it('imports only what is served: relative paths of files that exist', () => {
   const wrong = servedPaths()
     .filter((path) => path.endsWith('.js'))
     .flatMap((path) =>
-      [...(serveSources(path)?.body ?? '').matchAll(/(?:from|import)\s*["']([^"']+)["']/g)]
+      [...(serveSources(path)?.body ?? '').matchAll(/(?:from|import|new URL\()\s*["']([^"']+)["']/g)]
         .map(([, name = '']) => (name.startsWith('.') ? new URL(name, `http://edge${path}`).pathname : name))
         .filter((target) => !serveSources(target))
         .map((target) => `${path} imports ${target}`),

@@ -1,3 +1,5 @@
+import { messageOf } from './ask.js'
+
 /** One server-sent event; `data` is its JSON. */
 export type LiveEvent = { name: string; data: unknown }
 
@@ -8,12 +10,11 @@ export const followLive = (
 ): void => {
   const run = async () => {
     for (let failures = 0; !signal.aborted; ) {
-      const take = (event: LiveEvent) => {
+      const begin = () => {
         failures = 0
         onState({ isOpen: true })
-        onEvent(event)
       }
-      const outcome = await readOnce(path, { key, signal, onEvent: take })
+      const outcome = await readOnce(path, { key, signal, onEvent }, begin)
       if (signal.aborted) return
       failures += 1
       onState({ isOpen: false, ...outcome })
@@ -26,13 +27,17 @@ export const followLive = (
 
 type LiveOptions = { key: string; signal: AbortSignal; onEvent: (event: LiveEvent) => void }
 
-/** `isRefused` where asking again would not help. `status` is undefined where no answer came. */
-export type LiveState = { isOpen: boolean; isRefused?: boolean; status?: number }
+/** `isRefused` where asking again would not help. `status` is undefined where no answer came, `reason` is what a refusal said. */
+export type LiveState = { isOpen: boolean; isRefused?: boolean; status?: number; reason?: string }
 
 // The edge writes at least a comment every 10 s.
 const longestSilence = 30_000
 
-const readOnce = async (path: string, { key, signal, onEvent }: LiveOptions): Promise<Omit<LiveState, 'isOpen'>> => {
+const readOnce = async (
+  path: string,
+  { key, signal, onEvent }: LiveOptions,
+  onOpen: () => void,
+): Promise<Omit<LiveState, 'isOpen'>> => {
   const ending = new AbortController()
   const end = () => ending.abort()
   signal.addEventListener('abort', end)
@@ -41,9 +46,11 @@ const readOnce = async (path: string, { key, signal, onEvent }: LiveOptions): Pr
     const headers = { accept: 'text/event-stream', authorization: `Bearer ${key}` }
     const response = await fetch(path, { headers, signal: ending.signal })
     if (!response.ok || !response.body) {
-      await response.body?.cancel()
-      return { status: response.status, isRefused: [400, 401, 403, 404].includes(response.status) }
+      const { status } = response
+      const reason = messageOf(status, await response.json().catch(() => undefined))
+      return { status, isRefused: [400, 401, 403, 404].includes(status), reason }
     }
+    onOpen()
     const take = createEventReader(onEvent)
     const reader = response.body
       .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)

@@ -35,6 +35,14 @@ export const ratesWith = (before: LiveRates, { name, data }: LiveEvent): LiveRat
   return name === 'tick' ? upTo(before, Math.floor((data as number) / 1000)) : before
 }
 
+/** The events from which the present rates can be made again: the history, and the last about each bucket since. */
+export const ratesEvents = (kept: readonly LiveEvent[], event: LiveEvent): readonly LiveEvent[] => {
+  if (event.name === 'history') return [event]
+  const atOf = ({ data }: LiveEvent) => (data as Partial<LiveBucket>).at
+  const others = kept.filter((each) => each.name === 'history' || atOf(each) !== atOf(event))
+  return event.name === 'rates' ? [...others.slice(0, 1), ...others.slice(1).slice(-mostBuckets), event] : kept
+}
+
 /** The same with buckets up to a time, and without those that are too old for it. */
 const upTo = (rates: LiveRates, seconds: number): LiveRates => {
   const last = rates.at.at(-1) ?? 0

@@ -1,5 +1,6 @@
 import type { AnswerTo, Me, TypeReference } from '../../typescript/src/endpoints.js'
 import { createWeir, type Weir } from '../../typescript/src/index.js'
+import type { ConsoleUploads } from '../uploads/uploads.js'
 import { useContext } from '../vendor/hooks.js'
 import { createContext } from '../vendor/preact.js'
 import { type Ask, AskError, createAsk, messageOf } from './ask.js'
@@ -12,6 +13,7 @@ export type ConsoleSession = {
   types: TypeReference[]
   ask: Ask
   weir: Weir
+  uploads: ConsoleUploads
   connection: EdgeConnection
   /** The organisation that an operator looks at; that of the key for everybody else. */
   org: string
@@ -37,21 +39,20 @@ export const signIn = async (key: string): Promise<{ me: Me; types: TypeReferenc
   return { me, types }
 }
 
-export const createSession = (given: Omit<ConsoleSession, 'ask' | 'weir'>): ConsoleSession => {
+export const createSession = (given: Omit<ConsoleSession, 'ask'>): ConsoleSession => {
   const { key, me, org, connection, signOut } = given
   const ask = createAsk({ key, onLost: connection.lost, onKeyEnded: signOut })
   const isElsewhere = me.is_operator && org !== me.org_id
   // An operator's own questions have no organisation; all others are about the one that is looked at.
   const askOf: Ask = (path, options) =>
     ask(isElsewhere && !path.startsWith('/v1/operator/') ? withOrg(path, org) : path, options)
-  return { ...given, ask: askOf, weir: createWeir({ url: location.origin, key, fetch: fetchOf(signOut) }) }
+  return { ...given, ask: askOf }
 }
 
-/** A stream's address, for the organisation that is looked at. */
-export const liveAddress = ({ me, org }: ConsoleSession, path: string): string =>
-  me.is_operator && org !== me.org_id ? withOrg(path, org) : path
+export const createConsoleWeir = (key: string, signOut: ConsoleSession['signOut']): Weir =>
+  createWeir({ url: location.origin, key, fetch: fetchOf(signOut) })
 
-const withOrg = (path: string, org: string): string =>
+export const withOrg = (path: string, org: string): string =>
   `${path}${path.includes('?') ? '&' : '?'}org=${encodeURIComponent(org)}`
 
 /** The SDK's requests, too, end the session where the key has ended. */

@@ -16,13 +16,24 @@ export const When = ({ at }: { at: string | null | undefined }): VNode =>
     ? html`<time class="nowrap" datetime=${at} title=${moment(at)}>${ago(at)}</time>`
     : html`<span class="soft">never</span>`
 
-type HeadProps = { title: string; about?: ComponentChildren; children?: ComponentChildren }
+type HeadProps = {
+  title: string
+  /** The record that the page is about, for the title of the tab. */
+  record?: string | undefined
+  about?: ComponentChildren
+  children?: ComponentChildren
+}
 
-export const PageHead = ({ title, about, children }: HeadProps): VNode => html`
-  <div class="head">
-    <div><h1 tabindex="-1">${title}</h1>${about && html`<p class="soft">${about}</p>`}</div>
-    ${children && html`<div class="actions">${children}</div>`}
-  </div>`
+export const PageHead = ({ title, record, about, children }: HeadProps): VNode => {
+  useEffect(() => {
+    document.title = `${record ?? title} · Weir`
+  }, [title, record])
+  return html`
+    <div class="head">
+      <div><h1 tabindex="-1">${title}</h1>${about && html`<p class="soft">${about}</p>`}</div>
+      ${children && html`<div class="actions">${children}</div>`}
+    </div>`
+}
 
 type CardProps = { title?: ComponentChildren; children?: ComponentChildren }
 
@@ -44,11 +55,17 @@ export const Asking = ({ problem, isLoading, reload, has }: AskingProps): VNode 
   return isLoading && !has ? html`<p class="soft" role="status">Loading…</p>` : null
 }
 
-type TableProps = { label: string; head: ComponentChildren; children?: ComponentChildren }
+type TableProps = {
+  label: string
+  head: ComponentChildren
+  /** On a phone each row becomes a card: its cells below each other, with their `data-label` before them. */
+  isCards?: boolean
+  children?: ComponentChildren
+}
 
 /** A wide table scrolls within itself; with the keyboard too, for which it has to take the focus. */
-export const Table = ({ label, head, children }: TableProps): VNode => html`
-  <div class="table" role="region" aria-label=${label} tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${children}</tbody></table></div>`
+export const Table = ({ label, head, isCards = false, children }: TableProps): VNode => html`
+  <div class=${isCards ? 'table cards' : 'table'} role="region" aria-label=${label} tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${children}</tbody></table></div>`
 
 /** Text to copy. */
 export const Code = ({ text, label }: { text: string; label: string }): VNode => html`
@@ -113,22 +130,29 @@ type ConfirmProps = {
   onYes: () => void
   children: ComponentChildren
   isDanger?: boolean
+  /** What it is done to, where several buttons have the same word. */
+  to?: string
 }
 
 /** A question before something that cannot be undone. */
-export const Confirm = ({ question, action, onYes, children, isDanger = true }: ConfirmProps): VNode => {
+export const Confirm = ({ question, action, onYes, children, isDanger = true, to }: ConfirmProps): VNode => {
   const [isAsked, setAsked] = useState(false)
   const yes = useRef<HTMLButtonElement>(null)
+  const ask = useRef<HTMLButtonElement>(null)
+  const wasAsked = useRef(false)
   useEffect(() => {
+    // To the answer, and from there back to where it was asked.
     if (isAsked) yes.current?.focus()
+    else if (wasAsked.current) ask.current?.focus()
+    wasAsked.current = isAsked
   }, [isAsked])
   if (!isAsked)
-    return html`<button type="button" class=${isDanger ? 'danger' : ''} onClick=${() => setAsked(true)}>${children}</button>`
+    return html`<button type="button" class=${isDanger ? 'danger' : ''} ref=${ask} aria-label=${to && `${children} ${to}`} onClick=${() => setAsked(true)}>${children}</button>`
   const answer = (work?: () => void) => () => {
     setAsked(false)
     work?.()
   }
-  return html`<span class="confirm" role="group" aria-label=${action}><span>${question}</span>
+  return html`<span class="confirm" role="group" aria-label=${action} onKeyDown=${(event: KeyboardEvent) => event.key === 'Escape' && setAsked(false)}><span>${question}</span>
     <button type="button" class=${isDanger ? 'danger' : 'primary'} ref=${yes} onClick=${answer(onYes)}>${action}</button>
     <button type="button" onClick=${answer()}>No</button></span>`
 }

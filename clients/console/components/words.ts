@@ -9,6 +9,9 @@ export const bytes = (number: number): string => {
   return number < 1e6 ? `${(number / 1e3).toFixed(0)} kB` : `${(number / 1e6).toFixed(1)} MB`
 }
 
+/** A share of 1. All of it is said only of all of it. */
+export const percent = (share: number): string => `${Math.floor(share * 100)} %`
+
 export const sentence = (text: string): string => {
   const begun = text.charAt(0).toUpperCase() + text.slice(1)
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`

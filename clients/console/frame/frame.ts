@@ -1,7 +1,7 @@
 import type { Me } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
-import { Choose } from '../components/shown.js'
+import { Choose, Confirm, PageHead } from '../components/shown.js'
 import { JourneyPage } from '../pages/journey.js'
 import { KeysPage } from '../pages/keys/keys.js'
 import { OverviewPage } from '../pages/overview.js'
@@ -12,11 +12,15 @@ import { RequestPage } from '../pages/request.js'
 import { RequestsPage } from '../pages/requests.js'
 import { TopicsPage } from '../pages/topics.js'
 import { TypesPage } from '../pages/types.js'
+import { UploadRunPage } from '../pages/upload/run.js'
 import { UploadPage } from '../pages/upload/upload.js'
 import { WaitingPage } from '../pages/waiting.js'
+import { useUpload } from '../uploads/use-upload.js'
 import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import type { ComponentType, VNode } from '../vendor/preact.js'
-import { linkTo, type PageProps, type Route, useRoute } from './route.js'
+import { Boundary } from './boundary.js'
+import { goTo, keepOrg, linkTo, orgIn, type PageProps, type Route, useRoute } from './route.js'
+import { UploadProgress } from './upload-progress.js'
 import { useAnswer } from './use-answer.js'
 
 type Page = { name: string; title: string; page: ComponentType<PageProps>; isFor: (me: Me) => boolean }
@@ -37,40 +41,58 @@ const pages: Page[] = [
   { name: 'keys', title: 'Keys', page: KeysPage, isFor: (me) => me.is_operator },
 ]
 // Pages behind a page, with an address of their own.
-const inner: Record<string, ComponentType<PageProps>> = { requests: RequestPage, rejected: RefusedGroupPage }
+const inner: Record<string, ComponentType<PageProps>> = {
+  requests: RequestPage,
+  rejected: RefusedGroupPage,
+  upload: UploadRunPage,
+}
 
 /** What stands around every page: where one can go, who is signed in, and whether the service can be reached. */
-export const Frame = (): VNode => {
+export const Frame = ({ isNew }: { isNew: boolean }): VNode => {
   const session = useSession()
   const route = useRoute()
   const [isMenuOpen, setMenuOpen] = useState(false)
   const main = useRef<HTMLElement>(null)
+  const menu = useRef<HTMLButtonElement>(null)
   const known = pages.filter(({ isFor }) => isFor(session.me))
   const current = known.find(({ name }) => name === route.path[0]) ?? (route.path.length === 0 ? known[0] : undefined)
   const address = route.path.join('/')
 
+  useEffect(() => {
+    if (!session.me.is_operator) return
+    // A link that names no organisation means the one that is looked at.
+    const named = orgIn(route.query)
+    if (named) session.setOrg(named)
+    else if (session.org !== session.me.org_id) keepOrg(route, session.org)
+  }, [route])
+
   const isFirst = useRef(true)
   useEffect(() => {
-    document.title = `${current?.title ?? 'Not found'} · Weir`
     setMenuOpen(false)
-    // A screen reader reads the new page's heading. Not on the first page, to which no link has led.
-    if (!isFirst.current) main.current?.querySelector('h1')?.focus({ preventScroll: true })
+    // A screen reader reads the new page's heading. Not on the first page, unless somebody has just signed in to see it.
+    if (!isFirst.current || isNew) main.current?.querySelector('h1')?.focus({ preventScroll: true })
     if (!isFirst.current) scrollTo(0, 0)
     isFirst.current = false
   }, [address])
 
+  const closeMenu = ({ key }: KeyboardEvent) => {
+    if (key !== 'Escape' || !isMenuOpen) return
+    setMenuOpen(false)
+    menu.current?.focus()
+  }
   return html`
     <div class="frame">
       <a class="skip" href="#page" onClick=${(event: Event) => skip(event, main.current)}>Skip to the page</a>
-      <header class="top">
+      <header class="top" onKeyDown=${closeMenu}>
         <a class="brand" href=${linkTo([])}><img src="files/console/mark.svg" alt="" width="26" height="26" />Weir</a>
-        <button class="menu" type="button" aria-expanded=${isMenuOpen} aria-controls="menu" onClick=${() => setMenuOpen(!isMenuOpen)}>Menu</button>
+        <button class="menu" type="button" ref=${menu} aria-expanded=${isMenuOpen} aria-controls="menu" onClick=${() => setMenuOpen(!isMenuOpen)}>Menu</button>
+        <${UploadProgress} />
         <div class="who">
-          ${session.me.is_operator ? html`<${ChooseOrganisation} />` : html`<span class="org" title=${`key ${session.me.key_id}`}>${session.org}</span>`}
-          <button type="button" onClick=${() => session.signOut()}>Sign out</button>
+          ${session.me.is_operator ? html`<${ChooseOrganisation} onChoose=${(chosen: string) => goTo(linkTo(route.path, { org: chosen }))} />` : html`<span class="org" title=${`key ${session.me.key_id}`}>${session.org}</span>`}
+          <${SignOut} />
         </div>
       </header>
-      <nav id="menu" class=${isMenuOpen ? 'side open' : 'side'} aria-label="Pages">
+      <nav id="menu" onKeyDown=${closeMenu} class=${isMenuOpen ? 'side open' : 'side'} aria-label="Pages">
         <ul>
           ${known.map(({ name, title }) => html`<li key=${name}><a href=${linkTo([name])} aria-current=${current?.name === name ? 'page' : null}>${title}</a></li>`)}
         </ul>
@@ -78,7 +100,7 @@ export const Frame = (): VNode => {
       </nav>
       <${Reach} />
       <main id="page" ref=${main} tabindex="-1">
-        ${current ? html`<${Shown} key=${`${session.org} ${address}`} page=${current} route=${route} />` : html`<${NotFound} known=${known} />`}
+        ${current ? html`<${Boundary} key=${`${session.org} ${address}`} place=${route.query.toString()} plain=${linkTo(route.path)}><${Shown} page=${current} route=${route} /><//>` : html`<${NotFound} known=${known} />`}
       </main>
     </div>`
 }
@@ -87,6 +109,13 @@ const Shown = ({ page, route }: { page: Page; route: Route }): VNode => {
   const rest = route.path.slice(1)
   const Inner = rest.length > 0 ? inner[page.name] : undefined
   return html`<${Inner ?? page.page} rest=${rest} query=${route.query} />`
+}
+
+const SignOut = (): VNode => {
+  const { signOut } = useSession()
+  if (useUpload()?.state === 'running')
+    return html`<${Confirm} isDanger=${false} question="The upload stops here." action="Stop it, sign out" onYes=${() => signOut()}>Sign out<//>`
+  return html`<button type="button" onClick=${() => signOut()}>Sign out</button>`
 }
 
 const skip = (event: Event, main: HTMLElement | null) => {
@@ -107,8 +136,8 @@ const Reach = (): VNode => {
 // A list that can still be looked through; of more organisations, those whose ids begin with what is typed.
 const mostNames = 200
 
-const ChooseOrganisation = (): VNode => {
-  const { org, setOrg, me } = useSession()
+const ChooseOrganisation = ({ onChoose }: { onChoose: (org: string) => void }): VNode => {
+  const { org, me } = useSession()
   const [prefix, setPrefix] = useState('')
   const asked = new URLSearchParams({ limit: String(mostNames), ...(prefix && { prefix }) })
   const { answer } = useAnswer<'/v1/operator/organisations'>(`/v1/operator/organisations?${asked}`)
@@ -118,9 +147,9 @@ const ChooseOrganisation = (): VNode => {
   const type = (event: Event) => setPrefix((event.target as HTMLInputElement).value.trim().toLowerCase())
   return html`
     ${areMany.current && html`<input type="search" aria-label="Id begins with" placeholder="id begins with …" maxlength="63" spellcheck=${false} value=${prefix} onInput=${type} />`}
-    <${Choose} label="Organisation" value=${org} options=${names.map((name) => [name, name])} onChange=${setOrg} />`
+    <${Choose} label="Organisation" value=${org} options=${names.map((name) => [name, name])} onChange=${onChoose} />`
 }
 
 const NotFound = ({ known }: { known: Page[] }): VNode => html`
-  <h1 tabindex="-1">There is no such page</h1>
+  <${PageHead} title="There is no such page" />
   <p>Your key shows you ${known.map(({ name, title }, index) => html`${index > 0 && ', '}<a href=${linkTo([name])}>${title}</a>`)}.</p>`

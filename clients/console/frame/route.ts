@@ -18,6 +18,23 @@ export const readRoute = (hash: string): Route => {
   return { path: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(query) }
 }
 
+/** A value of the address that is one of those to choose from; whatever else somebody typed there counts as `otherwise`. */
+export const choiceIn = (query: URLSearchParams, name: string, choices: readonly string[], otherwise = ''): string => {
+  const given = query.get(name) ?? otherwise
+  return choices.includes(given) ? given : otherwise
+}
+
+/** The organisation that an operator looks at, if the address names one; a name that no organisation can have is none. */
+export const orgIn = (query: URLSearchParams): string | undefined => {
+  const given = query.get('org') ?? ''
+  return /^[a-z0-9][a-z0-9-]{0,62}$/.test(given) ? given : undefined
+}
+
+/** Names the organisation in an address that does not, without a step for the browser to lead back by. */
+export const keepOrg = ({ path, query }: Route, org: string): void => {
+  history.replaceState(history.state, '', linkTo(path, { ...Object.fromEntries(query), org }))
+}
+
 export const goTo = (link: string): void => {
   location.hash = link
 }

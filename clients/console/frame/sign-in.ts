@@ -30,7 +30,7 @@ export const SignIn = ({ isTrying, message, onKey, onAgain }: SignInProps): VNod
           <label for="key">API key</label>
           <input id="key" type="password" autocomplete="off" spellcheck=${false} placeholder="weir_…" value=${key}
             aria-describedby="key-help" onInput=${(event: InputEvent) => setKey((event.target as HTMLInputElement).value)} />
-          <p id="key-help" class="soft small">It stays in this tab, and is forgotten when you close it.</p>
+          <p id="key-help" class="soft small">It stays in the tabs of this console, and is forgotten when you close the last one.</p>
           <button class="primary" type="submit" disabled=${isTrying || key.trim() === ''}>${isTrying ? 'Signing in…' : 'Sign in'}</button>
         </form>
         <div role="alert">

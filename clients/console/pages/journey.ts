@@ -17,7 +17,7 @@ export const JourneyPage = ({ rest: [type, id] }: PageProps): VNode => {
   )
   const journey = asked.answer
   return html`
-    <${PageHead} title="A record's journey" about=${type && id ? html`${type} <code>${id}</code>` : 'Everything that happened to one record: when it came, what was decided, where it is now.'} />
+    <${PageHead} title="A record's journey" record=${type && id ? `${type} ${id}` : undefined} about=${type && id ? html`${type} <code>${id}</code>` : 'Everything that happened to one record: when it came, what was decided, where it is now.'} />
     <${Find} type=${type} id=${id} />
     ${type && id && html`<${Asking} ...${asked} has=${journey !== undefined} />`}
     ${

@@ -4,17 +4,20 @@ import { Chart, type ChartLine } from '../components/chart.js'
 import { html } from '../components/html.js'
 import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../components/shown.js'
 import { codeWords, count } from '../components/words.js'
-import { goTo, linkTo, type PageProps } from '../frame/route.js'
+import { choiceIn, goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
 import type { VNode } from '../vendor/preact.js'
+
+const spans = ['7', '14', '30', '90']
 
 const day = (stamp: number): string => new Date(stamp).toISOString().slice(0, 10)
 
 /** What came in by type and day, and how good it was. */
 export const QualityPage = ({ query }: PageProps): VNode => {
   const { types } = useSession()
-  const type = query.get('type') ?? ''
-  const span = query.get('days') ?? '14'
+  const names = types.map((each) => each.type)
+  const type = choiceIn(query, 'type', names)
+  const span = choiceIn(query, 'days', spans, '14')
   const to = Date.now()
   const from = to - (Number(span) - 1) * 86_400_000
   const asked = useAnswer<'/v1/quality'>(`/v1/quality?from=${day(from)}&to=${day(to)}`)
@@ -23,8 +26,8 @@ export const QualityPage = ({ query }: PageProps): VNode => {
   const choose = (change: Record<string, string>) => goTo(linkTo(['quality'], { type, days: span, ...change }))
   return html`
     <${PageHead} title="Quality" about="Received, accepted, refused and waiting by day (UTC).">
-      <${Choose} label="Type" value=${type} onChange=${(chosen: string) => choose({ type: chosen })} options=${[['', 'all'], ...types.map((each) => [each.type, each.type])]} />
-      <${Choose} label="Days" value=${span} onChange=${(chosen: string) => choose({ days: chosen })} options=${['7', '14', '30', '90'].map((each) => [each, each])} />
+      <${Choose} label="Type" value=${type} onChange=${(chosen: string) => choose({ type: chosen })} options=${[['', 'all'], ...names.map((each) => [each, each])]} />
+      <${Choose} label="Days" value=${span} onChange=${(chosen: string) => choose({ days: chosen })} options=${spans.map((each) => [each, each])} />
     <//>
     <${Asking} ...${asked} has=${found !== undefined} />
     ${found?.length === 0 && html`<${Empty} title="Nothing came in these days." command="npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample && npm run -s weir -- upload .data/sample" />`}

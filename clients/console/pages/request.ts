@@ -19,7 +19,7 @@ export const RequestPage = ({ rest }: PageProps): VNode => {
   const request = asked.answer
   return html`
     <p class="small"><a href=${linkTo(['requests'])}>Requests</a></p>
-    <${PageHead} title=${request ? `A request of ${request.type}` : 'A request'} about=${html`<code>${id}</code>`}>
+    <${PageHead} title=${request ? `A request of ${request.type}` : 'A request'} record=${`Request ${id}`} about=${html`<code>${id}</code>`}>
       <button type="button" onClick=${asked.reload}>Refresh</button>
     <//>
     <${Asking} ...${asked} has=${request !== undefined} />

@@ -1,7 +1,9 @@
 import type { TopicEvent } from '../../typescript/src/endpoints.js'
-import { followLive, type LiveState } from '../api/live.js'
-import { liveAddress, may, useSession } from '../api/session.js'
+import type { LiveState } from '../api/live.js'
+import { may, useSession } from '../api/session.js'
+import { followShared } from '../api/shared-live.js'
 import { html } from '../components/html.js'
+import { LiveBadge, LiveReason } from '../components/live-state.js'
 import { Asking, Card, Empty, Json, PageHead, Snippets, Table, When } from '../components/shown.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
@@ -52,19 +54,20 @@ const LastEvents = ({ topic }: { topic: string }): VNode => {
   const [state, setState] = useState<LiveState>({ isOpen: false })
   useEffect(() => {
     const ending = new AbortController()
-    followLive(liveAddress(session, `${path}/live`), {
-      key: session.key,
+    followShared(session, `${path}/live`, {
       signal: ending.signal,
       onEvent: ({ name, data }) => {
         if (name === 'event') setArrived((before) => [data as TopicEvent, ...before].slice(0, mostEvents))
       },
       onState: setState,
+      remember: (kept, event) => [...kept, event].slice(-mostEvents),
     })
     return () => ending.abort()
   }, [session, path])
   const events = newestFirst([...arrived, ...(asked.answer?.events ?? []).toReversed()])
   return html`
-    <${Card} title=${html`The last events of ${session.org} <span role="status"><span class=${`badge ${state.isOpen || !state.isRefused ? 'accepted' : 'waiting'}`}>${state.isRefused ? 'not live' : 'live'}</span></span>`}>
+    <${Card} title=${html`The last events of ${session.org} <${LiveBadge} state=${state} />`}>
+      <${LiveReason} state=${state} />
       <${Asking} ...${asked} has=${events.length > 0} />
       ${asked.answer && events.length === 0 && html`<${Empty} title="No event of yours is on this topic yet."><p>It shows up here by itself once a record is accepted: <a href=${linkTo(['upload'])}>upload one</a>.</p><//>`}
       <ol class="plain events" aria-live="polite">

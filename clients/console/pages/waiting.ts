@@ -3,16 +3,16 @@ import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
 import { Asking, Card, Confirm, Empty, PageHead, Table, When } from '../components/shown.js'
 import { count, records, sentence } from '../components/words.js'
+import { Pager } from '../frame/pager.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
 import { useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 
 /** Records that wait for others: what is missing, by how many wait behind it. */
-export const WaitingPage = (_: PageProps): VNode => {
+export const WaitingPage = ({ query }: PageProps): VNode => {
   const { weir, me, org } = useSession()
-  const [cursors, setCursors] = useState<string[]>([])
-  const cursor = cursors.at(-1)
+  const cursor = query.get('cursor')
   const path = `/v1/waiting?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`
   const asked = useAnswer<'/v1/waiting'>(path, { every: 10_000 })
   const [outcome, setOutcome] = useState<string>()
@@ -48,14 +48,11 @@ export const WaitingPage = (_: PageProps): VNode => {
           <td><${When} at=${one.oldest} /></td>
           <td><${When} at=${one.first_until} /></td>
           <td class="small">${one.sample.slice(0, 3).map((each, index) => html`<div key=${index}>${each.type} ${each.id ? html`<a class="mono" href=${linkTo(['journey', each.type, each.id])}>${each.id.slice(0, 8)}…</a>` : ''}${each.field && html` in <code>${each.field}</code>`}</div>`)}</td>
-          ${mayCancel && html`<td><${Confirm} question=${`Cancel ${records(one.waiting)}? They are not accepted then.`} action="Cancel them" onYes=${() => cancel(one)}>Cancel<//></td>`}
+          ${mayCancel && html`<td><${Confirm} question=${`Cancel ${records(one.waiting)}? They are not accepted then.`} action="Cancel them" to=${`what waits for ${one.type} ${one.id}`} onYes=${() => cancel(one)}>Cancel<//></td>`}
         </tr>`,
         )}
       <//>
     <//>`
     }
-    <div class="actions">
-      ${cursors.length > 0 && html`<button type="button" onClick=${() => setCursors(cursors.slice(0, -1))}>Before</button>`}
-      ${asked.answer?.next_cursor && html`<button type="button" onClick=${() => setCursors([...cursors, asked.answer?.next_cursor ?? ''])}>More</button>`}
-    </div>`
+    <${Pager} path=${['waiting']} cursor=${cursor} next=${asked.answer?.next_cursor} words=${{ first: 'First', next: 'More' }} />`
 }

@@ -20,7 +20,11 @@ export class FileProblem extends Error {}
 /** Opens a file as records of a type. A large one is read piece by piece, never as a whole, unless it is one JSON array. */
 export const openFile = async (file: File, type: TypeReference): Promise<OpenFile> => {
   if (file.size === 0) throw new FileProblem(`${file.name} is empty`)
-  const format = formatOf(file.name, await file.slice(0, 1024).text())
+  if (isWorkbook.test(file.name))
+    throw new FileProblem(
+      `${file.name} is a workbook, of which a browser sees no rows: open it, save it as "CSV UTF-8", and choose the file that this makes`,
+    )
+  const format = formatOf(file.name.replace(/\.gz$/i, ''), await startOf(file))
   if (format !== 'CSV')
     return {
       format,
@@ -35,6 +39,13 @@ export const openFile = async (file: File, type: TypeReference): Promise<OpenFil
   }
   if (!columns) throw new FileProblem(`${file.name} has no line that names its columns`)
   return { format, columns, rows: (onRead) => csv(file, type, columns, onRead) }
+}
+
+const isWorkbook = /\.(xlsx|xlsm|xls|ods|numbers)$/i
+
+const startOf = async (file: File): Promise<string> => {
+  for await (const text of textOf(file)) return text.slice(0, 1024)
+  return ''
 }
 
 /** By the name; where that says nothing, by how the text begins. */
@@ -103,39 +114,68 @@ const oneOf = (text: string, line: number): FileRow => {
 }
 
 async function* json(file: File, onRead?: (bytes: number) => void): AsyncGenerator<FileRow, void, undefined> {
-  if (file.size > largestJson)
-    throw new FileProblem(
-      'a JSON file is read as a whole, and this one is larger than 200 MB: save it as NDJSON, one record in a line',
-    )
+  let text = ''
+  for await (const piece of textOf(file)) {
+    text += piece
+    if (text.length > largestJson)
+      throw new FileProblem(
+        'a JSON file is read as a whole, and this one is larger than 200 MB: save it as NDJSON, one record in a line',
+      )
+  }
   let parsed: unknown
   try {
-    parsed = parseExactly(await file.text())
+    parsed = parseExactly(text)
   } catch (error) {
     throw new FileProblem(`${file.name} is not JSON: ${(error as Error).message}`)
   }
-  onRead?.(file.size)
   const within = (parsed as { records?: unknown } | null)?.records
   const list = Array.isArray(parsed) ? parsed : Array.isArray(within) ? within : [parsed]
-  for (const [index, record] of list.entries()) yield { line: index + 1, record, given: record }
+  for (const [index, record] of list.entries()) {
+    onRead?.((file.size * (index + 1)) / list.length)
+    yield { line: index + 1, record, given: record }
+  }
 }
 const largestJson = 200e6
 
+const pieceBytes = 16_384
+
+/** The text of a file, packed by gzip or not; `onRead` hears how many bytes of the file itself were read. */
 async function* textOf(file: File, onRead?: (bytes: number) => void): AsyncGenerator<string, void, undefined> {
   // Not decoded leniently: a replaced character would be accepted as if somebody had sent it.
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  const reader = file.stream().getReader()
+  const decode = (bytes?: Uint8Array): string => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined })
+    } catch {
+      throw new FileProblem(`${file.name} is not valid UTF-8: save it as UTF-8`)
+    }
+  }
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
+  const isPacked = first === 0x1f && second === 0x8b
   let read = 0
+  const counted = file.stream().pipeThrough(
+    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform: (bytes, out) => {
+        if (isPacked) read += bytes.length
+        out.enqueue(bytes)
+      },
+    }),
+  )
+  const reader = (isPacked ? counted.pipeThrough(new DecompressionStream('gzip')) : counted).getReader()
   try {
     for (;;) {
-      const { done, value } = await reader.read()
-      read += value?.length ?? 0
-      onRead?.(read)
-      yield decoder.decode(value, { stream: !done })
-      if (done) return
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw isPacked ? new FileProblem(`${file.name} cannot be unpacked: it is no whole gzip file`) : error
+      })
+      if (done) return yield decode()
+      // A browser gives up to megabytes at once: in smaller pieces it is seen how far a small file is, too.
+      for (let at = 0; at < value.length; at += pieceBytes) {
+        const piece = value.subarray(at, at + pieceBytes)
+        if (!isPacked) read += piece.length
+        onRead?.(read)
+        yield decode(piece)
+      }
     }
-  } catch (error) {
-    if (error instanceof TypeError) throw new FileProblem(`${file.name} is not valid UTF-8: save it as UTF-8`)
-    throw error
   } finally {
     await reader.cancel().catch(() => {})
   }

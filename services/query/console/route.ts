@@ -43,6 +43,8 @@ const sendPage = (request: FastifyRequest, reply: FastifyReply, { type, etag, pl
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
+  // Files are read beside the page, so that it can be used meanwhile.
+  "worker-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
   "font-src 'self'",

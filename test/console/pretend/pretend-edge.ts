@@ -226,19 +226,29 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     return { key_id, key, org, scopes, expires_at: null }
   }
 
-  const streams = new Set<ServerResponse>()
-  const stream = (response: ServerResponse, start: (send: (name: string, data: unknown) => void) => () => void) => {
+  // By the key that they were opened with: four of a key, as at the real edge.
+  const streams = new Map<ServerResponse, string>()
+  const stream = (
+    response: ServerResponse,
+    key: string,
+    start: (send: (name: string, data: unknown) => void) => () => void,
+  ) => {
+    if ([...streams.values()].filter((each) => each === key).length >= 4) {
+      const message = 'this API key has 4 live streams open; close one of them first'
+      response.writeHead(429, { 'content-type': 'application/json' }).end(JSON.stringify({ message }))
+      return
+    }
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
     response.write(': here\n\n')
-    streams.add(response)
+    streams.set(response, key)
     const stop = start((name, data) => response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`))
     response.on('close', () => {
       streams.delete(response)
       stop()
     })
   }
-  const live = (response: ServerResponse) =>
-    stream(response, (send) => {
+  const live = (response: ServerResponse, key: string) =>
+    stream(response, key, (send) => {
       const last = Math.floor(Date.now() / 5000) * 5000
       const starts = Array.from({ length: 180 }, (_, index) => last - (179 - index) * 5000)
       const of = (name: 'accepted' | 'refused' | 'waiting' | 'interactions') =>
@@ -279,10 +289,10 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     const caller = callers.get((request.headers.authorization ?? '').replace('Bearer ', ''))
     if (!caller) return json(401, { error: 'Unauthorized', message: 'the key is not valid' })
     const org = caller.is_operator ? (searchParams.get('org') ?? caller.org_id) : caller.org_id
-    if (pathname === '/v1/live') return live(response)
+    if (pathname === '/v1/live') return live(response, caller.key_id)
     const [, topic] = /^\/v1\/topics\/([^/]+)\/events\/live$/.exec(pathname) ?? []
     if (topic)
-      return stream(response, (send) => {
+      return stream(response, caller.key_id, (send) => {
         const type = topics.find(({ name }) => name === topic)?.type
         const tell = (name: string, event: unknown) => name === `${org} ${type}` && send('event', event)
         world.tellers.add(tell)
@@ -319,6 +329,7 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     world,
     waiting,
     days,
+    streamsOf: (key: string) => [...streams.values()].filter((each) => each === key).length,
     stop,
   }
 }

@@ -27,7 +27,13 @@ export const serveSources = (path: string): ServedFile | undefined => {
   if (text !== undefined) return { contentType, body: text }
   const source = read(join(clients, file.replace(/\.js$/, '.ts')))
   if (source === undefined) return undefined
-  const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true }
+  const compilerOptions = {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.ESNext,
+    verbatimModuleSyntax: true,
+    // As tsconfig.build.json has it.
+    removeComments: true,
+  }
   const body = compiled.get(source) ?? ts.transpileModule(source, { compilerOptions }).outputText
   compiled.set(source, body)
   return { contentType, body }
@@ -44,4 +50,4 @@ const read = (path: string): string | undefined => {
 }
 
 export const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

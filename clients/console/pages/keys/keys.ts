@@ -3,6 +3,7 @@ import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { Asking, Badge, Card, Code, Confirm, Empty, PageHead, Table, When } from '../../components/shown.js'
 import { sentence } from '../../components/words.js'
+import { Pager } from '../../frame/pager.js'
 import type { PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import { useState } from '../../vendor/hooks.js'
@@ -10,10 +11,9 @@ import type { VNode } from '../../vendor/preact.js'
 import { IssueKey } from './issue.js'
 
 /** For operators: who may send, and how much. */
-export const KeysPage = (_: PageProps): VNode => {
+export const KeysPage = ({ query }: PageProps): VNode => {
   const { ask, org } = useSession()
-  const [cursors, setCursors] = useState<string[]>([])
-  const cursor = cursors.at(-1)
+  const cursor = query.get('cursor')
   const keys = useAnswer<'/v1/operator/keys'>(
     `/v1/operator/keys?${new URLSearchParams({ org, limit: '200', ...(cursor && { cursor }) })}`,
   )
@@ -71,8 +71,8 @@ export const KeysPage = (_: PageProps): VNode => {
             key.state === 'active' &&
             !key.is_operator &&
             html`<div class="actions">
-            <${Confirm} isDanger=${false} question="A new key is made; this one goes on for 24 hours." action="Rotate it" onYes=${() => rotate(key)}>Rotate<//>
-            <${Confirm} question="Nothing can be sent with it any more." action="Revoke it" onYes=${() => revoke(key)}>Revoke<//>
+            <${Confirm} isDanger=${false} question="A new key is made; this one goes on for 24 hours." action="Rotate it" to=${key.key_id} onYes=${() => rotate(key)}>Rotate<//>
+            <${Confirm} question="Nothing can be sent with it any more." action="Revoke it" to=${key.key_id} onYes=${() => revoke(key)}>Revoke<//>
           </div>`
           }</td>
         </tr>`,
@@ -80,10 +80,7 @@ export const KeysPage = (_: PageProps): VNode => {
       <//>
     <//>`
     }
-    <div class="actions">
-      ${cursors.length > 0 && html`<button type="button" onClick=${() => setCursors(cursors.slice(0, -1))}>Older</button>`}
-      ${keys.answer?.next_cursor && html`<button type="button" onClick=${() => setCursors([...cursors, keys.answer?.next_cursor ?? ''])}>Newer</button>`}
-    </div>
+    <${Pager} path=${['keys']} cursor=${cursor} next=${keys.answer?.next_cursor} words=${{ first: 'Oldest', next: 'Newer' }} />
     <div class="two">
       <${IssueKey} org=${org} onIssue=${issue} />
       ${limits && html`<${Limits} key=${`${org} ${limits.requests_per_second} ${limits.records_per_second}`} limits=${limits} onSet=${(wanted: unknown) => act(`organisations/${encodeURIComponent(org)}/limits`, 'PUT', wanted)} />`}

@@ -6,39 +6,39 @@ import { kindWords } from '../../components/kinds.js'
 import { Card, Problems, Table } from '../../components/shown.js'
 import { inline, records, sentence } from '../../components/words.js'
 import { fieldOf } from '../../rows/cells.js'
-import type { FileRow, OpenFile } from '../../rows/read-file.js'
+import { openParts, type PartReader } from '../../rows/open-in-worker.js'
+import type { FileRow } from '../../rows/read-file.js'
+import { patience, unreadable } from '../../uploads/uploads.js'
 import { useEffect, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 
-/** How the SDK has records wait for what they refer to. */
-export const patience: object = { missingReferences: 'wait', waitFor: '24h' }
-
-// As many as people look at, and as many as are tried out before anything is sent.
+// As many as people look at. Tried out is the first part of the file.
 const mostShown = 20
-const mostTried = 1000
 
-type Tried = { rows: FileRow[]; isAll: boolean; refused: Map<number, readonly RecordProblem[]>; isDone: boolean }
+type Tried = {
+  opened: Pick<PartReader, 'format' | 'columns'>
+  rows: FileRow[]
+  isAll: boolean
+  refused: Map<number, readonly RecordProblem[]>
+  isDone: boolean
+}
 
-type PreviewProps = { type: TypeReference; opened: OpenFile; isPatient: boolean; onSend: () => void }
+type PreviewProps = { file: File; type: TypeReference; isPatient: boolean; isBusy: boolean; onSend: () => void }
 
 /** The first rows of a file, each value beside what the catalogue says of its field, and what would be refused. */
-export const UploadPreview = ({ type, opened, isPatient, onSend }: PreviewProps): VNode => {
+export const UploadPreview = ({ file, type, isPatient, isBusy, onSend }: PreviewProps): VNode => {
   const { weir } = useSession()
   const [tried, setTried] = useState<Tried>()
   const [problem, setProblem] = useState<string>()
   useEffect(() => {
     const ending = new AbortController()
     const run = async () => {
-      const rows: FileRow[] = []
-      let isAll = true
-      for await (const row of opened.rows()) {
-        if (rows.length === mostTried) {
-          isAll = false
-          break
-        }
-        rows.push(row)
-      }
-      setTried({ rows, isAll, refused: new Map(), isDone: false })
+      const opened = await openParts(file, type)
+      ending.signal.addEventListener('abort', opened.close)
+      const rows = (await opened.next())?.rows ?? []
+      const isAll = (await opened.next()) === undefined
+      opened.close()
+      setTried({ opened, rows, isAll, refused: new Map(), isDone: false })
       const sent = rows.filter(({ fault }) => !fault)
       const refused = new Map<number, readonly RecordProblem[]>()
       for (const row of rows) if (row.fault) refused.set(row.line, [unreadable(row.fault)])
@@ -55,7 +55,7 @@ export const UploadPreview = ({ type, opened, isPatient, onSend }: PreviewProps)
           },
         },
       )
-      setTried({ rows, isAll, refused, isDone: true })
+      setTried({ opened, rows, isAll, refused, isDone: true })
     }
     run().catch((error: unknown) => ending.signal.aborted || setProblem((error as Error).message))
     return () => ending.abort()
@@ -65,22 +65,24 @@ export const UploadPreview = ({ type, opened, isPatient, onSend }: PreviewProps)
     return problem
       ? html`<p class="notice bad" role="alert">${sentence(problem)}</p>`
       : html`<p class="soft" role="status">Reading the first rows…</p>`
-  const { rows, isAll, refused, isDone } = tried
+  const { opened, rows, isAll, refused, isDone } = tried
   if (rows.length === 0) return html`<p class="notice bad" role="alert">There is no record in this file.</p>`
   const columns = opened.columns ?? columnsOf(rows)
   const missing = type.fields.filter(({ name, required }) => required && !columns.includes(name))
   const first = rows.slice(0, mostShown)
   const wrong = rows.filter(({ line }) => refused.has(line))
+  const isHopeless = missing.length > 0 || wrong.length === rows.length
   return html`
     <${Card} title="What would happen">
       <div role="status">
         ${problem ? html`<p class="notice bad">It could not be tried out: ${sentence(problem)}</p>` : html`<p>${isDone ? verdictWords(rows.length, wrong.length, isAll, isPatient) : 'Trying it out…'}</p>`}
       </div>
       ${missing.length > 0 && html`<p class="notice bad">Without ${missing.map(({ name }) => html`<code>${name}</code> `)} no record of ${type.type} is accepted${opened.columns ? ': the file has no such column' : ''}.</p>`}
-      <div class="actions"><button class="primary" type="button" onClick=${onSend}>Upload ${isAll ? records(rows.length) : 'the whole file'}</button></div>
+      ${isHopeless && isDone && html`<p class="notice bad">None of ${isAll ? 'it' : 'these'} would be accepted: mend the file first, or choose another type above.</p>`}
+      <div class="actions"><button class=${isHopeless ? '' : 'primary'} type="button" disabled=${isBusy || (!isDone && !problem)} onClick=${onSend}>Upload ${isAll ? records(rows.length) : 'the whole file'}${isHopeless && ' all the same'}</button></div>
       ${wrong.length > 0 && html`<${Wrong} rows=${wrong} refused=${refused} format=${opened.format} />`}
     <//>
-    <${Card} title=${`The first ${first.length} of ${isAll ? rows.length : `more than ${mostTried}`} rows`}>
+    <${Card} title=${`The first ${first.length} of ${isAll ? rows.length : `more than ${rows.length}`} rows`}>
       <${Table} label="The first rows of the file" head=${[html`<th scope="col" class="number">${opened.format === 'JSON' ? 'record' : 'line'}</th>`, ...columns.map((name) => html`<${ColumnHead} name=${name} field=${fieldOf(type, name)} />`)]}>
         ${first.map((row) => html`<${PreviewRow} key=${row.line} row=${row} columns=${columns} problems=${refused.get(row.line)} />`)}
       <//>
@@ -94,8 +96,6 @@ const verdictWords = (tried: number, wrong: number, isAll: boolean, isPatient: b
     return html`<strong class="accepted">All of the ${which} would be ${taken}</strong>, as things are now.`
   return html`Of the ${which}, <strong class="refused">${wrong} would be refused</strong> and ${tried - wrong} ${taken}, as things are now.`
 }
-
-const unreadable = (fault: string): RecordProblem => ({ code: 'unreadable', field: null, message: fault })
 
 const columnsOf = (rows: readonly FileRow[]): string[] => [
   ...new Set(rows.flatMap(({ record }) => (typeof record === 'object' && record !== null ? Object.keys(record) : []))),

@@ -2,49 +2,90 @@ import type { TypeReference } from '../../../typescript/src/endpoints.js'
 import { comesAlone, may, useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { Card, Choose, PageHead } from '../../components/shown.js'
-import { bytes, sentence } from '../../components/words.js'
-import { linkTo, type PageProps } from '../../frame/route.js'
-import { FileProblem, type OpenFile, openFile } from '../../rows/read-file.js'
+import { bytes, percent } from '../../components/words.js'
+import { goTo, linkTo, type PageProps } from '../../frame/route.js'
+import { save } from '../../rows/refused-file.js'
+import type { UploadJournal } from '../../uploads/journal.js'
+import { useUpload } from '../../uploads/use-upload.js'
 import { useEffect, useRef, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { UploadPreview } from './preview.js'
-import { UploadRun } from './run.js'
 
-/** Drop a file, see what would be refused, send it, and take the refused rows home. */
+/** Drop a file, see what would be refused, and send it. */
 export const UploadPage = ({ query }: PageProps): VNode => {
-  const { me, org, types, weir } = useSession()
+  const { me, org, types, weir, uploads } = useSession()
   // Interactions are sent one by one by programs, never as a file.
-  const uploads = types.filter((type) => !comesAlone(type) && may(me, `${type.type}:write`))
+  const choices = types.filter((type) => !comesAlone(type) && may(me, `${type.type}:write`))
   const [file, setFile] = useState<File>()
-  const [name, setName] = useState(query.get('type') ?? uploads[0]?.type ?? '')
-  const [isSending, setSending] = useState(false)
+  const [name, setName] = useState(query.get('type') ?? '')
   const [isPatient, setPatient] = useState(false)
-  const type = uploads.find((each) => each.type === name) ?? uploads[0]
+  const [earlier, setEarlier] = useState<UploadJournal>()
+  const underWay = useUpload()
+  const isBusy = underWay?.state === 'running'
+  const type = choices.find((each) => each.type === name) ?? choices[0]
 
-  const choose = (chosen: File | undefined) => {
+  const choose = async (chosen: File | undefined) => {
     if (!chosen) return
+    setEarlier(undefined)
     setFile(chosen)
-    setSending(false)
-    const guess = guessType(chosen.name, uploads)
+    const guess = guessType(chosen.name, choices)
     if (guess) setName(guess)
+    setEarlier(await uploads.stoppedOf(chosen))
+  }
+  const send = (journal?: UploadJournal) => {
+    const ofType = choices.find((each) => each.type === journal?.type) ?? type
+    if (!file || !ofType) return
+    uploads.start({ file, type: ofType, isPatient: journal?.isPatient ?? isPatient, journal })
+    goTo(linkTo(['upload', 'run']))
   }
   if (!type) return html`<${PageHead} title="Upload" about="Your key may not upload records of any type." />`
   return html`
-    <${PageHead} title="Upload" about="A CSV, NDJSON or JSON file of one type. Nothing is sent before you say so." />
+    <${PageHead} title="Upload" about="A CSV, NDJSON or JSON file of one type, packed by gzip or not. Nothing is kept before you say so." />
     ${me.org_id !== org && html`<p class="notice">What you upload goes to <strong>${me.org_id}</strong>, the organisation of your key.</p>`}
+    ${isBusy && html`<p class="notice"><a href=${linkTo(['upload', 'run'])}>${underWay.file.name} is being uploaded</a>. You can look at another file meanwhile, and send it when this one has ended.</p>`}
+    ${!file && html`<${Stopped} />`}
     <${Card}>
-      <${DropZone} file=${file} onFile=${choose} isBusy=${isSending} />
+      <${DropZone} file=${file} onFile=${choose} />
       <div class="row">
-        <${Choose} label="Records of" value=${type.type} onChange=${(chosen: string) => {
-          setName(chosen)
-          setSending(false)
-        }} options=${uploads.map((each) => [each.type, each.type])} />
-        <span class="soft small">${type.about} <a href=${linkTo(['types'], { type: type.type })}>Its fields</a></span>
+        <${Choose} label="Records of" value=${type.type} onChange=${setName} options=${choices.map((each) => [each.type, each.type])} />
+        <span class="soft small">${type.about} <a href=${linkTo(['types'], { type: type.type })}>Its fields</a> · <button class="link" type="button" onClick=${() => save(`${type.type}.csv`, templateOf(type))}>A template of ${type.type}, as CSV</button></span>
       </div>
-      ${'waiting' in weir && html`<label class="check"><input type="checkbox" checked=${isPatient} disabled=${isSending} onChange=${() => setPatient(!isPatient)} /> Records that refer to something not uploaded yet wait for it, for 24 hours, instead of being refused</label>`}
+      ${'waiting' in weir && html`<label class="check"><input type="checkbox" checked=${isPatient} onChange=${() => setPatient(!isPatient)} /> Records that refer to something not uploaded yet wait for it, for 24 hours, instead of being refused</label>`}
     <//>
-    ${file && html`<${Opened} key=${`${file.name} ${file.lastModified} ${file.size} ${type.type} ${isPatient}`} file=${file} type=${type} isSending=${isSending} isPatient=${isPatient} onSend=${() => setSending(true)} />`}
+    ${
+      earlier &&
+      html`<${Card} title=${`The upload of this file stopped at ${percent(earlier.bytes / earlier.size)}`}>
+      <p>It was sent to ${earlier.type}. Going on sends only what was not answered; beginning anew, below, sends all of it.</p>
+      <div class="actions"><button class="primary" type="button" disabled=${isBusy} onClick=${() => send(earlier)}>Go on</button></div>
+    <//>`
+    }
+    ${file && html`<${UploadPreview} key=${`${file.name} ${file.lastModified} ${file.size} ${type.type} ${isPatient}`} file=${file} type=${type} isPatient=${isPatient} isBusy=${isBusy} onSend=${() => send()} />`}
     ${!file && html`<p class="soft">No file at hand? This writes sample files of every type, some rows of them wrong: <code>npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample</code></p>`}`
+}
+
+/** The names of all columns, and a row to be replaced. */
+const templateOf = ({ snippets }: TypeReference): Blob => new Blob([snippets.csv ?? ''], { type: 'text/csv' })
+
+/** A page that was loaded anew may not open a file by itself: somebody has to choose it again. */
+const Stopped = (): VNode => {
+  const { uploads } = useSession()
+  const underWay = useUpload()
+  const [journals, setJournals] = useState<UploadJournal[]>([])
+  const look = async () => setJournals(await uploads.stopped())
+  useEffect(() => void look(), [underWay?.state])
+  const forget = (run: string) => {
+    uploads.forget(run)
+    void look()
+  }
+  return html`${journals.map(
+    ({
+      run,
+      name,
+      bytes: sent,
+      size,
+    }) => html`<p key=${run} class="notice"><strong>${name}</strong> stopped at ${percent(sent / size)}: choose the same file to go on.
+    <button type="button" onClick=${() => forget(run)}>Forget ${name}</button></p>`,
+  )}`
 }
 
 /** `shops.csv`, `2026-01-31_shop-tags.ndjson`: the longest name of a type that stands in the file's. */
@@ -54,42 +95,29 @@ const guessType = (fileName: string, types: readonly Pick<TypeReference, 'type'>
   return found[0]?.type
 }
 
-type DropProps = { file: File | undefined; onFile: (file: File | undefined) => void; isBusy: boolean }
+type DropProps = { file: File | undefined; onFile: (file: File | undefined) => void }
 
-const DropZone = ({ file, onFile, isBusy }: DropProps): VNode => {
+const DropZone = ({ file, onFile }: DropProps): VNode => {
   const [isOver, setOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   const drop = (event: DragEvent) => {
     event.preventDefault()
     setOver(false)
-    if (!isBusy) onFile(event.dataTransfer?.files[0])
+    onFile(event.dataTransfer?.files[0])
   }
   const over = (event: DragEvent) => {
     event.preventDefault()
     setOver(true)
   }
+  const take = () => {
+    onFile(input.current?.files?.[0])
+    // Otherwise choosing the same file again, edited meanwhile, would be no change.
+    if (input.current) input.current.value = ''
+  }
   return html`
     <div class=${isOver ? 'drop over' : 'drop'} onDragOver=${over} onDragLeave=${() => setOver(false)} onDrop=${drop}>
       <p>${file ? html`<strong>${file.name}</strong> <span class="soft">${bytes(file.size)}</span>` : html`<strong>Drop a file here</strong> <span class="soft">or</span>`}</p>
       <label class="button" for="file">${file ? 'Choose another file' : 'Choose a file'}</label>
-      <input ref=${input} id="file" type="file" class="hidden" accept=".csv,.ndjson,.jsonl,.json,text/csv,application/json" disabled=${isBusy}
-        onChange=${() => onFile(input.current?.files?.[0])} />
+      <input ref=${input} id="file" type="file" class="hidden" accept=".csv,.ndjson,.jsonl,.json,.gz,.xlsx,text/csv,application/json,application/gzip" onChange=${take} />
     </div>`
-}
-
-type OpenedProps = { file: File; type: TypeReference; isSending: boolean; isPatient: boolean; onSend: () => void }
-
-const Opened = ({ file, type, isSending, isPatient, onSend }: OpenedProps): VNode => {
-  const [opened, setOpened] = useState<OpenFile>()
-  const [problem, setProblem] = useState<string>()
-  useEffect(() => {
-    openFile(file, type).then(setOpened, (error: unknown) =>
-      setProblem(error instanceof FileProblem ? error.message : String(error)),
-    )
-  }, [])
-  if (problem) return html`<p class="notice bad" role="alert">${sentence(problem)}</p>`
-  if (!opened) return html`<p class="soft" role="status">Reading the file…</p>`
-  return isSending
-    ? html`<${UploadRun} file=${file} type=${type} opened=${opened} isPatient=${isPatient} />`
-    : html`<${UploadPreview} type=${type} opened=${opened} isPatient=${isPatient} onSend=${onSend} />`
 }

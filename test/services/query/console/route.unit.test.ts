@@ -29,6 +29,7 @@ describe('/console', () => {
     ])
     const policy = String(page.headers['content-security-policy'])
     expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("; worker-src 'self';")
     expect(policy).not.toMatch(/unsafe|\*|https?:/)
     expect(page.headers['x-content-type-options']).toBe('nosniff')
   })
