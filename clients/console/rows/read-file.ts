@@ -1,4 +1,5 @@
 import type { TypeReference } from '../../typescript/src/endpoints.js'
+import { withoutRemarks } from '../../typescript/src/files/refused-csv.js'
 import { parseExactly, toRecord } from './cells.js'
 import { createCsvReader } from './csv.js'
 
@@ -107,7 +108,7 @@ async function* ndjson(file: File, onRead?: (bytes: number) => void): AsyncGener
 const oneOf = (text: string, line: number): FileRow => {
   try {
     const record = parseExactly(text)
-    return { line, record, given: record }
+    return { line, record: withoutRemarks(record), given: record }
   } catch {
     return { line, record: undefined, given: text, fault: 'this line is not JSON' }
   }
@@ -132,7 +133,7 @@ async function* json(file: File, onRead?: (bytes: number) => void): AsyncGenerat
   const list = Array.isArray(parsed) ? parsed : Array.isArray(within) ? within : [parsed]
   for (const [index, record] of list.entries()) {
     onRead?.((file.size * (index + 1)) / list.length)
-    yield { line: index + 1, record, given: record }
+    yield { line: index + 1, record: withoutRemarks(record), given: record }
   }
 }
 const largestJson = 200e6

@@ -4,9 +4,10 @@ import { may, useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { Asking, Badge, Card, Confirm, Empty, Json, PageHead, Problems, When } from '../../components/shown.js'
 import { codeWords, records, sentence } from '../../components/words.js'
+import { Pager } from '../../frame/pager.js'
 import { linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
-import { useEffect, useState } from '../../vendor/hooks.js'
+import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { MendRefused } from './mend.js'
 
@@ -19,14 +20,10 @@ export const RefusedGroupPage = ({ query }: PageProps): VNode => {
       query.get(name) ? [[name, query.get(name)]] : [],
     ),
   ) as Filter
-  const [pages, setPages] = useState(1)
-  const path = `/v1/rejections?${new URLSearchParams({ ...filter, limit: String(Math.min(1000, 20 * pages)) })}`
+  const cursor = query.get('cursor')
+  const path = `/v1/rejections?${new URLSearchParams({ ...filter, ...(cursor && { cursor }), limit: '20' })}`
   const asked = useAnswer<'/v1/rejections'>(path)
-  const [before, setBefore] = useState<Rejection[]>([])
-  useEffect(() => {
-    if (asked.answer) setBefore(asked.answer.rejections)
-  }, [asked.answer])
-  const shown = asked.answer?.rejections ?? before
+  const shown = asked.answer?.rejections ?? []
   return html`
     <p class="small"><a href=${linkTo(['rejected'], { type: filter.type })}>Rejected</a></p>
     <${PageHead} title=${[filter.type, filter.code && codeWords(filter.code)].filter(Boolean).join(': ') || 'Refused records'} about=${filter.field && html`The field is <code>${filter.field}</code>.`}>
@@ -36,7 +33,7 @@ export const RefusedGroupPage = ({ query }: PageProps): VNode => {
     <${Asking} ...${asked} has=${shown.length > 0} />
     ${asked.answer && shown.length === 0 && html`<${Empty} title="No refused record is in this group (any more)." />`}
     ${shown.map((one) => html`<${Refusal} key=${one.rejection_id} one=${one} onSent=${asked.reload} />`)}
-    ${asked.answer?.next_cursor && html`<p><button type="button" onClick=${() => setPages(pages + 1)}>Show more</button></p>`}`
+    <${Pager} path=${['rejected', 'group']} query=${filter} cursor=${cursor} next=${asked.answer?.next_cursor} words=${{ first: 'Newest', next: 'Older' }} />`
 }
 
 const Refusal = ({ one, onSent }: { one: Rejection; onSent: () => void }): VNode => {

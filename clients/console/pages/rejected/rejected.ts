@@ -2,15 +2,24 @@ import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../../components/shown.js'
 import { codeWords, count } from '../../components/words.js'
-import { goTo, linkTo, type PageProps } from '../../frame/route.js'
+import { choiceIn, goTo, linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import type { VNode } from '../../vendor/preact.js'
 
 /** What is wrong with how many records, the largest group first. */
 export const RejectedPage = ({ query }: PageProps): VNode => {
   const { types } = useSession()
-  const type = query.get('type') ?? ''
-  const since = query.get('since') ?? '7'
+  const type = choiceIn(
+    query,
+    'type',
+    types.map((each) => each.type),
+  )
+  const since = choiceIn(
+    query,
+    'since',
+    periods.map(([days]) => days),
+    '7',
+  )
   const from = since === 'all' ? undefined : startOfDay(Number(since))
   const filter = new URLSearchParams({ ...(type && { type }), ...(from && { since: from }) }).toString()
   const asked = useAnswer<'/v1/rejections/summary'>(`/v1/rejections/summary${filter && `?${filter}`}`)
@@ -19,7 +28,7 @@ export const RejectedPage = ({ query }: PageProps): VNode => {
   return html`
     <${PageHead} title="Rejected" about="Refused records, grouped by what is wrong with them. Open a group to mend one, or to have all of it tried again.">
       <${Choose} label="Type" value=${type} onChange=${(chosen: string) => choose({ type: chosen })} options=${[['', 'all'], ...types.map((each) => [each.type, each.type])]} />
-      <${Choose} label="Since" value=${since} onChange=${(chosen: string) => choose({ since: chosen })} options=${[['1', '1 day'], ['7', '7 days'], ['30', '30 days'], ['all', 'ever']]} />
+      <${Choose} label="Since" value=${since} onChange=${(chosen: string) => choose({ since: chosen })} options=${periods} />
       <button type="button" onClick=${asked.reload}>Refresh</button>
     <//>
     <${Asking} ...${asked} has=${groups !== undefined} />
@@ -45,6 +54,13 @@ export const RejectedPage = ({ query }: PageProps): VNode => {
       <//>`
     }`
 }
+
+const periods = [
+  ['1', '1 day'],
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['all', 'ever'],
+] as const
 
 /** The beginning of the day (UTC) that was this many days ago: the same address for the whole day. */
 const startOfDay = (days: number): string =>

@@ -1,4 +1,5 @@
 import type { FieldReference, TypeReference } from '../../../typescript/src/endpoints.js'
+import { fieldColumns } from '../../../typescript/src/files/refused-csv.js'
 import type { RecordProblem } from '../../../typescript/src/index.js'
 import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
@@ -67,7 +68,7 @@ export const UploadPreview = ({ file, type, isPatient, isBusy, onSend }: Preview
       : html`<p class="soft" role="status">Reading the first rows…</p>`
   const { opened, rows, isAll, refused, isDone } = tried
   if (rows.length === 0) return html`<p class="notice bad" role="alert">There is no record in this file.</p>`
-  const columns = opened.columns ?? columnsOf(rows)
+  const columns = opened.columns ? fieldColumns(opened.columns) : columnsOf(rows)
   const missing = type.fields.filter(({ name, required }) => required && !columns.includes(name))
   const first = rows.slice(0, mostShown)
   const wrong = rows.filter(({ line }) => refused.has(line))

@@ -8,17 +8,23 @@ const remarkNames = ['weir_line', 'weir_code', 'weir_field', 'weir_message']
 /** These are about a record, and no part of it. */
 export const isRemark = (name: string): boolean => name.startsWith('weir_')
 
-export const withoutRemarks = (record: object): object =>
-  Object.fromEntries(Object.entries(record).filter(([name]) => !isRemark(name)))
+export const withoutRemarks = (given: unknown): unknown =>
+  isRecord(given) ? Object.fromEntries(Object.entries(given).filter(([name]) => !isRemark(name))) : given
+
+const isRecord = (given: unknown): given is object =>
+  typeof given === 'object' && given !== null && !Array.isArray(given)
+
+/** The columns of a file that are fields of its records, as they were meant. */
+export const fieldColumns = (columns: readonly string[]): string[] =>
+  columns.filter((name) => !isRemark(name)).map((name) => (isOfRefused(columns) ? restored(name) : name))
 
 /** Whether a file with these columns is one of refused records, so that its cells were made harmless. */
 export const isOfRefused = (columns: readonly string[]): boolean => remarkNames.some((name) => columns.includes(name))
 
 /** A refused record of a JSON file, as it is written; `record` is its number. What is no record stands there as text. */
 export const refusedRecordOf = (given: unknown, line: number, problems: readonly Reason[], record?: number): object => {
-  const isRecord = typeof given === 'object' && given !== null && !Array.isArray(given)
   return {
-    ...(isRecord ? withoutRemarks(given) : { weir_text: given }),
+    ...(isRecord(given) ? (withoutRemarks(given) as object) : { weir_text: given }),
     ...(record !== undefined && { weir_record: record }),
     ...remarksOf(line, problems),
   }
