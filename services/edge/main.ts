@@ -7,7 +7,7 @@ import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { createReadiness } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
-import { createMetrics } from '#platform/health/metrics.js'
+import { createMetrics, joinMetrics } from '#platform/health/metrics.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { listen } from '#platform/postgres/listen.js'
@@ -161,7 +161,7 @@ await runService(log, async (onStop, crash) => {
     },
     metricsText: async () => {
       const theirs = await readPeerMetrics(peers, figures)
-      return [await metrics.text(), ...theirs].join('\n')
+      return joinMetrics([await metrics.text(), ...theirs])
     },
   })
   if (operationsPort !== undefined) {

@@ -86,7 +86,7 @@ async function look({ system, pids }: Bench, pool: Pool, operatorKey: string): P
     const figures = await ask('/metrics', operatorKey)()
     for (const name of services)
       for (const [kind, part] of Object.entries({ heap: 'heap_size_used_bytes', buffers: 'external_memory_bytes' })) {
-        const bytes = new RegExp(`^weir_${name}_nodejs_${part} (\\S+)`, 'm').exec(figures)?.[1]
+        const bytes = new RegExp(`^nodejs_${part}\\{service="${name}"\\} (\\S+)`, 'm').exec(figures)?.[1]
         found[`${name}, MB of ${kind}`] = Math.round(Number(bytes) / 2 ** 20)
       }
   }

@@ -5,7 +5,14 @@ export type Log = Logger
 /** JSON lines on standard output: a constant message and fields; never a payload, never a key. */
 export const createLog = (service: string, level: string): Log =>
   pino(
-    { level, base: { service, pid: process.pid }, redact: ['req.headers.authorization', 'authorization', 'key'] },
+    {
+      level,
+      base: { service, pid: process.pid },
+      redact: ['req.headers.authorization', 'authorization', 'key'],
+      // In words and as a time of day: people read these lines too.
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
     patientOutput(),
   )
 

@@ -2,12 +2,17 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Every name begins with weir_<service>_, so that the figures of several services can stand on one page. */
+/**
+ * A service's own figures begin with weir_<service>_. Those of its process have the names that every dashboard knows, such as
+ * process_cpu_seconds_total, and the service as a label: the figures of several services can stand on one page.
+ */
 export const createMetrics = (service: string) => {
   const registry = new Registry()
   const prefix = `weir_${service}_`
   const registers = [registry]
-  collectDefaultMetrics({ register: registry, prefix })
+  collectDefaultMetrics({ register: registry, labels: { service } })
+  // They count what is there now, under a name that says they only grow; the same is in nodejs_active_handles and so on, by kind.
+  for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   return {
     counter: (name: string, help: string, labelNames: string[] = []) =>
       new Counter({ name: prefix + name, help, labelNames, registers }),
@@ -17,6 +22,25 @@ export const createMetrics = (service: string) => {
       new Histogram({ name: prefix + name, help, buckets, labelNames, registers }),
     text: () => registry.metrics(),
   }
+}
+
+/** Several pages of figures as one: Prometheus takes the figures of one name only where they stand together. */
+export const joinMetrics = (pages: readonly string[]): string => {
+  const families = new Map<string, string[]>()
+  for (const page of pages) {
+    let family: string[] = []
+    for (const line of page.split('\n')) {
+      const [, name] = /^# HELP (\S+)/.exec(line) ?? []
+      const known = name === undefined ? undefined : families.get(name)
+      if (name !== undefined) {
+        family = known ?? []
+        families.set(name, family)
+      }
+      const isSaidBefore = line.startsWith('# ') && family.includes(line)
+      if (line !== '' && !isSaidBefore) family.push(line)
+    }
+  }
+  return [...families.values()].map((lines) => `${lines.join('\n')}\n`).join('\n')
 }
 
 export const metricsType = Registry.PROMETHEUS_CONTENT_TYPE
