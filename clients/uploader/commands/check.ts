@@ -5,6 +5,7 @@ import { openRows } from '../read/open-rows.js'
 import { explained } from '../records/explain.js'
 import { type Chosen, chooseFiles } from '../records/files.js'
 import { createToRecord, type Mapping } from '../records/mapping.js'
+import { takenForUtc } from '../records/zone.js'
 import { showRefused, summaryOf, tableOf } from '../report/summary.js'
 import { toChunks } from '../send/chunks.js'
 import { addAnswer, createReport, type FileReport } from '../send/tally.js'
@@ -43,7 +44,9 @@ const checkFile = async (
 ): Promise<FileReport> => {
   const report = createReport(file, type.type)
   const rows = await openRows(file, form, undefined, dialect)
-  const toRecord = createToRecord(type, rows.columns, mapping, dialect)
+  const toRecord = createToRecord(type, rows.columns, mapping, dialect, () =>
+    process.stderr.write(`weir: ${takenForUtc(file)}\n`),
+  )
   const validate = createValidator(type)
   for await (const chunk of toChunks(rows, { records: 1000, bytes: 1024 * 1024 }, { offset: 0, records: 0 })) {
     const refused = chunk.rows.flatMap((row): RefusedRow[] => {

@@ -13,6 +13,7 @@ import { quoted, UsageError } from '../read/row.js'
 import type { Chosen } from '../records/files.js'
 import type { Mapping } from '../records/mapping.js'
 import { readNamespace } from '../records/uuid-from.js'
+import { readZone } from '../records/zone.js'
 
 /** What every command needs besides its words. */
 export type Terminal = {
@@ -34,6 +35,7 @@ export type ReadingOptions = {
   dateFormat?: string
   encoding?: string
   uuidFrom?: string
+  zone?: string
   json?: boolean
 }
 
@@ -75,6 +77,11 @@ export const addReadingOptions = (command: Command): Command =>
       'make UUIDs of ids and references that are none: the same ones for ever with the same namespace, a name or a UUID of your own',
       readNamespace,
     )
+    .option(
+      '--zone <zone>',
+      'the zone of times that name none, such as Europe/Berlin; without it they are taken for UTC',
+      readZone,
+    )
     .option('--json', 'one JSON object instead of the table')
 
 /** Writes the command of this run once more, for other files or the same ones: with every option that was given but --restart. */
@@ -115,6 +122,7 @@ export const mappingOf = (options: ReadingOptions): Mapping => ({
   constants: options.const,
   skipUnknown: options.skipUnknown ?? false,
   ...(options.uuidFrom !== undefined && { uuidFrom: options.uuidFrom }),
+  ...(options.zone !== undefined && { zone: options.zone }),
 })
 
 const readFormat = (given: string): Format => {

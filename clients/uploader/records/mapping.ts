@@ -6,6 +6,7 @@ import { type Dialect, notPlain, plainDialect } from '../read/dialect.js'
 import { placeOf, quoted, type Row, UsageError } from '../read/row.js'
 import { createReadCell } from './cells.js'
 import { createWithUuids } from './uuid-from.js'
+import { createInZone } from './zone.js'
 
 /** How names in a file become fields of a record. */
 export type Mapping = {
@@ -17,13 +18,19 @@ export type Mapping = {
   skipUnknown: boolean
   /** Ids and references that are no UUIDs become such, within this namespace. */
   uuidFrom?: string
+  /** Times without a zone are those of this one. */
+  zone?: string
 }
 
 export type ToRecord = (row: Row) => Record<string, unknown>
 
 /** What is made of a file by these: an upload that goes on has to make the same. Plain files are written as they always were. */
-export const identityOf = ({ map, constants, skipUnknown, uuidFrom }: Mapping, dialect: Dialect): string => {
-  const more = { ...notPlain(dialect), ...(uuidFrom !== undefined && { uuidFrom }) }
+export const identityOf = ({ map, constants, skipUnknown, uuidFrom, zone }: Mapping, dialect: Dialect): string => {
+  const more = {
+    ...notPlain(dialect),
+    ...(uuidFrom !== undefined && { uuidFrom }),
+    ...(zone !== undefined && { zone }),
+  }
   const parts = [[...map].sort(), [...constants].sort(), skipUnknown]
   return JSON.stringify(Object.keys(more).length === 0 ? parts : [...parts, more])
 }
@@ -37,9 +44,11 @@ export const createToRecord = (
   columns: string[] | undefined,
   mapping: Mapping,
   dialect: Dialect = plainDialect,
+  onTakenForUtc: () => void = () => {},
 ): ToRecord => {
   const readCell = createReadCell(dialect)
   const withUuids = mapping.uuidFrom === undefined ? undefined : createWithUuids(type, mapping.uuidFrom)
+  const inZone = createInZone(type, mapping.zone, onTakenForUtc)
   refuseUnknownNames(type, mapping)
   if (columns) refuseColumns(type, columns, mapping)
   const constants = [...mapping.constants].map(
@@ -84,6 +93,7 @@ export const createToRecord = (
     const record = Array.isArray(given) && byCell ? ofCells(given) : Array.isArray(given) ? given : ofNames(given, row)
     for (const [name, value] of constants) (record as Record<string, unknown>)[name] = value
     withUuids?.(record as Record<string, unknown>)
+    inZone(record as Record<string, unknown>)
     return record as Record<string, unknown>
   }
 }

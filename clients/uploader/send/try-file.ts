@@ -2,6 +2,7 @@ import { openRows } from '../read/open-rows.js'
 import type { FileRows, Row } from '../read/row.js'
 import type { Chosen } from '../records/files.js'
 import { createToRecord } from '../records/mapping.js'
+import { takenForUtc } from '../records/zone.js'
 import { showRefused } from '../report/summary.js'
 import { chunkSizeOf } from './chunks.js'
 import { type ChunkAnswer, sendFile } from './send-file.js'
@@ -17,7 +18,9 @@ export const tryFile = async (chosen: Chosen, deps: FileUploadDeps, trial: numbe
   try {
     const all = await openRows(file, form, undefined, dialect)
     const rows: FileRows = trial === undefined ? all : { ...all, blocks: firstOf(all.blocks, trial) }
-    const toRecord = createToRecord(type, rows.columns, deps.mapping, dialect)
+    const toRecord = createToRecord(type, rows.columns, deps.mapping, dialect, () =>
+      deps.progress.note(takenForUtc(file)),
+    )
     let inside = 0
     endProgress = deps.progress.begin({ file, size, read: all.read, report, inside: () => inside })
     const onAnswer = async (answer: ChunkAnswer): Promise<void> => {

@@ -5,6 +5,7 @@ import { openRows } from '../read/open-rows.js'
 import { UsageError } from '../read/row.js'
 import type { Chosen } from '../records/files.js'
 import { createToRecord, identityOf, type Mapping } from '../records/mapping.js'
+import { takenForUtc } from '../records/zone.js'
 import type { FileProgress } from '../report/progress.js'
 import { fingerprintOf } from '../state/fingerprint.js'
 import {
@@ -93,7 +94,9 @@ const upload = async (chosen: Chosen, deps: FileUploadDeps, report: FileReport):
 
   const place = before && placeAfter(before.answered)
   const rows = await openRows(file, form, place, dialect)
-  const toRecord = createToRecord(type, rows.columns, deps.mapping, dialect)
+  const toRecord = createToRecord(type, rows.columns, deps.mapping, dialect, () =>
+    deps.progress.note(takenForUtc(file)),
+  )
   if (!before) {
     const old = await setAsideRefused(refusedPath, form.format, vouchedBy(past))
     if (old) deps.progress.note(`${file}: refused records of an earlier upload are now in ${old}`)

@@ -29,7 +29,7 @@ export const operatorOptions = optionsOf(
 /** Those of the uploader's commands. */
 export const uploaderOptions = optionsOf(
   'broken const customers date-format decimal delimiter encoding format key-file map max-errors out seed shops trial type types ' +
-    'url uuid-from wait',
+    'url uuid-from wait zone',
   'dry-run json restart skip-unknown',
 )
 
