@@ -6,7 +6,8 @@ import { catalogue } from '#schemas/catalogue.js'
 import { consumersOf } from '#schemas/derive/topic-reference/consumers.js'
 import { topicReferenceOf } from '#schemas/derive/topic-reference/topic-reference.js'
 
-// The page and the console show the same consumers; test/docs/snippets.deep.test.ts runs the page's.
+// The page and the console show the same consumers; test/docs/snippets.deep.test.ts runs the page's, and
+// test/journeys/subscriptions.deep.test.ts that in Java.
 const page = readFileSync(join(packageRoot, 'docs/for-downstream-teams.md'), 'utf8')
 const shops = { topic: 'weir.accepted.shops', event: 'ShopsEvent' }
 
@@ -14,6 +15,7 @@ it('has the consumers that the console shows', () => {
   expect(page).toContain(consumersOf(shops).typescript)
   // Another group, or there would be nothing left for it to read.
   expect(page).toContain(consumersOf({ ...shops, group: 'my-other-team' }).python)
+  expect(page).toContain(consumersOf({ ...shops, group: 'my-java-team' }).java)
   const reference = topicReferenceOf(catalogue).find(({ name }) => name === shops.topic)
   expect(reference?.snippets).toEqual(consumersOf(shops))
 })
