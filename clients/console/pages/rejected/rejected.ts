@@ -38,14 +38,14 @@ export const RejectedPage = ({ query }: PageProps): VNode => {
       groups.length > 0 &&
       html`
       <${Card}>
-        <${Table} label="Groups of refused records" head=${html`<th scope="col">What is wrong</th><th scope="col">Type</th><th scope="col">Field</th><th scope="col" class="number">Records</th><th scope="col">Last</th><th scope="col">Such as</th>`}>
+        <${Table} label="Groups of refused records" isCards head=${html`<th scope="col">What is wrong</th><th scope="col">Type</th><th scope="col">Field</th><th scope="col" class="number">Records</th><th scope="col">Last</th><th scope="col">Such as</th>`}>
           ${groups.map(
             (group) => html`<tr key=${`${group.type} ${group.code} ${group.field}`}>
             <td><a href=${linkTo(['rejected', 'group'], { type: group.type, code: group.code, field: group.field, since: from })}>${codeWords(group.code)}</a></td>
             <td>${group.type}</td>
             <td>${group.field ? html`<code>${group.field}</code>` : html`<span class="soft">the record</span>`}</td>
-            <td class="number refused">${count(group.count)}</td>
-            <td><${When} at=${group.last_seen} /></td>
+            <td class="number refused" data-label="records">${count(group.count)}</td>
+            <td data-label="last"><${When} at=${group.last_seen} /></td>
             <td class="text">${group.sample?.message}</td>
           </tr>`,
           )}
