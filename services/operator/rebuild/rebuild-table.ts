@@ -152,9 +152,11 @@ const dropRebuilt = async (clickhouse: ClickHouse, { copier, rebuilt, current }:
     await clickhouse.command(`drop table if exists ${table} sync settings max_table_size_to_drop = 0`)
 }
 
+/** Those that are written; others ClickHouse fills itself. */
 const columnsOf = async (clickhouse: ClickHouse, table: Table): Promise<string> => {
-  const columns = await clickhouse.query<{ name: string }>(`describe table ${table.rebuilt}`)
-  return columns.map(({ name }) => `\`${name}\``).join(', ')
+  const columns = await clickhouse.query<{ name: string; default_type: string }>(`describe table ${table.rebuilt}`)
+  const written = columns.filter(({ default_type }) => default_type !== 'MATERIALIZED')
+  return written.map(({ name }) => `\`${name}\``).join(', ')
 }
 
 const countOf = async (clickhouse: ClickHouse, from: string): Promise<number> => {
