@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
+import { exactColumns } from '#schemas/derive/clickhouse-columns.js'
 import { viewOf } from '#schemas/derive/names.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'
@@ -45,6 +46,10 @@ describe.each([...catalogue.uploads.values()])('$type', (type) => {
     const { org_id, accepted_at, version, ...shown } = rows[0] ?? {}
     expect(org_id).toBe(org.name)
     expect([accepted_at, Number(version)]).toEqual([expect.stringMatching(/^20\d\d-/), expect.any(Number)])
+    for (const { name } of exactColumns(type)) {
+      expect(shown[name], name).toBe(record[name.replace(/_exact$/, '')] ?? null)
+      delete shown[name]
+    }
     expect(createValidator(type)(asSent(type, shown))).toEqual(createValidator(type)(record))
   })
 
