@@ -65,7 +65,8 @@ export const createCall =
       const { error, retryAfterMs } = failure
       if (retryAfterMs === undefined) throw error
       const waitMs = Math.max(retryAfterMs && retryAfterMs + Math.random() * spread, jitter(attempts))
-      if (performance.now() + waitMs >= endsAt) throw error
+      // An attempt that has no time to be answered would only hide what was heard last.
+      if (performance.now() + waitMs + Math.min(1_000, giveUpAfterMs / 10) > endsAt) throw error
       onRetry?.({ attempt: attempts, status: error.status, message: error.message, waitMs })
       await pause(waitMs, signal)
     }

@@ -129,6 +129,16 @@ it('gives up at its deadline, and says with which key to go on', async () => {
   expect(String(error)).toContain('2 of 3 batches are not decided')
 })
 
+it('begins no attempt that has no time to be answered: what was heard last is what it says', async () => {
+  // Each wait is half a second, and an answer takes 6, 7, 8 and 9 ms: a fourth attempt would have 3.
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+  const fake = createFakeWeir({ next: () => ({ kind: 'partly decided', batches: 1 }) })
+  const failed = createWeir({ url, key: 'k', fetch: fake.fetch }).shops.send(shops(9), { giveUpAfterMs: 1_524 })
+  const error = await inFakeTime(failed.catch((thrown: unknown) => thrown))
+  vi.restoreAllMocks()
+  expect(error).toMatchObject({ kind: 'server', status: 207 })
+})
+
 it('gives up an answer that never comes', async () => {
   const never: typeof fetch = (_, init) =>
     new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
