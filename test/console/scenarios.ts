@@ -124,6 +124,12 @@ export const dropMendRetry = async (page: Page, subject: Subject): Promise<void>
   await page.getByRole('row', { name: 'region GB FR' }).waitFor()
   await page.getByRole('button', { name: 'Keep what is in use' }).click()
   await page.getByText('Nothing was sent').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Mend it' }).click()
+  await page.getByLabel('region').fill('FR')
+  await page.getByLabel('created').fill('2024-05-31T12:00:00Z')
+  await page.getByRole('button', { name: 'Send it' }).click()
+  await page.getByRole('button', { name: 'Overwrite it with yours' }).click()
+  await page.getByText('Accepted.').waitFor()
 
   await subject.upload('shops', [late])
   await goTo(page, 'Rejected')

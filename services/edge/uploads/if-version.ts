@@ -5,6 +5,7 @@ import { hasCaughtUp, type Sources } from '#rejections/plan-retry.js'
 import { createBatchCodec } from '#schemas/byte-path/byte-path.js'
 import { stateTableOf } from '#schemas/derive/clickhouse.js'
 import { database } from '#schemas/derive/names.js'
+import { createRecordWriter } from '#schemas/derive/written-record.js'
 import { type ConflictAnswered, mostVersions } from '#schemas/endpoints/uploads.js'
 import { recordsIn } from '#schemas/events.js'
 import { columnsOf, type RecordType } from '#schemas/record.js'
@@ -41,6 +42,7 @@ export const createCheckVersions = (
   deps: { findCurrent: FindCurrent; store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
 ) => {
   const { encode, decode } = createBatchCodec(type)
+  const asSent = createRecordWriter(type)
   return async (upload: Upload, seen: SeenVersions): Promise<RequestError | undefined> => {
     const given = upload.batches.reduce((sum, batch) => sum + recordsIn(batch), 0)
     if (given !== seen.length)
@@ -56,9 +58,9 @@ export const createCheckVersions = (
       .filter(({ batch_id }) => !before.decided.has(batch_id))
       .flatMap((batch) => {
         const { records, first_index } = decode(encode(batch))
-        return records.map(({ index, keyed_sha256: _, ...record }) => ({ index: first_index + index, record }))
+        return records.map((record) => ({ index: first_index + record.index, record: asSent(record) }))
       })
-    const idOf = (record: Record<string, unknown>): string => String(record[type.id]).toLowerCase()
+    const idOf = (record: Record<string, unknown>): string => String(record[type.id])
     const current = await deps.findCurrent(
       upload.orgId,
       type,
@@ -67,9 +69,7 @@ export const createCheckVersions = (
     if ('error' in current) return current.error
     const conflicts = sent.flatMap(({ index, record }): ConflictAnswered[] => {
       const found = current.get(idOf(record)) ?? null
-      return (found?.version ?? null) === seen[index]
-        ? []
-        : [{ index, id: idOf(record), sent: withoutNulls(record), current: found }]
+      return (found?.version ?? null) === seen[index] ? [] : [{ index, id: idOf(record), sent: record, current: found }]
     })
     return conflicts.length > 0 ? { ...stale(conflicts.length, given), more: { conflicts } } : undefined
   }

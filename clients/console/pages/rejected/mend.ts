@@ -17,7 +17,7 @@ export const MendRefused = ({ type, one, onSent, onClose }: MendProps): VNode =>
   const [problems, setProblems] = useState<readonly RecordProblem[]>(one.problems)
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<string>()
-  const [conflict, setConflict] = useState<VersionConflict>()
+  const [conflict, setConflict] = useState<VersionConflict & { record: Record<string, unknown> }>()
   const [accepted, setAccepted] = useState<{ id: string; requestId?: string }>()
 
   const send = async (record: Record<string, unknown>, version = seenVersion(one, record[type.id])) => {
@@ -35,7 +35,7 @@ export const MendRefused = ({ type, one, onSent, onClose }: MendProps): VNode =>
         else setAccepted({ id: String(record[type.id]), requestId })
       }
     } catch (error) {
-      if (error instanceof WeirError && error.conflicts[0]) setConflict(error.conflicts[0])
+      if (error instanceof WeirError && error.conflicts[0]) setConflict({ ...error.conflicts[0], record })
       else if (error instanceof WeirError && error.problems.length > 0) setProblems(error.problems)
       else setFailure((error as Error).message)
     }
@@ -50,7 +50,7 @@ export const MendRefused = ({ type, one, onSent, onClose }: MendProps): VNode =>
     ${one.state === 'accepted_since' && !conflict && html`<p class="notice">A newer record of this id was accepted since. Before this one takes its place, you see both.</p>`}
     ${failure && html`<p class="notice bad" role="alert">${sentence(failure)}</p>`}
     <div role="status">${!isBusy && problems !== one.problems && html`<p class="notice bad">It was refused again: see the fields in red.</p>`}</div>
-    ${conflict && html`<${Both} conflict=${conflict} isBusy=${isBusy} onOverwrite=${() => send(conflict.sent, conflict.current?.version ?? null)} onLeave=${onClose} />`}
+    ${conflict && html`<${Both} conflict=${conflict} isBusy=${isBusy} onOverwrite=${() => send(conflict.record, conflict.current?.version ?? null)} onLeave=${onClose} />`}
     <${RecordForm} type=${type} record=${one.record as Record<string, unknown>} problems=${problems} isBusy=${isBusy} onSend=${send} onLeave=${onClose} />`
 }
 

@@ -16,7 +16,7 @@ const edgeWith = (current: readonly (CurrentRecord & { id: string })[] = []) => 
   })
   return { ...edge, asked }
 }
-const [one, two] = [sampleOf(shop), sampleOf(shop)]
+const [one, two] = [sampleOf(shop), sampleOf(shop, { created: '2024-05-31T12:00:00+02:00' })]
 const idOf = (record: object): string => String((record as { shop_id: unknown }).shop_id)
 const stored = (record: object, version: number) => ({
   id: idOf(record),
@@ -44,7 +44,7 @@ describe('an upload with if_version', () => {
         {
           index: 1,
           id: idOf(two),
-          sent: { shop_id: idOf(two) },
+          sent: { shop_id: idOf(two), created: '2024-05-31T10:00:00.000Z' },
           current: { version: 16_384, record: { name: 'stored' } },
         },
       ],
