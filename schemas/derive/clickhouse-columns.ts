@@ -8,13 +8,13 @@ type FilledColumn = ClickHouseColumn & { by: string }
 
 const instantType = "DateTime64(3, 'UTC')"
 
-const orgId = {
+export const orgId = {
   name: 'org_id',
   type: 'LowCardinality(String)',
   comment: 'the organisation that uploaded it',
 } satisfies ClickHouseColumn
 
-const origin = [
+export const origin = [
   { name: 'request_id', type: 'UUID', comment: 'the request that brought it' },
   { name: 'batch_id', type: 'UUID', comment: 'the batch of that request' },
 ] satisfies ClickHouseColumn[]
@@ -86,9 +86,14 @@ export const declaredFilled = ({ name, type, comment, by }: FilledColumn): strin
 /** Every name is quoted: a field may have the name of a keyword, as `index` and `type` do. */
 export const quote = (name: string): string => `\`${name}\``
 
+/** Their names, as a statement lists them. */
+export const listOf = (columns: readonly ClickHouseColumn[]): string =>
+  columns.map(({ name }) => quote(name)).join(', ')
+
 export const literal = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`
 
-const ownColumns = (type: RecordType): ClickHouseColumn[] =>
+/** A record's own columns, as its table has them. */
+export const ownColumns = (type: RecordType): ClickHouseColumn[] =>
   Object.entries(columnsOf(type)).map(([name, field]) => ({ name, type: columnType(field), comment: commentOf(field) }))
 
 const commentOf = (field: Field): string => [field.about, kindOf(field)].filter(Boolean).join('; ')

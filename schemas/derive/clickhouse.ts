@@ -7,7 +7,10 @@ import {
   declaredFilled,
   exactColumns,
   historyColumns,
+  listOf,
   literal,
+  orgId,
+  origin,
   quote,
   tableColumns,
   viewColumns,
@@ -28,9 +31,9 @@ export const tablesSql = (catalogue: Catalogue): string[] => [
     ...(hasVersions(type) ? currentSql(type) : []),
   ]),
   rejectionsTable(),
-  meaningsOf(names.rejectionsLog, rejectionColumns, aboutRejections),
+  alterTable(names.rejectionsLog, meanings(rejectionColumns, aboutRejections)),
   waitingTable(),
-  meaningsOf(names.waitingLog, [...waitingColumns, ...waitingChange], aboutWaits),
+  alterTable(names.waitingLog, meanings([...waitingColumns, ...waitingChange], aboutWaits)),
 ]
 
 /** All types count in the view of the quality, those too whose own views are left as they are. */
@@ -50,12 +53,12 @@ const asReader = 'sql security invoker'
 /** The table that the sink writes: each version of each record once. A rebuild makes it under another name first. */
 export const logTable = (type: RecordType, table = names.logTableOf(type.type)): string =>
   hasVersions(type)
-    ? createTable(table, type, 'ReplacingMergeTree', ['org_id', type.id, 'version'], aboutLog(type))
-    : createTable(table, type, 'ReplacingMergeTree(version)', sortingKey(type), aboutLog(type))
+    ? createTable(table, declaredOf(type), 'ReplacingMergeTree', ['org_id', type.id, 'version'], aboutLog(type))
+    : createTable(table, declaredOf(type), 'ReplacingMergeTree(version)', sortingKey(type), aboutLog(type))
 
 /** The table with the newest version of each record, a deleted one too. It is fed from the log alone. */
 export const currentTable = (type: RecordType, table = names.currentTableOf(type.type)): string =>
-  createTable(table, type, 'ReplacingMergeTree(version)', ['org_id', type.id], aboutCurrent(type))
+  createTable(table, declaredOf(type), 'ReplacingMergeTree(version)', ['org_id', type.id], aboutCurrent(type))
 
 /** What is written to the log goes to the table of the newest versions in the same insert. */
 export const currentFeed = (type: RecordType, { feed, log, current } = feedNamesOf(type)): string =>
@@ -77,8 +80,8 @@ const currentSql = (type: RecordType): string[] => {
     `alter table ${database}.${feed} modify query\n${feedQuery(type, log)}`,
     `alter table ${database}.${feed} modify comment ${literal(aboutFeed(type))}`,
     // An older Weir had only the log. Its rows are taken over once: as long as the view does not read from the new table.
-    `insert into ${database}.${current} (${namesOf(tableColumns(type))})
-select ${namesOf(tableColumns(type))}
+    `insert into ${database}.${current} (${listOf(tableColumns(type))})
+select ${listOf(tableColumns(type))}
 from ${database}.${log} final
 where (select count() from system.tables where database = ${literal(database)} and name = ${literal(names.viewOf(type.type))}
   and position(as_select, ${literal(current)}) > 0) = 0`,
@@ -86,23 +89,21 @@ where (select count() from system.tables where database = ${literal(database)} a
 }
 
 const feedQuery = (type: RecordType, log: string): string =>
-  `select ${namesOf(tableColumns(type))}\nfrom ${database}.${log}`
+  `select ${listOf(tableColumns(type))}\nfrom ${database}.${log}`
 
 /** The columns of fields that came into the catalogue after the table was made, and what each column means now. */
-const laterColumns = (type: RecordType, table: string, about: string): string => {
-  const columns = [...tableColumns(type), ...exactColumns(type)]
-  return `alter table ${database}.${table}\n${[
-    ...tableColumns(type).map((column) => `  add column if not exists ${declared(column)}`),
-    ...exactColumns(type).map((column) => `  add column if not exists ${declaredFilled(column)}`),
-    ...meanings(columns, about),
-  ].join(',\n')}`
-}
+const laterColumns = (type: RecordType, table: string, about: string): string =>
+  alterTable(table, [
+    ...declaredOf(type).map((column) => `add column if not exists ${column}`),
+    ...meanings([...tableColumns(type), ...exactColumns(type)], about),
+  ])
 
-const meaningsOf = (table: string, columns: readonly ClickHouseColumn[], about: string): string =>
-  `alter table ${database}.${table}\n${meanings(columns, about).join(',\n')}`
+const alterTable = (table: string, changes: readonly string[]): string =>
+  `alter table ${database}.${table}\n${changes.map((change) => `  ${change}`).join(',\n')}`
+
 const meanings = (columns: readonly ClickHouseColumn[], about: string): string[] => [
-  ...columns.map(({ name, comment }) => `  comment column ${quote(name)} ${literal(comment)}`),
-  `  modify comment ${literal(about)}`,
+  ...columns.map(({ name, comment }) => `comment column ${quote(name)} ${literal(comment)}`),
+  `modify comment ${literal(about)}`,
 ]
 
 // What `show tables` and a catalogue of data tell of each table and view.
@@ -150,7 +151,7 @@ const asOfView = (type: RecordType): string => {
   return `create or replace view ${database}.${names.asOfViewOf(type.type)} ${asReader} as
 select ${expressionsOf(columns)}
 from (
-  select ${namesOf(columns)}
+  select ${listOf(columns)}
   from ${database}.${names.logTableOf(type.type)}
   where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
   order by org_id desc, ${id} desc, version desc
@@ -169,17 +170,27 @@ const expressionsOf = (columns: readonly ClickHouseColumn[], others: Readonly<Re
     .map(({ name }) => (name === 'is_deleted' ? `${isDeleted} as is_deleted` : (others[name] ?? quote(name))))
     .join(', ')
 
-const createTable = (table: string, type: RecordType, engine: string, key: readonly string[], about: string): string =>
+const createTable = (
+  table: string,
+  columns: readonly string[],
+  engine: string,
+  key: readonly string[],
+  about: string,
+): string =>
   `create table if not exists ${database}.${table} (
-${[...tableColumns(type).map(declared), ...exactColumns(type).map(declaredFilled)].map((column) => `  ${column}`).join(',\n')}
+${columns.map((column) => `  ${column}`).join(',\n')}
 ) engine = ${engine}
 order by (${key.join(', ')})
 comment ${literal(about)}`
 
+/** The columns of a type's tables, as they are declared. */
+const declaredOf = (type: RecordType): string[] => [
+  ...tableColumns(type).map(declared),
+  ...exactColumns(type).map(declaredFilled),
+]
+
 const createView = (view: string, columns: readonly ClickHouseColumn[], query: string, about: string): string =>
   `create or replace view ${database}.${view} (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n) ${asReader} as\n${query}\ncomment ${literal(about)}`
-
-const namesOf = (columns: readonly ClickHouseColumn[]): string => columns.map(({ name }) => quote(name)).join(', ')
 
 // Interactions are read newest first, so their time stands before the id; it may, because it never changes.
 const sortingKey = (type: RecordType): string[] => {
@@ -188,9 +199,8 @@ const sortingKey = (type: RecordType): string[] => {
 }
 
 const rejectionColumns: ClickHouseColumn[] = [
-  { name: 'org_id', type: 'LowCardinality(String)', comment: 'the organisation that uploaded it' },
-  { name: 'request_id', type: 'UUID', comment: 'the request that brought it' },
-  { name: 'batch_id', type: 'UUID', comment: 'the batch of that request' },
+  orgId,
+  ...origin,
   { name: 'rejected_at', type: "DateTime64(3, 'UTC')", comment: 'when it was refused' },
   { name: 'version', type: 'UInt64', comment: 'its place in the log' },
   { name: 'type', type: 'LowCardinality(String)', comment: 'the type of the record' },
@@ -206,31 +216,35 @@ const rejectionColumns: ClickHouseColumn[] = [
 ]
 const aboutRejections = 'refused records, each once; the view rejections shows them'
 
-export const rejectionsTable = (
-  table = names.rejectionsLog,
-): string => `create table if not exists ${database}.${table} (
-${rejectionColumns.map((column) => `  ${declared(column)}`).join(',\n')}
-) engine = ReplacingMergeTree(version)
-order by (org_id, rejected_at, batch_id, \`index\`)
-comment ${literal(aboutRejections)}`
+export const rejectionsTable = (table = names.rejectionsLog): string =>
+  createTable(
+    table,
+    rejectionColumns.map(declared),
+    'ReplacingMergeTree(version)',
+    ['org_id', 'rejected_at', 'batch_id', quote('index')],
+    aboutRejections,
+  )
 
 const shownRejection = rejectionColumns.filter(({ name }) => name !== 'version')
 const rejectionsSql = createView(
   names.rejectionsView,
   shownRejection,
-  `select ${namesOf(shownRejection)}\nfrom ${database}.${names.rejectionsLog} final`,
+  `select ${listOf(shownRejection)}\nfrom ${database}.${names.rejectionsLog} final`,
   'refused records: what was sent, and what is wrong with it',
 )
 
 /** Each record that waits or waited, once: of its changes the last one counts. */
-export const waitingTable = (table = names.waitingLog): string => `create table if not exists ${database}.${table} (
-${[...waitingColumns, ...waitingChange].map((column) => `  ${declared(column)}`).join(',\n')}
-) engine = ReplacingMergeTree(version)
-order by (org_id, type, batch_id, \`index\`)
-comment ${literal(aboutWaits)}`
+export const waitingTable = (table = names.waitingLog): string =>
+  createTable(
+    table,
+    [...waitingColumns, ...waitingChange].map(declared),
+    'ReplacingMergeTree(version)',
+    ['org_id', 'type', 'batch_id', quote('index')],
+    aboutWaits,
+  )
 
 const waitingColumns: ClickHouseColumn[] = [
-  { name: 'org_id', type: 'LowCardinality(String)', comment: 'the organisation that uploaded it' },
+  orgId,
   { name: 'type', type: 'LowCardinality(String)', comment: 'the type of the record that waits' },
   { name: 'id', type: 'UUID', comment: 'the id of the record that waits' },
   {
@@ -240,8 +254,7 @@ const waitingColumns: ClickHouseColumn[] = [
   },
   { name: 'since', type: "DateTime64(3, 'UTC')", comment: 'when it began to wait' },
   { name: 'until', type: "DateTime64(3, 'UTC')", comment: 'when it is refused if something is still missing' },
-  { name: 'request_id', type: 'UUID', comment: 'the request that brought it' },
-  { name: 'batch_id', type: 'UUID', comment: 'the batch of that request' },
+  ...origin,
   { name: 'index', type: 'UInt32', comment: 'its place in the request; of an interaction, its place in the batch' },
 ]
 
@@ -257,7 +270,7 @@ const aboutWaits =
 const waitingSql = createView(
   names.waitingView,
   waitingColumns,
-  `select ${namesOf(waitingColumns)}\nfrom ${database}.${names.waitingLog} final\nwhere state = 'waiting'`,
+  `select ${listOf(waitingColumns)}\nfrom ${database}.${names.waitingLog} final\nwhere state = 'waiting'`,
   'records that wait for what they refer to',
 )
 

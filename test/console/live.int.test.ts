@@ -1,22 +1,13 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { eventually } from '../support/eventually.js'
-import { findChromium, noChromium, startBrowser } from './browser.js'
-import { keys, startPretendEdge } from './pretend/pretend-edge.js'
+import { findChromium, noChromium } from './browser.js'
+import { keys } from './pretend/pretend-edge.js'
+import { startPretended } from './pretend/start.js'
 import { findBarriers, openConsole, openTab, shop, visit } from './scenarios.js'
 
 // What comes by itself, in a real browser: a pretended edge answers as agreed.
 
-let browser: Browser
-let edge: Awaited<ReturnType<typeof startPretendEdge>>
-beforeAll(async () => {
-  edge = await startPretendEdge()
-  if (findChromium()) browser = await startBrowser()
-})
-afterAll(async () => {
-  await browser?.close()
-  await edge.stop()
-})
+const { edge, browser } = await startPretended()
 
 it('is read once for all tabs, and by another tab when the one that reads is closed', async ({ skip }) => {
   if (!findChromium()) skip(noChromium)

@@ -1,9 +1,9 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.js'
-import { findChromium, noChromium, startBrowser } from './browser.js'
+import { findChromium, noChromium } from './browser.js'
 import { fill } from './pretend/fill.js'
-import { keys, startPretendEdge } from './pretend/pretend-edge.js'
+import { keys } from './pretend/pretend-edge.js'
+import { startPretended } from './pretend/start.js'
 import {
   everyPage,
   faultsOf,
@@ -19,19 +19,9 @@ import {
 // The page alone, in a real browser: a pretended edge answers as agreed. What people do with it is tried on the real system:
 // console.e2e.test.ts.
 
-let browser: Browser
-let edge: Awaited<ReturnType<typeof startPretendEdge>>
-let subject: Subject
-beforeAll(async () => {
-  edge = await startPretendEdge()
-  const upload: Subject['upload'] = async (type, records) => void edge.world.upload('demo', type, records, false)
-  subject = { url: edge.url, key: keys.demo, otherKey: keys.other, upload }
-  if (findChromium()) browser = await startBrowser()
-})
-afterAll(async () => {
-  await browser?.close()
-  await edge.stop()
-})
+const { edge, browser } = await startPretended()
+const upload: Subject['upload'] = async (type, records) => void edge.world.upload('demo', type, records, false)
+const subject: Subject = { url: edge.url, key: keys.demo, otherKey: keys.other, upload }
 
 describe('the console', () => {
   it('takes a key for the tabs of this browser, says what is wrong with one, and forgets it', async ({ skip }) => {

@@ -2,27 +2,19 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.js'
-import { findChromium, noChromium, startBrowser } from './browser.js'
-import { keys, startPretendEdge } from './pretend/pretend-edge.js'
+import { findChromium, noChromium } from './browser.js'
+import { keys } from './pretend/pretend-edge.js'
+import { startPretended } from './pretend/start.js'
 import { faultsOf, findBarriers, goTo, openConsole } from './scenarios.js'
 
 // An upload that goes on whichever page is shown, in a real browser: a pretended edge answers as agreed.
 
-let browser: Browser
-let edge: Awaited<ReturnType<typeof startPretendEdge>>
+const { edge, browser } = await startPretended()
 const folder = mkdtempSync(join(tmpdir(), 'weir-upload-'))
-beforeAll(async () => {
-  edge = await startPretendEdge()
-  if (findChromium()) browser = await startBrowser()
-})
-afterAll(async () => {
-  await browser?.close()
-  await edge.stop()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 
 const fileOf = (name: string, rows: number): string => {
   const path = join(folder, name)

@@ -42,18 +42,18 @@ export const signIn = async (key: string): Promise<{ me: Me; types: TypeReferenc
 export const createSession = (given: Omit<ConsoleSession, 'ask'>): ConsoleSession => {
   const { key, me, org, connection, signOut } = given
   const ask = createAsk({ key, onLost: connection.lost, onKeyEnded: signOut })
-  const isElsewhere = me.is_operator && org !== me.org_id
   // An operator's own questions have no organisation; all others are about the one that is looked at.
   const askOf: Ask = (path, options) =>
-    ask(isElsewhere && !path.startsWith('/v1/operator/') ? withOrg(path, org) : path, options)
+    ask(path.startsWith('/v1/operator/') ? path : aboutOrg({ me, org }, path), options)
   return { ...given, ask: askOf }
 }
 
 export const createConsoleWeir = (key: string, signOut: ConsoleSession['signOut']): Weir =>
   createWeir({ url: location.origin, key, fetch: fetchOf(signOut) })
 
-export const withOrg = (path: string, org: string): string =>
-  `${path}${path.includes('?') ? '&' : '?'}org=${encodeURIComponent(org)}`
+/** An address, for the organisation that is looked at. */
+export const aboutOrg = ({ me, org }: Pick<ConsoleSession, 'me' | 'org'>, path: string): string =>
+  me.is_operator && org !== me.org_id ? `${path}${path.includes('?') ? '&' : '?'}org=${encodeURIComponent(org)}` : path
 
 /** The SDK's requests, too, end the session where the key has ended. */
 const fetchOf =

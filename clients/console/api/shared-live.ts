@@ -1,5 +1,5 @@
 import { followLive, type LiveEvent, type LiveState } from './live.js'
-import { type ConsoleSession, withOrg } from './session.js'
+import { aboutOrg, type ConsoleSession } from './session.js'
 
 type SharedOptions = {
   signal: AbortSignal
@@ -21,7 +21,7 @@ export const followShared = (
   { signal, onEvent, onState, remember }: SharedOptions,
 ): void => {
   const { key, me } = session
-  const address = liveAddress(session, path)
+  const address = aboutOrg(session, path)
   const locks = globalThis.navigator?.locks
   if (!locks) {
     followLive(address, { key, signal, onEvent, onState })
@@ -69,7 +69,3 @@ export const followShared = (
   // Ends with the signal, while it waits too.
   locks.request(title, { signal }, read).catch(() => {})
 }
-
-/** A stream's address, for the organisation that is looked at. */
-const liveAddress = ({ me, org }: Pick<ConsoleSession, 'me' | 'org'>, path: string): string =>
-  me.is_operator && org !== me.org_id ? withOrg(path, org) : path

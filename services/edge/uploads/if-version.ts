@@ -4,11 +4,12 @@ import type { Reads } from '#query/reads.js'
 import { hasCaughtUp, type Sources } from '#rejections/plan-retry.js'
 import { createBatchCodec } from '#schemas/byte-path/byte-path.js'
 import { stateTableOf } from '#schemas/derive/clickhouse.js'
+import { listOf, ownColumns } from '#schemas/derive/clickhouse-columns.js'
 import { database } from '#schemas/derive/names.js'
 import { createRecordWriter } from '#schemas/derive/written-record.js'
 import { type ConflictAnswered, mostVersions } from '#schemas/endpoints/uploads.js'
 import { recordsIn } from '#schemas/events.js'
-import { columnsOf, type RecordType } from '#schemas/record.js'
+import type { RecordType } from '#schemas/record.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { answeredBefore, type Upload } from './upload.js'
 
@@ -97,9 +98,8 @@ export const createFindCurrent =
         if (performance.now() > endsAt) throw new Unavailable('ClickHouse is behind')
         await sleep(lookAgainAfter)
       }
-      const names = Object.keys(columnsOf(type)).map((name) => `\`${name}\``)
       const rows = await sources.clickhouse.query<{ version: string; acceptedAt: string; [field: string]: unknown }>(
-        `select version, accepted_at as acceptedAt, ${names.join(', ')}
+        `select version, accepted_at as acceptedAt, ${listOf(ownColumns(type))}
         from ${database}.${stateTableOf(type)} final
         where org_id = {org:String} and \`${type.id}\` in {ids:Array(UUID)}`,
         { org, ids },

@@ -31,9 +31,8 @@ export const joinMetrics = (pages: readonly string[]): string => {
     let family: string[] = []
     for (const line of page.split('\n')) {
       const [, name] = /^# HELP (\S+)/.exec(line) ?? []
-      const known = name === undefined ? undefined : families.get(name)
       if (name !== undefined) {
-        family = known ?? []
+        family = families.get(name) ?? []
         families.set(name, family)
       }
       const isSaidBefore = line.startsWith('# ') && family.includes(line)

@@ -5,12 +5,13 @@ import type { Pool } from '#platform/postgres/postgres.js'
 import type { Reader } from '#rejections/find-rejections.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { stateTableOf } from '#schemas/derive/clickhouse.js'
+import { listOf, ownColumns } from '#schemas/derive/clickhouse-columns.js'
 import { database, logTableOf, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { AnswerOf } from '#schemas/endpoints/endpoint.js'
 import type { followRecord } from '#schemas/endpoints/requests.js'
 import type { Values } from '#schemas/field.js'
-import { columnsOf, createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
+import { createReferencesOf, type RecordType, type Reference } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { FindOffsets } from './find-offsets.js'
 import {
@@ -47,7 +48,7 @@ export const createFindJourney = (deps: {
   const findVersions = async (org: string, type: RecordType, id: string): Promise<RecordVersion[]> => {
     const most = mostVersionsOf(type)
     const rows = await clickhouse.query<VersionRow>(
-      `select request_id as requestId, batch_id as batchId, accepted_at as acceptedAt, version, ${namesOf(type)}
+      `select request_id as requestId, batch_id as batchId, accepted_at as acceptedAt, version, ${listOf(ownColumns(type))}
       from ${database}.${logTableOf(type.type)} final
       where org_id = {org:String} and \`${type.id}\` = {id:UUID}
       order by version desc
@@ -169,11 +170,6 @@ type RefusalRow = Omit<RefusedVersion, 'rejectedAt' | 'version'> & {
   whole: string
 }
 type WaitRow = Omit<WaitedVersion, 'since' | 'until' | 'changedAt'> & Record<'since' | 'until' | 'changedAt', string>
-
-const namesOf = (type: RecordType): string =>
-  Object.keys(columnsOf(type))
-    .map((name) => `\`${name}\``)
-    .join(', ')
 
 /** What a refused record says, as far as it can be read; a number that is too large for JSON.stringify as a word. */
 const valuesIn = (record: string | undefined): Record<string, unknown> | undefined => {
