@@ -17,6 +17,7 @@ export const banner = (config: LauncherConfig, demoKey: string): string => {
     '  Weir is ready.',
     '',
     line('upload to', `${edge}/v1/data/{type}`),
+    line('console', `${edge}/console`),
     line('docs', `${edge}/docs`),
     line('Kafka', hidePassword(config.addresses.KAFKA_BROKERS)),
     line('registry', hidePassword(config.addresses.SCHEMA_REGISTRY_URL)),

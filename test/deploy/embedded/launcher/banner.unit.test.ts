@@ -15,7 +15,15 @@ describe('the banner', () => {
 
   it('shows where everything is, the key, and a line to try', () => {
     const text = banner(readConfig({ DATA_DIR: '/srv/weir', EDGE_HOST: '0.0.0.0', EDGE_PORT: '9000' }), key)
-    for (const part of ['127.0.0.1:9092', ':8081/apis/ccompat/v7', ':8123', ':5432/weir', '/srv/weir/logs', key]) {
+    for (const part of [
+      ':9000/console',
+      '127.0.0.1:9092',
+      ':8081/apis/ccompat/v7',
+      ':8123',
+      ':5432/weir',
+      '/srv/weir/logs',
+      key,
+    ]) {
       expect(text).toContain(part)
     }
     expect(text).toContain('curl -s http://127.0.0.1:9000/v1/data/shops')
