@@ -5,7 +5,14 @@ import { listInteractionsOf, recordInteractionOf } from './interactions.js'
 import { issueKey, limitOrganisation, listKeys, listOrganisations, revokeKey, rotateKey } from './operators.js'
 import { readOverview, watch } from './overview.js'
 import { listTypes, readMe } from './reference.js'
-import { listRejections, lookUpRetry, readQuality, retryRejections, summariseRejections } from './rejections.js'
+import {
+  countRejectedValues,
+  listRejections,
+  lookUpRetry,
+  readQuality,
+  retryRejections,
+  summariseRejections,
+} from './rejections.js'
 import { followRecord, listRequests, lookUpRequest } from './requests.js'
 import { listTopicEvents, listTopics, watchTopic } from './topics.js'
 import { importOf, uploadOf } from './uploads.js'
@@ -16,6 +23,7 @@ export const fixedEndpoints = [
   lookUpRequest,
   listRejections,
   summariseRejections,
+  countRejectedValues,
   retryRejections,
   lookUpRetry,
   readQuality,

@@ -153,9 +153,12 @@ create table integrity.retries (
   order_id uuid,
   -- When an edge began to send it for an order. Until then it may be given back alone.
   sent_at timestamptz(3),
+  -- Whether the record has an id, so that the later record of that id shows that it was submitted again.
+  has_id boolean not null default false,
   constraint retries_pkey primary key (batch_id, index),
   constraint retries_outcome_check check (outcome = any (array['accepted'::text, 'refused'::text]))
 );
+create index retries_of_org on integrity.retries (org_id, rejected_at);
 create index retries_order_id on integrity.retries (order_id) where order_id is not null;
 create index retries_ordered on integrity.retries (org_id, claimed_at) where outcome is null and order_id is not null;
 create index retries_rejected_at on integrity.retries (rejected_at);
@@ -231,6 +234,9 @@ create table integrity.retry_orders (
   even_superseded boolean not null default false,
   -- Where the next order goes on, as the answer named it; null where all that matched was looked at.
   next_cursor text,
+  -- What is changed in each record before it is submitted: field and to; without to, the field is left out. Null where
+  -- they go as they were sent.
+  change jsonb,
   constraint retry_orders_pkey primary key (order_id)
 );
 create index retry_orders_ordered_at on integrity.retry_orders (ordered_at);

@@ -197,6 +197,17 @@ export interface RetryPlan {
   }
   /** where to go on: `cursor` of the next call; null where all were looked at */
   next_cursor: string | null
+  /** the first few of them, where `change` is given */
+  samples?: ({
+    rejection_id: string
+    id: string | null
+    /** the value that was sent; not there where the field is not */
+    before?: unknown
+    /** the value that would be submitted */
+    after?: unknown
+    /** what would still be wrong with the record by itself */
+    problems: Problem[]
+  })[]
 }
 
 export interface RetryOrder {
@@ -536,6 +547,8 @@ export interface Endpoints {
       until?: string | number | Date | undefined
       /** only those of this request, or of this batch */
       request_id?: string | undefined
+      /** only those in this state, a moment behind. Each is `open`, `retried` or `resolved`, which is `accepted_since` or `overtaken`: nothing is left to do about it */
+      state?: 'open' | 'retried' | 'resolved' | 'accepted_since' | 'overtaken' | undefined
       /** next_cursor of the page before */
       cursor?: string | undefined
       /** how many at most */
@@ -561,10 +574,48 @@ export interface Endpoints {
       until?: string | number | Date | undefined
       /** only those of this request, or of this batch */
       request_id?: string | undefined
+      /** only those in this state, a moment behind. Each is `open`, `retried` or `resolved`, which is `accepted_since` or `overtaken`: nothing is left to do about it */
+      state?: 'open' | 'retried' | 'resolved' | 'accepted_since' | 'overtaken' | undefined
     }
     answer: {
       groups: RejectionGroup[]
+      /** how many records the filter means in each state, whichever was asked for */
+      states: {
+        /** nothing has happened since; null where too many were submitted again to tell */
+        open: number | null
+        /** submitted again */
+        retried: number | null
+        /** accepted since, or overtaken */
+        resolved: number | null
+      }
       /** false where there are more than 500 groups: the others are not shown */
+      complete: boolean
+    }
+  }
+  'GET /v1/rejections/values': {
+    query: {
+      type: string
+      /** only those with such a problem */
+      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+      /** only those with a problem in this field */
+      field: string
+      /** refused since then */
+      since?: string | number | Date | undefined
+      /** refused before then */
+      until?: string | number | Date | undefined
+      /** only those of this request, or of this batch */
+      request_id?: string | undefined
+      /** only those in this state, a moment behind. Each is `open`, `retried` or `resolved`, which is `accepted_since` or `overtaken`: nothing is left to do about it */
+      state?: 'open' | 'retried' | 'resolved' | 'accepted_since' | 'overtaken' | undefined
+    }
+    answer: {
+      values: {
+        /** as it was given; not there where the field is not */
+        value?: unknown
+        /** records with this value */
+        count: number
+      }[]
+      /** false where there are more than 100 values: the others are not shown */
       complete: boolean
     }
   }
@@ -591,6 +642,15 @@ export interface Endpoints {
       limit?: number | undefined
       /** `next_cursor` of the call before: go on behind what that one looked at */
       cursor?: string | undefined
+      /** one value changed in all of them before they are submitted; needs a `type` in the filter */
+      change?: {
+        /** the field; not the id */
+        field: string
+        /** only records in which it has this value; left out: whatever it has */
+        from?: unknown | undefined
+        /** its new value; left out: the field is left out of the record */
+        to?: unknown | undefined
+      } | undefined
     }
     answer: RetryPlan | RetryOrder
   }

@@ -24,8 +24,11 @@ export { recordTypes } from './record-types.js'
 export type {
   Quality,
   QualityOfDay,
+  RecordChange,
   RejectedGroup,
   RejectedRecord,
+  RejectedValue,
+  RejectedValuesFilter,
   RejectionFilter,
   RejectionRetry,
   Rejections,

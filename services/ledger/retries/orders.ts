@@ -1,6 +1,6 @@
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { changedBy, countOf, firstRow, rowsOf } from '#platform/postgres/rows.js'
-import { type Claim, claimRetries } from './claims.js'
+import { type Claim, claimRetries, type FieldChange } from './claims.js'
 
 // integrity.retry_orders: what uploaders and operators asked to have submitted again. The claims of an order are in integrity.retries.
 
@@ -19,6 +19,7 @@ export type NewOrder = {
   org: string
   keyId: string | null
   bodySha256: Buffer
+  change?: FieldChange | undefined
   /** Where an operator places it: whether records are meant even where a later one of the same id was accepted. */
   operators?: { evenSuperseded: boolean }
 }
@@ -45,12 +46,13 @@ export const placeOrder = (
 const insertOrder = async (connection: Connection, order: NewOrder): Promise<boolean> => {
   const { rowCount } = await connection.query(
     `insert into integrity.retry_orders
-      (order_id, org_id, body_sha256, key_id, by_operator, even_superseded, matched, submitted, skipped)
-    values ($1, $2, $3, $4, $5, $6, 0, 0, '{}')
+      (order_id, org_id, body_sha256, key_id, by_operator, even_superseded, change, matched, submitted, skipped)
+    values ($1, $2, $3, $4, $5, $6, $7, 0, 0, '{}')
     on conflict do nothing`,
     [
       ...[order.orderId, order.org, order.bodySha256, order.keyId],
       ...[order.operators !== undefined, order.operators?.evenSuperseded ?? false],
+      order.change ? JSON.stringify(order.change) : null,
     ],
   )
   return rowCount === 1

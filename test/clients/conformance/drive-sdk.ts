@@ -1,4 +1,9 @@
-import { createWeir, type UploadRefusal, WeirError } from '../../../clients/typescript/src/index.js'
+import {
+  createWeir,
+  type RejectedValuesFilter,
+  type UploadRefusal,
+  WeirError,
+} from '../../../clients/typescript/src/index.js'
 import type { ConformanceCall, Names } from './cases.js'
 
 type Given = {
@@ -52,6 +57,8 @@ const perform = async (call: Given, config: { url: string; key: string; fetch: t
       return allOf(weir.rejections.list(filter, options))
     case 'rejections.summary':
       return weir.rejections.summary(filter, options)
+    case 'rejections.values':
+      return weir.rejections.values(filter as RejectedValuesFilter, options)
     case 'rejections.retry':
       return weir.rejections.retry(filter, options)
     case 'rejections.getRetry':
