@@ -212,7 +212,7 @@ export const countRejectedValues = endpoint('GET', '/v1/rejections/values', 'cou
     v.object({
       values: v.list(
         v.object({
-          value: v.optional(v.anything('as it was given; not there where the field is not')),
+          value: v.anything('as it was given; null where the field is not there'),
           count: v.count('records with this value'),
         }),
       ),
@@ -242,7 +242,11 @@ export const retryRejections = endpoint('POST', '/v1/rejections/retry', 'retry-r
         v.closed(
           {
             field: v.meaning(filterField, 'the field; not the id'),
-            from: v.optional(v.anything('only records in which it has this value; left out: whatever it has')),
+            from: v.optional(
+              v.anything(
+                'only records in which it has this value (null: also where it is not there); left out: whatever it has',
+              ),
+            ),
             to: v.optional(v.anything('its new value; left out: the field is left out of the record')),
           },
           {

@@ -31,14 +31,16 @@ export const whereOf = ({ within = [], ...filter }: Filter): Required<Condition>
   }
 }
 
-/** For records in which a field has this value; undefined: in which it is not there. */
+/** For records in which a field has this value; null: also where it is not there. */
 export const hasValue = (field: string, value: unknown): Condition => ({
-  // Both sides are written by ClickHouse, so that 1.0 and "\u0041" are what they mean.
-  where: `not truncated and ${jsonValue} = JSONExtractRaw({value:String}, 'value')`,
+  // Both sides are written by ClickHouse, so that 1.0 and "\\u0041" are what they mean.
+  where: `${isReadable} and ${jsonValue} = JSONExtractRaw({value:String}, 'value')`,
   values: { value_field: field, value: JSON.stringify({ value }) },
 })
-/** The value of the field {value_field} of a record, as JSON; empty where it is not there. */
-export const jsonValue = 'JSONExtractRaw(record, {value_field:String})'
+/** The value of the field {value_field} of a record, as JSON. */
+export const jsonValue = "ifNull(nullIf(JSONExtractRaw(record, {value_field:String}), ''), 'null')"
+/** Whether a record is whole, and ClickHouse can read it: it cannot read one with a number such as 1e400. */
+export const isReadable = 'not truncated and isValidJSON(record)'
 
 const conditions: Record<Exclude<keyof Filter, 'within'>, string> = {
   org: 'org_id = {org:String}',

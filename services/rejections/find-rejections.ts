@@ -4,7 +4,7 @@ import { stateTableOf } from '#schemas/derive/clickhouse.js'
 import { database, rejectionsLog, rejectionsView } from '#schemas/derive/names.js'
 import type { Problem } from '#schemas/problem.js'
 import type { RecordType } from '#schemas/record.js'
-import { type Filter, jsonValue, whereOf } from './filter.js'
+import { type Filter, isReadable, jsonValue, whereOf } from './filter.js'
 
 // What ClickHouse is asked about refused records.
 
@@ -101,7 +101,7 @@ export const countByCode = async (
   return { total: all?.total ?? 0, byCode: Object.fromEntries(rows.map(({ name, rows }) => [name, rows])) }
 }
 
-/** The commonest values of a field in the records that are meant, as JSON; empty where the field is not there. */
+/** The commonest values of a field in the records that are meant, as JSON; null where the field is not there. */
 export const countValues = (
   clickhouse: Reader,
   filter: Filter,
@@ -112,7 +112,7 @@ export const countValues = (
   return clickhouse.query(
     `select ${jsonValue} as value, toUInt32(count()) as rows
     from ${database}.${rejectionsLog} final
-    where ${where} and not truncated and length(value) <= ${longestValue}
+    where ${where} and ${isReadable} and length(value) <= ${longestValue}
     group by value
     order by rows desc, value
     limit {most:UInt32}`,

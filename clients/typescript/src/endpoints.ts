@@ -610,8 +610,8 @@ export interface Endpoints {
     }
     answer: {
       values: {
-        /** as it was given; not there where the field is not */
-        value?: unknown
+        /** as it was given; null where the field is not there */
+        value: unknown
         /** records with this value */
         count: number
       }[]
@@ -646,7 +646,7 @@ export interface Endpoints {
       change?: {
         /** the field; not the id */
         field: string
-        /** only records in which it has this value; left out: whatever it has */
+        /** only records in which it has this value (null: also where it is not there); left out: whatever it has */
         from?: unknown | undefined
         /** its new value; left out: the field is left out of the record */
         to?: unknown | undefined

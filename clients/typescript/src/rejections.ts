@@ -29,7 +29,7 @@ export type Rejections = {
 
 export type RejectedValuesFilter = Endpoints['GET /v1/rejections/values']['query']
 
-/** A value of a field, and how many refused records have it; without `value` where the field is not there. */
+/** A value of a field, and how many refused records have it; null where the field is not there. */
 export type RejectedValue = AnswerTo<'GET /v1/rejections/values'>['values'][number]
 
 /** `from` (whatever it is, where left out) becomes `to` in each record; without `to`, the field is left out of it. */

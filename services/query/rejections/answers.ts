@@ -68,9 +68,8 @@ export const groupAnswer = ({ type, code, field, count, firstSeen, lastSeen, sam
     : null,
 })
 
-/** ClickHouse writes a value as JSON, and nothing where the field is not there. */
 export const valueAnswer = ({ value, rows }: { value: string; rows: number }) => ({
-  ...(value !== '' && { value: asJson(value) }),
+  value: asJson(value),
   count: rows,
 })
 

@@ -77,7 +77,7 @@ export const createFakeRejections = (): FakeRejections => {
     values: async (org, field, asked, most) => {
       const counts = new Map<string, number>()
       for (const { record } of ofOrg(org, asked)) {
-        const value = JSON.stringify(JSON.parse(record)[field]) ?? ''
+        const value = JSON.stringify(JSON.parse(record)[field] ?? null)
         counts.set(value, (counts.get(value) ?? 0) + 1)
       }
       return [...counts].map(([value, rows]) => ({ value, rows })).slice(0, most)
