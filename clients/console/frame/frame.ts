@@ -84,7 +84,7 @@ export const Frame = ({ isNew }: { isNew: boolean }): VNode => {
     <div class="frame">
       <a class="skip" href="#page" onClick=${(event: Event) => skip(event, main.current)}>Skip to the page</a>
       <header class="top" onKeyDown=${closeMenu}>
-        <a class="brand" href=${linkTo([])}><img src="files/console/mark.svg" alt="" width="26" height="26" />Weir</a>
+        <a class="brand" href=${linkTo([])}><span class="mark"></span>Weir</a>
         <button class="menu" type="button" ref=${menu} aria-expanded=${isMenuOpen} aria-controls="menu" onClick=${() => setMenuOpen(!isMenuOpen)}>Menu</button>
         <${UploadProgress} />
         <div class="who">

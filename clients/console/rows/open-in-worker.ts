@@ -54,7 +54,12 @@ const startWorker = () => {
     new Promise((resolve, reject) => {
       worker.onmessage = ({ data }: MessageEvent<FromWorker>) =>
         'problem' in data ? reject(new Error(data.problem)) : resolve(data)
-      worker.onerror = () => reject(new Error('the part of this page that reads files could not be started'))
+      worker.onerror = () =>
+        reject(
+          new Error(
+            'the part of this page that reads files could not be started: reload the page, which may be an older one than the service',
+          ),
+        )
       worker.postMessage(asked)
     })
   return { ask, close: () => worker.terminate() }
