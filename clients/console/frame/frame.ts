@@ -26,7 +26,7 @@ import { useAnswer } from './use-answer.js'
 type Page = { name: string; title: string; page: ComponentType<PageProps>; isFor: (me: Me) => boolean }
 
 const writes = (me: Me): boolean => me.scopes === null || me.scopes.some((scope) => isUpload.test(scope))
-const isUpload = /^(?!rejections|waiting|interactions).*:write$/
+const isUpload = /^(?!rejections|waiting).*:write$/
 
 const pages: Page[] = [
   { name: 'overview', title: 'Overview', page: OverviewPage, isFor: (me) => may(me, 'requests:read') },

@@ -310,6 +310,12 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
       const result = world.upload(org, type, body.records as unknown[], searchParams.get('dry_run') === 'true')
       return result ? json(result.status, result.answer) : json(404, { message: 'no such type' })
     }
+    if (pathname === '/user-interactions' && request.method === 'POST') {
+      const problems = world.interact(body)
+      return problems.length > 0
+        ? json(400, { error: 'Bad Request', message: 'the interaction is refused', problems })
+        : json(201, { ...body, interaction_id: crypto.randomUUID(), recorded_at: ago(0) })
+    }
     for (const [method, pattern, make] of routes) {
       const match = method === request.method ? pattern.exec(pathname) : null
       const made =
