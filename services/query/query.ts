@@ -11,7 +11,7 @@ import { packageRoot } from '#platform/process/package-root.js'
 import { createTurnstile } from '#platform/process/turnstile.js'
 import type { Reader } from '#rejections/find-rejections.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import { readConsole } from './console/pages.js'
+import { readPages } from './console/pages.js'
 import { createReadInteractions } from './interactions/reader.js'
 import { createFindJourney } from './journey/find-journey.js'
 import { createFindOffsets } from './journey/find-offsets.js'
@@ -107,7 +107,7 @@ export const openQuery = (
     readInteractions: createReadInteractions(withShare(clickhouse), catalogue.interaction),
     followers,
     findOlder: createFindOlder({ ...deps, clickhouse: boundedReader(withShare(clickhouse)) }),
-    pages: readConsole(join(packageRoot, 'dist/clients')),
+    pages: readPages(join(packageRoot, 'dist/console')),
   })
   return { ...query, abandonAfter: (ms) => abandonAfter(ms, pool) }
 }

@@ -54,6 +54,18 @@ describe('the console', () => {
     await page.getByLabel('API key').waitFor()
   })
 
+  it('is loaded in a few requests, and a reload asks for the page alone', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    edge.servedFiles.length = 0
+    const page = await openPage(browser, edge.url)
+    await page.getByLabel('API key').waitFor()
+    expect(edge.servedFiles.length).toBeLessThanOrEqual(4)
+    edge.servedFiles.length = 0
+    await page.reload()
+    await page.getByLabel('API key').waitFor()
+    expect(edge.servedFiles).toEqual(['/console/'])
+  })
+
   it('says on every empty page what to do first', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
     const page = await openConsole(browser, { ...subject, key: keys.other })

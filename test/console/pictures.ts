@@ -18,6 +18,7 @@ const shown = url ? await showReal(url) : await showPretended()
 const pages: Record<string, string> = {
   overview: '#/overview',
   upload: '#/upload',
+  'upload-of-excel': '#/upload',
   requests: '#/requests',
   request: `#/requests/${shown.request}`,
   rejected: '#/rejected?since=all',
@@ -63,6 +64,17 @@ for (const { name, ...look } of looks) {
     if (title === 'upload') {
       await page.setInputFiles('#file', { name: 'offers.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
       await page.waitForSelector('text=would be refused')
+    }
+    if (title === 'upload-of-excel') {
+      const buffer = Buffer.from(
+        `Offer ID;Shop ID;Titel;Type;Value;Gültig ab;Farbe\n${crypto.randomUUID()};${shown.shop};5 Euro für Bücher;fixed;4,95;31.05.2024 12:00;rot\n`,
+        'latin1',
+      )
+      await page.setInputFiles('#file', { name: 'offers.csv', mimeType: 'text/csv', buffer })
+      await page.getByText('The text is not UTF-8').waitFor()
+      await page.getByLabel('Encoding').selectOption('windows-1252')
+      await page.getByLabel('What the column Titel becomes').selectOption('name')
+      await page.getByText('would be accepted').first().waitFor()
     }
     if (title === 'group') await page.getByRole('button', { name: 'Mend it' }).first().click()
     await page.waitForTimeout(url ? 2000 : 700)

@@ -2,17 +2,20 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mended } from '../../clients/console/components/record-form.js'
-import { isExact, parseExactly, toRecord } from '../../clients/console/rows/cells.js'
+import { parseExactly } from '../../clients/console/rows/cells.js'
 import { createCsvReader } from '../../clients/console/rows/csv.js'
-import { formatOf, openFile } from '../../clients/console/rows/read-file.js'
+import { formatOf, lookAt, openFile } from '../../clients/console/rows/read-file.js'
+import { createToRecord, type FileReading, problemOf } from '../../clients/console/rows/reading.js'
 import { refusedFile } from '../../clients/console/rows/refused-file.js'
 import type { TypeReference } from '../../clients/typescript/src/endpoints.js'
+import { plainDialect } from '../../clients/typescript/src/files/dialect.js'
+import { isExact } from '../../clients/typescript/src/files/exact.js'
 import { typeReferences } from './pretend/world.js'
 
 const offers = typeReferences().find(({ type }) => type === 'offers') as unknown as TypeReference
 
-const rowsOf = async (name: string, text: string | Uint8Array<ArrayBuffer>) => {
-  const opened = await openFile(new File([text], name), offers)
+const rowsOf = async (name: string, text: string | Uint8Array<ArrayBuffer>, reading?: FileReading) => {
+  const opened = await openFile(new File([text], name), offers, reading)
   const rows = []
   for await (const row of opened.rows()) rows.push(row)
   return { ...opened, rows }
@@ -136,12 +139,100 @@ describe('numbers', () => {
   })
 
   it('stay text in a cell where they are not', () => {
-    expect(toRecord(offers, ['value'], ['9007199254740993'])).toEqual({ value: '9007199254740993' })
-    expect(toRecord(offers, ['value'], ['007'])).toEqual({ value: '007' })
+    expect(createToRecord(offers, ['value'])(['9007199254740993'])).toEqual({ value: '9007199254740993' })
+    expect(createToRecord(offers, ['value'])(['007'])).toEqual({ value: '007' })
     expect(parseExactly('{"value": 12.5, "name": "1234567890123456789"}')).toEqual({
       value: 12.5,
       name: '1234567890123456789',
     })
+  })
+})
+
+describe('a file from a spreadsheet', () => {
+  const bytesOf = (text: string, encoding: string): Uint8Array<ArrayBuffer> => {
+    if (encoding === 'utf-16le') return new Uint8Array(Buffer.from(`\ufeff${text}`, 'utf16le'))
+    if (encoding === 'utf-8') return new Uint8Array(Buffer.from(text))
+    return new Uint8Array(Buffer.from(text.replaceAll('€', '\x80'), 'latin1'))
+  }
+  const german = 'sep=;\r\nOffer ID;Name;Value;Created;Farbe\r\na;5 €;1.234,50;31.05.2024 12:00;rot\r\n'
+
+  it.each(['utf-8', 'utf-16le'])('in %s is taken for what it can only be', async (encoding) => {
+    const look = await lookAt(new File([bytesOf(german, encoding)], 'offers.csv'), offers, { dialect: {} })
+    expect(look).toMatchObject({
+      format: 'CSV',
+      columns: ['Offer ID', 'Name', 'Value', 'Created', 'Farbe'],
+      fields: ['offer_id', 'name', 'value', 'created', ''],
+      samples: ['a', '5 €', '1.234,50', '31.05.2024 12:00', 'rot'],
+      found: {
+        encoding: { is: encoding },
+        delimiter: { is: ';' },
+        decimal: { is: ',' },
+        dates: { is: 'DD.MM.YYYY' },
+      },
+      withoutZone: '31.05.2024 12:00',
+    })
+  })
+
+  it('is asked about where it is not certain, and read as people say', async () => {
+    const file = new File(
+      [bytesOf('offer_id;value;created\na;1,234;01/02/2024 10:00\nb é;2;x\n', 'latin1')],
+      'offers.csv',
+    )
+    const found = async (dialect = {}) => (await lookAt(file, offers, { dialect })).found
+    expect(await found()).toMatchObject({
+      encoding: { either: ['windows-1252', 'utf-8'] },
+      decimal: { either: [',', '.'] },
+    })
+    expect(await found({ encoding: 'windows-1252', decimal: ',' })).toMatchObject({ encoding: { is: 'windows-1252' } })
+    const two = new File(['one;two,three\n1;2,3\n'], 'offers.csv')
+    expect(await lookAt(two, offers, { dialect: {} })).toMatchObject({
+      columns: undefined,
+      found: { delimiter: { either: [',', ';'] } },
+    })
+    expect((await lookAt(two, offers, { dialect: { delimiter: ';' } })).columns).toEqual(['one', 'two,three'])
+  })
+
+  it('gives records as its columns are mapped, with one value for all and times of a zone, and takes its refused rows back', async () => {
+    const reading = {
+      dialect: { encoding: 'windows-1252', delimiter: ';', decimal: ',' as const, dates: 'DD.MM.YYYY' },
+      fields: ['offer_id', 'name', 'value', 'created', ''],
+      constants: { region: 'GB', is_enabled: 'true' },
+      zone: 'Europe/Berlin',
+    }
+    const { rows, columns } = await rowsOf('offers.csv', bytesOf(german, 'windows-1252'), reading)
+    const record = {
+      offer_id: 'a',
+      name: '5 €',
+      value: 1234.5,
+      created: '2024-05-31T10:00:00Z',
+      region: 'GB',
+      is_enabled: true,
+    }
+    expect(rows.map((row) => [row.line, row.record])).toEqual([[3, record]])
+    const problems = [{ code: 'missing_field' as const, field: 'type', message: 'type is required' }]
+    const refused = refusedFile(
+      columns,
+      rows.map((row) => ({ row, problems })),
+      reading.dialect,
+    )
+    const back = new File([refused], 'offers.csv')
+    const look = await lookAt(back, offers, { dialect: {} })
+    expect(look.found.encoding).toEqual({ is: 'utf-8' })
+    expect(look.fields).toEqual(reading.fields)
+    const again = await rowsOf('offers.csv', new Uint8Array(await back.arrayBuffer()), {
+      ...reading,
+      dialect: { ...reading.dialect, encoding: 'utf-8' },
+    })
+    expect(again.rows.map((row) => row.record)).toEqual([record])
+  })
+
+  it('is not read where two columns would be one field, or a column and one value for all', () => {
+    const reading = { dialect: plainDialect, fields: ['name', 'name'], constants: {} }
+    expect(problemOf(offers, reading)).toMatch('Two columns would be name')
+    expect(problemOf(offers, { ...reading, fields: ['name', ''], constants: { name: 'x' } })).toMatch(
+      'A column is name',
+    )
+    expect(problemOf(offers, { ...reading, fields: ['name', ''] })).toBeUndefined()
   })
 })
 

@@ -56,7 +56,7 @@ it('goes on in the background, after a reload with what was not answered, and le
   await page.locator('#file').setInputFiles(path)
   await page.getByRole('button', { name: 'Upload the whole file' }).click()
   await page.getByRole('heading', { level: 1, name: 'tags.csv' }).waitFor()
-  expect(workers.every((url) => url.endsWith('/rows/file-worker.js'))).toBe(true)
+  expect(workers.every((url) => /\/files\/file-worker-[\w-]+\.js$/.test(url))).toBe(true)
   expect(workers.length).toBeGreaterThan(0)
   const progress = page.getByRole('banner').getByRole('link', { name: /tags\.csv/ })
   await eventually(async () => expect(await progress.textContent()).toMatch(/[34]\d %/))
@@ -92,6 +92,72 @@ it('goes on in the background, after a reload with what was not answered, and le
   await goTo(page, 'Upload')
   await page.getByText('Drop a file here').waitFor()
   expect(await page.evaluate(() => localStorage.length)).toBe(0)
+  expect(faultsOf.get(page)).toEqual([])
+})
+
+it('takes a file of a European Excel for what it is, asks what is not certain, and has its columns mapped', async ({
+  skip,
+}) => {
+  if (!findChromium()) skip(noChromium)
+  const page = await openConsole(browser, { url: edge.url, key: keys.demo })
+  const choose = (name: string, text: string) =>
+    page.locator('#file').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text, 'latin1') })
+  const id = crypto.randomUUID()
+  await goTo(page, 'Upload')
+  await choose('shops.csv', `Shop ID;Titel;Region;Erfasst;Farbe\r\n${id};Caf\xe9;GB;31.05.2024 12:00;rot\r\n`)
+  await page.getByText('The text is not UTF-8.').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByLabel('Encoding').selectOption('windows-1252')
+  expect(await page.getByLabel('Cells are separated by').inputValue()).toBe(';')
+  await page.getByText(/Left out, because no field of shops is called so: Titel, Erfasst, Farbe/).waitFor()
+  await page.getByText(/Without\s+name\s+no record of shops is accepted/).waitFor()
+  await page.getByLabel('What the column Titel becomes').selectOption('name')
+  await page.getByLabel('What the column Erfasst becomes').selectOption('created')
+  await page.getByText('All of the 1 record in this file would be accepted').waitFor()
+  expect(await page.getByLabel('Dates').inputValue()).toBe('DD.MM.YYYY')
+  await page.getByRole('region', { name: 'The first rows of the file' }).getByText('Café').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('button', { name: 'Upload 1 record', exact: true }).click()
+  await page.getByText('All of it is accepted: 1 record.').waitFor()
+  expect(edge.world.stored.get(`demo/shops/${id}`)?.versions.at(-1)?.record).toEqual({
+    shop_id: id,
+    name: 'Café',
+    region: 'GB',
+    created: '2024-05-31T12:00',
+  })
+
+  // One value for all, where no column has it.
+  await page.getByRole('link', { name: 'Choose another file' }).click()
+  await choose('shops.csv', `shop_id,name\n${id},Books\n`)
+  await page.getByLabel('region', { exact: true }).fill('FR')
+  await page.keyboard.press('Tab')
+  await page.getByText('All of the 1 record in this file would be accepted').waitFor()
+  await page.getByRole('button', { name: 'Upload 1 record', exact: true }).click()
+  await page.getByText('All of it is accepted: 1 record.').waitFor()
+  expect(edge.world.stored.get(`demo/shops/${id}`)?.versions.at(-1)?.record).toMatchObject({ region: 'FR' })
+  expect(faultsOf.get(page)).toEqual([])
+})
+
+it('uploads interactions one by one, from a template too', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const page = await openConsole(browser, { url: edge.url, key: keys.demo })
+  await goTo(page, 'Upload')
+  await page.getByLabel('Records of').selectOption('interactions')
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'A template of interactions, as CSV' }).click(),
+  ])
+  const [header = '', row = ''] = readFileSync(await download.path(), 'utf8').split('\n')
+  const column = header.split(',').indexOf('item_type')
+  const wrong = row.split(',').with(column, 'BICYCLE').join(',')
+  const path = join(folder, 'interactions.csv')
+  writeFileSync(path, [header, row, wrong, row].join('\n'))
+  await page.locator('#file').setInputFiles(path)
+  await page.getByText('are sent one by one').waitFor()
+  await page.getByRole('button', { name: 'Upload 3 records' }).click()
+  await page.getByRole('heading', { name: 'Uploaded' }).waitFor()
+  await page.getByText('Line 3').waitFor({ state: 'attached' })
+  expect(await page.locator('.figures dd').allTextContents()).toEqual(['2', '1', '3'])
   expect(faultsOf.get(page)).toEqual([])
 })
 

@@ -1,5 +1,6 @@
 import type { AnswerTo, Me, TypeReference } from '../../typescript/src/endpoints.js'
 import { createWeir, type Weir } from '../../typescript/src/index.js'
+import { comesAlone } from '../rows/parts.js'
 import type { ConsoleUploads } from '../uploads/uploads.js'
 import { useContext } from '../vendor/hooks.js'
 import { createContext } from '../vendor/preact.js'
@@ -66,9 +67,6 @@ const fetchOf =
     return response
   }
 
-/** Whether each record of the type is sent in a request of its own. */
-export const comesAlone = ({ limit }: Pick<TypeReference, 'limit'>): boolean => limit === 1
-
 /** Whether the key may do what needs this scope; `data:write` stands for the write scopes of all uploaded types. */
 export const may = ({ scopes }: Me, scope: string): boolean =>
   scopes === null ||
@@ -76,6 +74,8 @@ export const may = ({ scopes }: Me, scope: string): boolean =>
   (scope.endsWith(':write') && !notUploads.includes(scope) && scopes.includes('data:write'))
 
 const notUploads = ['interactions:write', 'rejections:write', 'waiting:write']
+
+export { comesAlone }
 
 export const wordsOf = (error: unknown): string =>
   error instanceof AskError && error.status === 403

@@ -26,7 +26,7 @@ import { useAnswer } from './use-answer.js'
 type Page = { name: string; title: string; page: ComponentType<PageProps>; isFor: (me: Me) => boolean }
 
 const writes = (me: Me): boolean => me.scopes === null || me.scopes.some((scope) => isUpload.test(scope))
-const isUpload = /^(?!rejections|waiting|interactions).*:write$/
+const isUpload = /^(?!rejections|waiting).*:write$/
 
 const pages: Page[] = [
   { name: 'overview', title: 'Overview', page: OverviewPage, isFor: (me) => may(me, 'requests:read') },
@@ -84,7 +84,7 @@ export const Frame = ({ isNew }: { isNew: boolean }): VNode => {
     <div class="frame">
       <a class="skip" href="#page" onClick=${(event: Event) => skip(event, main.current)}>Skip to the page</a>
       <header class="top" onKeyDown=${closeMenu}>
-        <a class="brand" href=${linkTo([])}><img src="files/console/mark.svg" alt="" width="26" height="26" />Weir</a>
+        <a class="brand" href=${linkTo([])}><span class="mark"></span>Weir</a>
         <button class="menu" type="button" ref=${menu} aria-expanded=${isMenuOpen} aria-controls="menu" onClick=${() => setMenuOpen(!isMenuOpen)}>Menu</button>
         <${UploadProgress} />
         <div class="who">

@@ -23,7 +23,7 @@ export const SignIn = ({ isTrying, message, onKey, onAgain }: SignInProps): VNod
   return html`
     <main class="sign-in">
       <div class="card">
-        <img src="files/console/mark.svg" alt="" width="44" height="44" />
+        <span class="mark"></span>
         <h1>Weir console</h1>
         <p class="soft">See what your organisation sent, and what became of it.</p>
         <form onSubmit=${submit}>

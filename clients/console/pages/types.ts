@@ -1,5 +1,5 @@
 import type { TypeReference } from '../../typescript/src/endpoints.js'
-import { comesAlone, useSession } from '../api/session.js'
+import { may, useSession } from '../api/session.js'
 import { Graph, type GraphEdge, type GraphNode } from '../components/graph.js'
 import { html } from '../components/html.js'
 import { kindWords, limitWords } from '../components/kinds.js'
@@ -32,7 +32,9 @@ export const TypesPage = ({ query }: PageProps): VNode => {
     </div>`
 }
 
-const TypeDetail = ({ type }: { type: TypeReference }): VNode => html`
+const TypeDetail = ({ type }: { type: TypeReference }): VNode => {
+  const { me } = useSession()
+  return html`
   <${Card} title=${html`<code>${type.type}</code>`}>
     <p>${type.about} A record is known by <code>${type.id}</code>; one request carries up to ${count(type.limit)}.</p>
     <${Table} label=${`Fields of ${type.type}`} head=${html`<th scope="col">Field</th><th scope="col">What it holds</th><th scope="col">Required</th><th scope="col">About</th>`}>
@@ -48,8 +50,9 @@ const TypeDetail = ({ type }: { type: TypeReference }): VNode => html`
   <//>
   <${Card} title="To copy">
     <${Snippets} label=${`An upload of ${type.type}`} texts=${type.snippets} />
-    <p class="soft small">The key stands in the variable <code>WEIR_KEY</code>. ${!comesAlone(type) && html`Or <a href=${linkTo(['upload'], { type: type.type })}>drop a file</a>.`}</p>
+    <p class="soft small">The key stands in the variable <code>WEIR_KEY</code>. ${may(me, `${type.type}:write`) && html`Or <a href=${linkTo(['upload'], { type: type.type })}>drop a file</a>.`}</p>
   <//>`
+}
 
 /** In columns: what refers to most stands on the left, what refers to nothing on the right. */
 const graphOf = (

@@ -2,7 +2,7 @@
 type CsvFileRow = { line: number; cells: string[]; fault?: string }
 
 /** Reads CSV (RFC 4180) in pieces of any size. After a row that breaks the rules the next line begins anew. */
-export const createCsvReader = () => {
+export const createCsvReader = (delimiter = ',') => {
   let state: 'start' | 'plain' | 'quoted' | 'closed' | 'broken' = 'start'
   let line = 1
   let begun = 1
@@ -24,7 +24,10 @@ export const createCsvReader = () => {
   const finish = (rows: CsvFileRow[]) => {
     const last = cell.endsWith('\r') && state !== 'closed' ? cell.slice(0, -1) : cell
     const isBlank = cells.length === 0 && last === '' && state !== 'closed' && fault === undefined
-    if (!isBlank) rows.push({ line: begun, cells: [...cells, last], ...(fault !== undefined && { fault }) })
+    // Excel takes its separator from a first line such as sep=;
+    const saysSeparator = begun === 1 && /^sep=.\r?\n?$/.test(raw)
+    if (!isBlank && !saysSeparator)
+      rows.push({ line: begun, cells: [...cells, last], ...(fault !== undefined && { fault }) })
     beginRow()
   }
 
@@ -40,7 +43,7 @@ export const createCsvReader = () => {
         if (raw.length > longestRow) return [...rows, ...beginAnew(text.slice(at + 1))]
       } else if (one === '\n') finish(rows)
       else if (state === 'broken') cell += one
-      else if (one === ',') {
+      else if (one === delimiter) {
         cells.push(cell)
         cell = ''
         state = 'start'

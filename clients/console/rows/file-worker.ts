@@ -1,7 +1,7 @@
 import { fingerprintOf } from './fingerprint.js'
 import type { FromWorker, ToWorker } from './open-in-worker.js'
 import { hasPart, type PartRanges, partsOf } from './parts.js'
-import { openFile } from './read-file.js'
+import { lookAt, openFile } from './read-file.js'
 
 // Reads one file beside the page: parsing it there held the page up for up to 0.9 s at a time.
 
@@ -10,8 +10,9 @@ let parts: ReturnType<typeof partsOf> | undefined
 
 const answer = async (asked: ToWorker): Promise<FromWorker> => {
   if (asked.ask === 'fingerprint') return { fingerprint: await fingerprintOf(asked.file) }
+  if (asked.ask === 'look') return { look: await lookAt(asked.file, asked.type, asked.said) }
   if (asked.ask === 'open') {
-    const opened = await openFile(asked.file, asked.type)
+    const opened = await openFile(asked.file, asked.type, asked.reading)
     answered = asked.answered
     parts = partsOf(opened, asked.mostRows)
     return { opened: { format: opened.format, columns: opened.columns } }

@@ -1,4 +1,5 @@
 import type { PartRanges } from '../rows/parts.js'
+import type { FileReading } from '../rows/reading.js'
 
 /** What is known of an upload after a reload: which file it was of, and which of its parts were answered. No record, and no key. */
 export type UploadJournal = {
@@ -9,6 +10,8 @@ export type UploadJournal = {
   org: string
   type: string
   isPatient: boolean
+  /** How the file is read; missing where it is plain, and its columns are fields by their own names. */
+  reading?: FileReading | undefined
   name: string
   size: number
   fingerprint: string

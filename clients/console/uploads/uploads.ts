@@ -1,10 +1,12 @@
 import type { TypeReference } from '../../typescript/src/endpoints.js'
-import { type RecordProblem, type Weir, WeirError } from '../../typescript/src/index.js'
+import { type Interaction, type RecordProblem, type Weir, WeirError } from '../../typescript/src/index.js'
 import { newKey } from '../../typescript/src/send.js'
 import { createIdGate } from '../../typescript/src/under-way/id-gate.js'
 import { createInFlight, type InFlightPlace } from '../../typescript/src/under-way/in-flight.js'
+import { recordEach } from '../../typescript/src/under-way/one-by-one.js'
 import type { openParts, PartReader } from '../rows/open-in-worker.js'
-import { type FilePart, hasPart, withPart } from '../rows/parts.js'
+import { comesAlone, type FilePart, hasPart, withPart } from '../rows/parts.js'
+import type { FileReading } from '../rows/reading.js'
 import type { RefusedFileRow } from '../rows/refused-file.js'
 import type { UploadJournal, UploadJournals } from './journal.js'
 
@@ -18,6 +20,8 @@ export type WantedUpload = {
   file: File
   type: TypeReference
   isPatient: boolean
+  /** How it is read, where that is not said by itself. */
+  reading?: FileReading | undefined
   /** Of the same file, where its upload stopped: what was answered then is not sent again. */
   journal?: UploadJournal | undefined
 }
@@ -38,7 +42,7 @@ export type ShownUpload = WantedUpload & {
 export type ConsoleUploads = ReturnType<typeof createUploads>
 
 type UploadsDeps = {
-  weir: Pick<Weir, 'of'>
+  weir: Pick<Weir, 'of' | 'interactions'>
   /** The organisation of the key. */
   org: string
   open: typeof openParts
@@ -57,9 +61,9 @@ export const createUploads = ({ weir, org, open, fingerprint, journals }: Upload
     for (const tell of [...followers]) tell()
   }
 
-  const begin = async ({ file, type, isPatient, journal }: WantedUpload): Promise<UploadJournal> =>
+  const begin = async ({ file, type, isPatient, reading, journal }: WantedUpload): Promise<UploadJournal> =>
     journal ?? {
-      ...{ run: newKey(), at: 0, org, type: type.type, isPatient, name: file.name, size: file.size },
+      ...{ run: newKey(), at: 0, org, type: type.type, isPatient, reading, name: file.name, size: file.size },
       ...{ fingerprint: await fingerprint(file), answered: [], bytes: 0, accepted: 0, refused: 0, waiting: 0 },
     }
 
@@ -107,7 +111,10 @@ export const createUploads = ({ weir, org, open, fingerprint, journals }: Upload
         if (failure || signal.aborted) return
         const options = { ...(journal.isPatient && patience), signal, onRetry: noteRetry }
         const records = rows.map(({ record }) => record as Record<string, unknown>)
-        const answer = await sendRecords(weir.of(type.type), records, `${journal.run}-${part.number}`, options)
+        const idempotencyKey = `${journal.run}-${part.number}`
+        const answer = comesAlone(type)
+          ? await sendEach(weir, records, { ...options, idempotencyKey })
+          : await sendRecords(weir.of(type.type), records, idempotencyKey, options)
         isAnswered = true
         const faults = part.rows.flatMap((row) => (row.fault ? [{ row, problems: [unreadable(row.fault)] }] : []))
         const found = answer.refused.flatMap(({ index, problems }) => {
@@ -130,7 +137,7 @@ export const createUploads = ({ weir, org, open, fingerprint, journals }: Upload
       }
     }
 
-    const reader = await open(file, type, journal.answered)
+    const reader = await open(file, type, { reading: journal.reading, answered: journal.answered })
     try {
       change({ opened: { format: reader.format, columns: reader.columns } })
       keep(journal)
@@ -205,6 +212,16 @@ type PartAnswer = {
   accepted: number
   waiting: number
   refused: { index: number; problems: readonly RecordProblem[] }[]
+}
+
+/** Interactions have a request each. */
+const sendEach = async (
+  { interactions }: Pick<Weir, 'interactions'>,
+  records: Record<string, unknown>[],
+  options: object,
+): Promise<PartAnswer> => {
+  const { refused, waiting } = await recordEach(interactions, records as unknown as Interaction[], options)
+  return { accepted: records.length - refused.length - waiting, waiting, refused }
 }
 
 /** Sends a part as one request; in halves where the operator, or a proxy on the way, takes only smaller bodies. */

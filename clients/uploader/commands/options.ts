@@ -1,13 +1,6 @@
 import type { Command } from 'commander'
-import {
-  type Dialect,
-  notPlain,
-  readDateFormat,
-  readDecimal,
-  readDelimiter,
-  readEncoding,
-  wordsFor,
-} from '../read/dialect.js'
+import { type Dialect, notPlain, wordsFor } from '../../typescript/src/files/dialect.js'
+import { readDateFormat, readDecimal, readDelimiter, readEncoding } from '../read/dialect.js'
 import { type Format, formats } from '../read/open-rows.js'
 import { quoted, UsageError } from '../read/row.js'
 import type { Chosen } from '../records/files.js'

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
+import { plainDialect } from '../../typescript/src/files/dialect.js'
 import { firstBytes, isGzip, openBytes } from './bytes.js'
 import { readCsv } from './csv.js'
-import { plainDialect } from './dialect.js'
 import { readJsonArray } from './json-array.js'
 import { readNdjson } from './ndjson.js'
 import { readParquet } from './parquet.js'

@@ -1,22 +1,14 @@
 import { plainNumber } from '../../../schemas/csv-rows.js'
 import type { Field } from '../../../schemas/field.js'
-import { createToIso, type Dialect, withPoint } from '../read/dialect.js'
-import { isExact } from '../read/row.js'
+import { createToPlain, type Dialect } from '../../typescript/src/files/dialect.js'
+import { isExact } from '../../typescript/src/files/exact.js'
 
 export type ReadCell = (field: Field, cell: string) => string | number | boolean
 
 /** Reads the value that a field asks for. A cell that does not fit stays text, so that the service refuses it and says why. */
-export const createReadCell = ({ decimal, dates }: Pick<Dialect, 'decimal' | 'dates'>): ReadCell => {
-  const toIso = createToIso(dates)
-  return (field, cell) => {
-    if (field.kind === 'number' && decimal === ',') return readPlain(field, withPoint(cell), cell)
-    if (dates !== '' && (field.kind === 'date' || field.kind === 'instant' || field.kind === 'moment')) {
-      const iso = toIso(cell)
-      // A day is no moment, and a moment no day: such a cell is refused as it stands in the file.
-      return readPlain(field, iso.includes('T') === (field.kind !== 'date') ? iso : cell, cell)
-    }
-    return readPlain(field, cell, cell)
-  }
+export const createReadCell = (dialect: Pick<Dialect, 'decimal' | 'dates'>): ReadCell => {
+  const toPlain = createToPlain(dialect)
+  return (field, cell) => readPlain(field, toPlain(field.kind, cell), cell)
 }
 
 /** Of a cell that does not fit, what was `given` is kept. */

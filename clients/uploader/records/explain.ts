@@ -1,7 +1,7 @@
 import { plainNumber } from '../../../schemas/csv-rows.js'
 import type { RecordType } from '../../../schemas/record.js'
+import { isExact } from '../../typescript/src/files/exact.js'
 import type { RecordProblem } from '../../typescript/src/index.js'
-import { isExact } from '../read/row.js'
 
 // The service says what a field must be. Here the value is at hand too, and people look for that in their file.
 

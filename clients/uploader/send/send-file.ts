@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { createValidator } from '../../../schemas/derive/validator.js'
 import type { RecordType } from '../../../schemas/record.js'
 import { createIdGate, type InFlight, type InFlightPlace, WeirError } from '../../typescript/src/index.js'
+import type { RecordsAnswer, RefusedAt } from '../../typescript/src/under-way/one-by-one.js'
 import type { FileRows, Row } from '../read/row.js'
 import { explained } from '../records/explain.js'
 import type { ToRecord } from '../records/mapping.js'
@@ -9,7 +10,7 @@ import type { ChunkSize } from '../state/journal.js'
 import type { RefusedRow } from '../state/refused-file.js'
 import type { Budget } from './budget.js'
 import { type Chunk, toChunks } from './chunks.js'
-import type { RecordsAnswer, RefusedAt, SendRecords } from './send-records.js'
+import type { SendRecords } from './send-records.js'
 
 /** What became of a chunk. */
 export type ChunkAnswer = { chunk: Chunk; sent: number; refused: RefusedRow[]; waiting: number }

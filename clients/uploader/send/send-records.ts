@@ -1,19 +1,7 @@
 import { createValidator } from '../../../schemas/derive/validator.js'
 import { comesAlone, type RecordType } from '../../../schemas/record.js'
-import {
-  type CallOptions,
-  type Interaction,
-  type RecordProblem,
-  type WaitOptions,
-  type Weir,
-  WeirError,
-} from '../../typescript/src/index.js'
-
-/** What is wrong with one of the records that were sent. */
-export type RefusedAt = { index: number; problems: readonly RecordProblem[] }
-
-/** What became of records that were sent: those that were refused, and how many wait for what they refer to. */
-export type RecordsAnswer = { refused: RefusedAt[]; waiting: number }
+import type { CallOptions, Interaction, WaitOptions, Weir } from '../../typescript/src/index.js'
+import { type RecordsAnswer, recordEach } from '../../typescript/src/under-way/one-by-one.js'
 
 /** How records are sent. `wait` is how long they wait for what they refer to, such as 24h; without it they are refused at once. */
 type HowToSend = { dryRun: boolean; wait: string | undefined }
@@ -34,33 +22,11 @@ export const createSendRecords = (weir: Weir, type: RecordType, { dryRun, wait }
   }
 }
 
-// The service gathers interactions that arrive together, so many at once are as good as one large request.
-const atOnce = 16
-
 /** Interactions have a request each. */
 const sendOneByOne =
   (weir: Weir, waits: WaitOptions): SendRecords =>
-  async (records, { idempotencyKey, onRecord, ...options }) => {
-    const refused: RefusedAt[] = []
-    let waiting = 0
-    let next = 0
-    const sendSome = async (): Promise<void> => {
-      for (let index = next++; index < records.length; index = next++) {
-        const key = idempotencyKey && { idempotencyKey: `${idempotencyKey}-${index}` }
-        try {
-          const interaction = records[index] as unknown as Interaction
-          const taken = await weir.interactions.record(interaction, { ...options, ...waits, ...key })
-          if (taken.waiting) waiting += 1
-        } catch (error) {
-          if (!(error instanceof WeirError) || error.status !== 400 || error.problems.length === 0) throw error
-          refused.push({ index, problems: error.problems })
-        }
-        onRecord?.()
-      }
-    }
-    await Promise.all(Array.from({ length: atOnce }, sendSome))
-    return { refused: refused.sort((a, b) => a.index - b.index), waiting }
-  }
+  (records, options) =>
+    recordEach(weir.interactions, records as unknown as readonly Interaction[], { ...options, ...waits })
 
 /** There is no dry run of interactions: they are held against the catalogue, and what they refer to is not looked up. */
 const checkHere = (type: RecordType): SendRecords => {

@@ -9,7 +9,7 @@ const dist = join(root, 'dist')
 const next = join(root, 'dist.next')
 const stamp = join(dist, '.built-from')
 
-/** Compiles TypeScript into dist/, and copies there the files that the code reads when it runs (SQL, pages, schemas). */
+/** Compiles TypeScript into dist/, puts the console together there, and copies there the files that the code reads when it runs (SQL, pages, schemas). */
 export const build = {
   title: 'build',
   writes: [root, dist, next],
@@ -22,6 +22,18 @@ export const build = {
       command: process.execPath,
       args: [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', next],
       nextStep: 'The sources do not compile; npm run check shows every error.',
+    })
+    await runTool({
+      name: 'console',
+      command: process.execPath,
+      args: [
+        join(root, 'node_modules/vite/bin/vite.js'),
+        'build',
+        'clients/console',
+        '--outDir',
+        join(next, 'console'),
+      ],
+      nextStep: 'The console cannot be put together; npm run build shows why.',
     })
     for (const folder of folders.filter((name) => existsSync(join(root, name)))) {
       cpSync(join(root, folder), join(next, folder), { recursive: true, filter: (from) => !/\.m?ts$/.test(from) })

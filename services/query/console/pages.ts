@@ -1,41 +1,13 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname, join, posix, relative, sep } from 'node:path'
+import { extname, join, relative, sep } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 /** A file of the console as it is sent; `zipped` where that is shorter. */
 export type Page = { type: string; etag: string; plain: Buffer; zipped: Buffer | undefined }
 
-/** Everything that is served is here by its path, as `app/main.js`: what is not in this map cannot be asked for. */
+/** Everything that is served is here by its path, as `files/index-03KdSxaE.js`: what is not in this map cannot be asked for. */
 export type Pages = ReadonlyMap<string, Page>
-
-/** The console with the SDK that it imports: `files/<path>` is `<path>` below `clients`, so that imports work as compiled. */
-export const readConsole = (clients: string): Pages => {
-  const files = ['console', 'typescript/src'].flatMap((folder) =>
-    [...readPages(join(clients, folder))].map(([path, page]): [string, Page] => [`files/${folder}/${path}`, page]),
-  )
-  const pages = new Map(files)
-  const index = pages.get('files/console/index.html')
-  if (!index) return new Map()
-  const links = [...modulesFrom(pages, 'files/console/main.js')].map(
-    (path) => `<link rel="modulepreload" href="${path}">`,
-  )
-  const html = index.plain.toString().replace('<script ', `${links.join('\n    ')}\n    <script `)
-  return pages.set('index.html', toPage(index.type, Buffer.from(html)))
-}
-
-/** A module and all that it imports. The page names them, so that a browser fetches them side by side. */
-const modulesFrom = (pages: Pages, first: string): Set<string> => {
-  const found = new Set([first])
-  for (const path of found) {
-    const source = pages.get(path)?.plain.toString() ?? ''
-    for (const [, name = ''] of source.matchAll(/\b(?:from|import)\s*['"](\.[^'"]+\.js)['"]/g)) {
-      const imported = posix.join(posix.dirname(path), name)
-      if (pages.has(imported)) found.add(imported)
-    }
-  }
-  return found
-}
 
 /** Reads all files of a folder, once: no request ever names a path on the disk. Without a console there are no pages. */
 export const readPages = (folder: string): Pages => {

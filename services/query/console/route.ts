@@ -12,7 +12,7 @@ export const addConsole = (
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const { '*': path = '' } = request.params as { '*'?: string }
     const page = pages.get(path === '' ? 'index.html' : path)
-    if (page) return sendPage(request, reply, page)
+    if (page) return sendPage(request, reply, page, path.startsWith(neverChange))
     if (pages.size === 0) return sendError(reply, notBuilt)
     return sendError(reply, requestError(404, 'the console has no such file; it is at /console/'))
   }
@@ -25,10 +25,18 @@ export const addConsole = (
   })
 }
 
-const sendPage = (request: FastifyRequest, reply: FastifyReply, { type, etag, plain, zipped }: Page) => {
+// What is in these files is part of their names.
+const neverChange = 'files/'
+
+const sendPage = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, etag, plain, zipped }: Page,
+  isForGood: boolean,
+) => {
   reply.headers({
-    // Asked for again each time, and answered 304: after an upgrade no old page runs.
-    'cache-control': 'no-cache',
+    // The page is asked for again each time, and answered 304: after an upgrade it names other files, and no old one runs.
+    'cache-control': isForGood ? 'public, max-age=31536000, immutable' : 'no-cache',
     'content-security-policy': policy,
     vary: varyBy(reply, 'Accept-Encoding'),
     etag,

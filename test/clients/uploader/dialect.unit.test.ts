@@ -7,16 +7,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
 import { date, instant } from '#schemas/field.js'
 import type { RecordType } from '#schemas/record.js'
+import { createToIso, type Dialect, notPlain, withPoint } from '../../../clients/typescript/src/files/dialect.js'
 import { createInFlight, type Weir, WeirError } from '../../../clients/typescript/src/index.js'
-import {
-  createToIso,
-  type Dialect,
-  notPlain,
-  readDateFormat,
-  readDelimiter,
-  readEncoding,
-  withPoint,
-} from '../../../clients/uploader/read/dialect.js'
+import { readDateFormat, readDelimiter, readEncoding } from '../../../clients/uploader/read/dialect.js'
 import { openRows } from '../../../clients/uploader/read/open-rows.js'
 import { type Row, UsageError } from '../../../clients/uploader/read/row.js'
 import { createReadCell } from '../../../clients/uploader/records/cells.js'

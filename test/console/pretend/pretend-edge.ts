@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { contentSecurityPolicy, serveSources } from './serve-sources.js'
+import { buildConsole, contentSecurityPolicy } from './serve-console.js'
 import { createWorld, topicReferences, typeReferences } from './world.js'
 
 type Caller = { org_id: string; key_id: string; scopes: string[] | null; is_operator: boolean }
@@ -16,6 +16,8 @@ export const keys = { demo: 'weir_demo_1', other: 'weir_other_1', reader: 'weir_
  */
 export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => {
   const world = createWorld(Date.now)
+  const files = await buildConsole()
+  const servedFiles: string[] = []
   const callers = new Map<string, Caller>([
     [keys.demo, { org_id: 'demo', key_id: 'k_demo', scopes: null, is_operator: false }],
     [keys.other, { org_id: 'other', key_id: 'k_other', scopes: null, is_operator: false }],
@@ -311,15 +313,18 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
     if (pathname === '/healthz') return json(200, { status: 'ok' })
     if (pathname === '/console') return response.writeHead(308, { location: '/console/' }).end()
-    const file = serveSources(pathname)
-    if (file)
+    const file = files.get(pathname)
+    if (file) {
+      servedFiles.push(pathname)
       return response
         .writeHead(200, {
           'content-type': file.contentType,
           'content-security-policy': contentSecurityPolicy,
           'x-content-type-options': 'nosniff',
+          'cache-control': pathname.includes('/files/') ? 'max-age=31536000, immutable' : 'no-cache',
         })
         .end(file.body)
+    }
     const caller = callers.get((request.headers.authorization ?? '').replace('Bearer ', ''))
     if (!caller) return json(401, { error: 'Unauthorized', message: 'the key is not valid' })
     const org = caller.is_operator ? (searchParams.get('org') ?? caller.org_id) : caller.org_id
@@ -338,6 +343,12 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     if (type && request.method === 'POST') {
       const result = world.upload(org, type, body.records as unknown[], searchParams.get('dry_run') === 'true')
       return result ? json(result.status, result.answer) : json(404, { message: 'no such type' })
+    }
+    if (pathname === '/user-interactions' && request.method === 'POST') {
+      const problems = world.interact(body)
+      return problems.length > 0
+        ? json(400, { error: 'Bad Request', message: 'the interaction is refused', problems })
+        : json(201, { ...body, interaction_id: crypto.randomUUID(), recorded_at: ago(0) })
     }
     for (const [method, pattern, make] of routes) {
       const match = method === request.method ? pattern.exec(pathname) : null
@@ -363,6 +374,7 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     world,
     waiting,
     days,
+    servedFiles,
     streamsOf: (key: string) => [...streams.values()].filter((each) => each === key).length,
     stop,
   }

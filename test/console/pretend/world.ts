@@ -201,6 +201,16 @@ export const createWorld = (now: () => number) => {
     return { status: status === 400 ? 400 : status, answer }
   }
 
+  const interact = (record: Record<string, unknown>): Problem[] => {
+    // What they refer to is not looked up here.
+    const found = createValidator(catalogue.interaction)(record)
+    const problems = 'problems' in found ? found.problems : []
+    const bucket = bucketOf(now())
+    if (problems.length > 0) bucket.refused += 1
+    else bucket.interactions += 1
+    return problems
+  }
+
   const keyId = 'k7f3a9c1d2e4'
   const journey = (org: string, typeName: string, id: string) => {
     const record = stored.get(`${org}/${typeName}/${id}`)
@@ -291,7 +301,7 @@ export const createWorld = (now: () => number) => {
     return { type: typeName, id, steps, refers_to: refersTo, referred_by: referredBy }
   }
 
-  return { rejections, stored, requests, answers, buckets, bucketOf, tellers, upload, journey }
+  return { rejections, stored, requests, answers, buckets, bucketOf, tellers, upload, interact, journey }
 }
 
 const changesOf = (before: Record<string, unknown>, after: Record<string, unknown>) =>

@@ -18,7 +18,7 @@ export const UploadRunPage = (props: PageProps): VNode => {
 
 const Run = ({ upload }: { upload: ShownUpload }): VNode => {
   const { uploads } = useSession()
-  const { file, type, isPatient, state, share, tally, refused, opened, problem, retry, journal } = upload
+  const { file, type, isPatient, reading, state, share, tally, refused, opened, problem, retry, journal } = upload
   const isRunning = state === 'running'
   const heading = useRef<HTMLHeadingElement>(null)
   const wasRunning = useRef(isRunning)
@@ -28,7 +28,8 @@ const Run = ({ upload }: { upload: ShownUpload }): VNode => {
     wasRunning.current = isRunning
   }, [isRunning])
   const place = opened?.format === 'JSON' ? 'Record' : 'Line'
-  const download = () => save(refusedName(file.name, opened?.columns), refusedFile(opened?.columns, refused))
+  const download = () =>
+    save(refusedName(file.name, opened?.columns), refusedFile(opened?.columns, refused, reading?.dialect))
   return html`
     <${PageHead} title=${file.name} about=${`To ${type.type}. ${isRunning ? 'It goes on while you look at other pages of this tab.' : ''}`}>
       ${!isRunning && html`<a class="button" href=${linkTo(['upload'])}>Choose another file</a>`}
@@ -46,7 +47,7 @@ const Run = ({ upload }: { upload: ShownUpload }): VNode => {
       <div role="alert">${problem && html`<p class="notice bad">${sentence(problem)} What was accepted is kept; going on sends nothing twice.</p>`}</div>
       <div class="actions">
         ${isRunning && html`<button type="button" onClick=${uploads.stop}>Stop</button>`}
-        ${state === 'stopped' && html`<button class="primary" type="button" onClick=${() => uploads.start({ file, type, isPatient, journal })}>Go on</button>`}
+        ${state === 'stopped' && html`<button class="primary" type="button" onClick=${() => uploads.start({ file, type, isPatient, reading, journal })}>Go on</button>`}
         ${refused.length > 0 && html`<button type="button" onClick=${download}>Download the refused records</button>`}
         ${tally.refused > 0 && html`<a class="button" href=${linkTo(['rejected'], { type: type.type })}>Look at them, mend them</a>`}
         ${!isRunning && html`<a class="button" href=${linkTo(['requests'], { type: type.type })}>The requests it went in</a>`}

@@ -1,9 +1,10 @@
 import type { TypeReference } from '../../../typescript/src/endpoints.js'
-import { comesAlone, may, useSession } from '../../api/session.js'
+import { may, useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { Card, Choose, PageHead } from '../../components/shown.js'
 import { bytes, percent } from '../../components/words.js'
 import { goTo, linkTo, type PageProps } from '../../frame/route.js'
+import type { FileReading } from '../../rows/reading.js'
 import { save } from '../../rows/refused-file.js'
 import type { UploadJournal } from '../../uploads/journal.js'
 import { useUpload } from '../../uploads/use-upload.js'
@@ -14,8 +15,7 @@ import { UploadPreview } from './preview.js'
 /** Drop a file, see what would be refused, and send it. */
 export const UploadPage = ({ query }: PageProps): VNode => {
   const { me, org, types, weir, uploads } = useSession()
-  // Interactions are sent one by one by programs, never as a file.
-  const choices = types.filter((type) => !comesAlone(type) && may(me, `${type.type}:write`))
+  const choices = types.filter((type) => may(me, `${type.type}:write`))
   const [file, setFile] = useState<File>()
   const [name, setName] = useState(query.get('type') ?? '')
   const [isPatient, setPatient] = useState(false)
@@ -32,10 +32,16 @@ export const UploadPage = ({ query }: PageProps): VNode => {
     if (guess) setName(guess)
     setEarlier(await uploads.stoppedOf(chosen))
   }
-  const send = (journal?: UploadJournal) => {
+  const send = (reading?: FileReading, journal?: UploadJournal) => {
     const ofType = choices.find((each) => each.type === journal?.type) ?? type
     if (!file || !ofType) return
-    uploads.start({ file, type: ofType, isPatient: journal?.isPatient ?? isPatient, journal })
+    uploads.start({
+      file,
+      type: ofType,
+      isPatient: journal?.isPatient ?? isPatient,
+      reading: journal?.reading ?? reading,
+      journal,
+    })
     goTo(linkTo(['upload', 'run']))
   }
   if (!type) return html`<${PageHead} title="Upload" about="Your key may not upload records of any type." />`
@@ -56,10 +62,10 @@ export const UploadPage = ({ query }: PageProps): VNode => {
       earlier &&
       html`<${Card} title=${`The upload of this file stopped at ${percent(earlier.bytes / earlier.size)}`}>
       <p>It was sent to ${earlier.type}. Going on sends only what was not answered; beginning anew, below, sends all of it.</p>
-      <div class="actions"><button class="primary" type="button" disabled=${isBusy} onClick=${() => send(earlier)}>Go on</button></div>
+      <div class="actions"><button class="primary" type="button" disabled=${isBusy} onClick=${() => send(undefined, earlier)}>Go on</button></div>
     <//>`
     }
-    ${file && html`<${UploadPreview} key=${`${file.name} ${file.lastModified} ${file.size} ${type.type} ${isPatient}`} file=${file} type=${type} isPatient=${isPatient} isBusy=${isBusy} onSend=${() => send()} />`}
+    ${file && html`<${UploadPreview} key=${`${file.name} ${file.lastModified} ${file.size} ${type.type} ${isPatient}`} file=${file} type=${type} isPatient=${isPatient} isBusy=${isBusy} onSend=${send} />`}
     ${!file && html`<p class="soft">No file at hand? This writes sample files of every type, some rows of them wrong: <code>npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample</code></p>`}`
 }
 

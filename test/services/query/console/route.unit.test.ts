@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readConsole, readPages } from '#query/console/pages.js'
+import { readPages } from '#query/console/pages.js'
 import { createEdge } from '../../edge/edge.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-console-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const script = `export const text = '${'x'.repeat(5000)}'\n`
-mkdirSync(join(folder, 'dist/app'), { recursive: true })
+mkdirSync(join(folder, 'dist/files'), { recursive: true })
 writeFileSync(join(folder, 'secret.txt'), 'not for anybody')
 writeFileSync(join(folder, 'dist/index.html'), '<!doctype html><title>Weir</title>')
-writeFileSync(join(folder, 'dist/app/main.js'), script)
-writeFileSync(join(folder, 'dist/app/main.ts'), 'a source')
+writeFileSync(join(folder, 'dist/files/main.js'), script)
+writeFileSync(join(folder, 'dist/files/main.ts'), 'a source')
 
 const { app } = createEdge({ pages: readPages(join(folder, 'dist')) })
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
@@ -35,19 +35,22 @@ describe('/console', () => {
   })
 
   it('serves scripts, packed for those who take it, and not again to those who have them', async () => {
-    const plain = await get('/console/app/main.js')
+    const plain = await get('/console/files/main.js')
     expect([plain.headers['content-type'], plain.body]).toEqual(['text/javascript; charset=utf-8', script])
     expect(plain.headers['content-encoding']).toBeUndefined()
-    const packed = await get('/console/app/main.js', { 'accept-encoding': 'br, gzip;q=0.8' })
+    const packed = await get('/console/files/main.js', { 'accept-encoding': 'br, gzip;q=0.8' })
     expect(gunzipSync(packed.rawPayload).toString()).toBe(script)
     expect(packed.rawPayload.length).toBeLessThan(200)
     expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' })
-    expect((await get('/console/app/main.js', { 'accept-encoding': 'gzip;q=0' })).body).toBe(script)
+    expect((await get('/console/files/main.js', { 'accept-encoding': 'gzip;q=0' })).body).toBe(script)
     const etag = String(plain.headers.etag)
-    const again = await get('/console/app/main.js', { 'if-none-match': `"other", W/${etag}` })
+    const again = await get('/console/files/main.js', { 'if-none-match': `"other", W/${etag}` })
     expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', etag])
-    expect((await get('/console/app/main.js', { 'if-none-match': '"other"' })).statusCode).toBe(200)
-    const head = await app.inject({ method: 'HEAD', url: '/console/app/main.js' })
+    expect((await get('/console/files/main.js', { 'if-none-match': '"other"' })).statusCode).toBe(200)
+    // Its name says what is in it, so that a browser keeps it; the page, which names it, is asked for each time.
+    expect(plain.headers['cache-control']).toContain('immutable')
+    expect((await get('/console/')).headers['cache-control']).toBe('no-cache')
+    const head = await app.inject({ method: 'HEAD', url: '/console/files/main.js' })
     expect([head.statusCode, head.body, head.headers['content-length']]).toEqual([200, '', String(script.length)])
   })
 
@@ -56,8 +59,8 @@ describe('/console', () => {
     '%2e%2e/secret.txt',
     '..%2fsecret.txt',
     '%2fetc/passwd',
-    'app/../../secret.txt',
-    'app',
+    'files/../../secret.txt',
+    'files',
     'x.js',
   ])('has nothing at %s', async (path) => {
     const answer = await get(`/console/${path}`)
@@ -66,7 +69,7 @@ describe('/console', () => {
   })
 
   it('serves no sources, and takes no other method', async () => {
-    expect((await get('/console/app/main.ts')).statusCode).toBe(404)
+    expect((await get('/console/files/main.ts')).statusCode).toBe(404)
     expect((await app.inject({ method: 'POST', url: '/console/' })).statusCode).toBe(405)
   })
 
@@ -87,51 +90,4 @@ it('leads from / to the console, and answers programs that want no page as befor
     expect([other.statusCode, other.json().message]).toEqual([404, expect.stringContaining('/docs')])
   }
   expect((await app.inject({ method: 'POST', url: '/' })).statusCode).toBe(404)
-})
-
-it('reads the console beside the SDK that it imports, and nothing else of the clients', () => {
-  const clients = mkdtempSync(join(tmpdir(), 'weir-clients-'))
-  for (const file of [
-    'console/index.html',
-    'console/components/html.js',
-    'typescript/src/index.js',
-    'uploader/main.js',
-  ]) {
-    mkdirSync(join(clients, file, '..'), { recursive: true })
-    writeFileSync(join(clients, file), file)
-  }
-  const pages = readConsole(clients)
-  rmSync(clients, { recursive: true })
-  expect([...pages.keys()].sort()).toEqual([
-    'files/console/components/html.js',
-    'files/console/index.html',
-    'files/typescript/src/index.js',
-    'index.html',
-  ])
-})
-
-it('names in its page every module that is imported, so that a browser fetches them side by side', () => {
-  const clients = mkdtempSync(join(tmpdir(), 'weir-clients-'))
-  const files = {
-    'console/index.html': '<head><script type="module" src="files/console/main.js"></script></head>',
-    'console/main.js':
-      "import { a } from './components/a.js'\nimport './components/b.js'\nconst later = () => import('./components/later.js')",
-    'console/components/a.js': 'export * from "../../typescript/src/index.js"; export const a = 1',
-    'console/components/b.js': "import { a } from './a.js'",
-    'console/components/later.js': '',
-    'console/components/nobody.js': '',
-    'typescript/src/index.js': "import 'elsewhere'; import './gone.js'",
-  }
-  for (const [file, text] of Object.entries(files)) {
-    mkdirSync(join(clients, file, '..'), { recursive: true })
-    writeFileSync(join(clients, file), text)
-  }
-  const html = readConsole(clients).get('index.html')?.plain.toString() ?? ''
-  rmSync(clients, { recursive: true })
-  expect([...html.matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(([, href]) => href)).toEqual([
-    'files/console/main.js',
-    'files/console/components/a.js',
-    'files/console/components/b.js',
-    'files/typescript/src/index.js',
-  ])
 })

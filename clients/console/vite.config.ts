@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { defineConfig } from 'vite'
+
+// The page as it is served: a script, a style, a worker and a picture. Their names change with what is in them, so that browsers keep
+// them for good. The maps lead people who look for a fault to the sources; browsers ask for them only then.
+export default defineConfig({
+  base: './',
+  build: {
+    target: 'es2023',
+    outDir: '../../dist/console',
+    emptyOutDir: true,
+    assetsDir: 'files',
+    modulePreload: false,
+    sourcemap: true,
+    rolldownOptions: { output: { codeSplitting: false } },
+  },
+  worker: { format: 'es' },
+  plugins: [
+    {
+      name: 'licences',
+      generateBundle() {
+        const source = readFileSync(new URL('vendor/licences.txt', import.meta.url), 'utf8')
+        this.emitFile({ type: 'asset', fileName: 'licences.txt', source })
+      },
+    },
+  ],
+})
