@@ -154,7 +154,7 @@ describe('the console', () => {
     expect(lines.filter((line) => line.includes("'=1+1"))).toHaveLength(3)
 
     await page.getByLabel('Where it is').selectOption({ label: 'Great Britain: 2 records' })
-    await page.getByLabel('it becomes').fill('GB')
+    await page.getByLabel('Becomes').fill('GB')
     await page.getByRole('button', { name: 'Preview' }).click()
     await page.getByText('2 records would be submitted again').waitFor()
     await page.getByRole('row', { name: 'Great Britain GB nothing by itself' }).first().waitFor()

@@ -4,7 +4,7 @@ import { html } from '../../components/html.js'
 import { Asking, Card, Choose, Confirm, Problems, Table } from '../../components/shown.js'
 import { count, inline, records } from '../../components/words.js'
 import { useAnswer } from '../../frame/use-answer.js'
-import { fieldOf, readCell } from '../../rows/cells.js'
+import { readCell } from '../../rows/cells.js'
 import { useId, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { type GroupFilter, RetryShown, useMayRetry, useRetry } from './retry.js'
@@ -18,7 +18,7 @@ export const ChangeValue = ({ filter, onDone }: ChangeProps): VNode | null => {
   const named = Object.entries({ type, field, code, since, request_id, state: 'open' })
   const query = new URLSearchParams(named.filter((each): each is [string, string] => each[1] !== undefined))
   const asked = useAnswer<'/v1/rejections/values'>(`/v1/rejections/values?${query}`)
-  const [chosen, setChosen] = useState('0')
+  const [chosen, setChosen] = useState('')
   const [text, setText] = useState('')
   const id = useId()
   const again = () => {
@@ -29,8 +29,9 @@ export const ChangeValue = ({ filter, onDone }: ChangeProps): VNode | null => {
   const reference = types.find((each) => each.type === type)
   const values = asked.answer?.values ?? []
   if (!useMayRetry() || !reference || field === reference.id) return null
-  const value = values[Number(chosen)]
-  const known = fieldOf(reference, field)
+  // What was chosen may be done with.
+  const value = values.find((each) => nameOf(each) === chosen) ?? values[0]
+  const known = reference.fields.find(({ name }) => name === field)
   const choices = known?.kind === 'boolean' ? ['true', 'false'] : known?.choices
   const change = {
     field,
@@ -50,13 +51,13 @@ export const ChangeValue = ({ filter, onDone }: ChangeProps): VNode | null => {
       ${
         value &&
         html`<div class="actions">
-        <${Choose} label="Where it is" value=${chosen} options=${values.map((each, at) => [String(at), `${wordsOf(each)}: ${records(each.count)}`])} onChange=${(
-          at: string,
+        <${Choose} label="Where it is" value=${nameOf(value)} options=${values.map((each) => [nameOf(each), `${wordsOf(each)}: ${records(each.count)}`])} onChange=${(
+          name: string,
         ) => {
-          setChosen(at)
+          setChosen(name)
           retry.forget()
         }} />
-        <label class="choose" for=${id}>it becomes
+        <label class="choose" for=${id}>Becomes
           ${
             choices
               ? html`<select id=${id} value=${text} onChange=${take}>${['', ...choices].map((each) => html`<option key=${each} value=${each}>${each === '' ? '(left out)' : each}</option>`)}</select>`
@@ -73,6 +74,7 @@ export const ChangeValue = ({ filter, onDone }: ChangeProps): VNode | null => {
     <//>`
 }
 
+const nameOf = ({ value }: RejectedValue): string => JSON.stringify(value)
 const wordsOf = ({ value }: RejectedValue): string => (value === null ? '(nothing)' : inline(value))
 
 type Sample = { rejection_id: string; id: string | null; before?: unknown; after?: unknown; problems: readonly never[] }
