@@ -60,6 +60,10 @@ const createProgram = (session: Session): Command => {
       'after',
       '\nFor uploaders: weir upload, weir check and weir sample, each with --help (docs/for-uploaders.md).',
     )
+    .addHelpText(
+      'after',
+      '\nOn the machine of npm start: weir backup and weir restore, each with --help (docs/backup.md).',
+    )
     .addHelpText('after', examples('keys issue --org acme', 'keys list', 'keys issue --help'))
 
   const keys = program.command('keys').description('issue, list, rotate and revoke API keys')

@@ -33,6 +33,9 @@ export const uploaderOptions = optionsOf(
   'dry-run json restart skip-unknown',
 )
 
+/** Those of `weir backup` and `weir restore`. */
+export const backupOptions: Options = { aside: false, json: false }
+
 /** Without `--` npm takes the options for its own: `npm run weir prune --dry-run` would prune. Says what to write. */
 export const takenByNpm = (
   env: Environment,
