@@ -1,4 +1,4 @@
-import { type RequestError, requestError, tryLater } from '#http/request-error.js'
+import { type RequestError, requestError } from '#http/request-error.js'
 import type { Key, Manager } from '#ledger/keys.js'
 import { givenLife, stateOf } from '#ledger/keys.js'
 import type { Catalogue } from '#schemas/catalogue.js'
@@ -38,7 +38,10 @@ export const ruleOnRotating = (
 /** Why keys may not be changed at all at this moment. */
 export const ruleOnChanging = ({ changes }: Manager): RequestError | undefined =>
   changes >= mostChanges
-    ? tryLater(429, `keys of your organisation were changed ${mostChanges} times in the last 24 hours; try again later`)
+    ? {
+        ...requestError(429, `keys of your organisation were changed ${mostChanges} times in the last 24 hours`),
+        headers: { 'retry-after': '3600' },
+      }
     : undefined
 
 /** Why a key cannot be replaced by anybody over HTTP. */
