@@ -1,8 +1,10 @@
 import type { Catalogue } from '../catalogue.js'
+import { listAudit, listOwnAudit } from './access/audit.js'
+import * as keys from './access/keys.js'
+import { limitOrganisation, listOrganisations } from './access/organisations.js'
 import type { Endpoint } from './endpoint.js'
 import { readHealth, readMetrics, readReadiness } from './health.js'
 import { listInteractionsOf, recordInteractionOf } from './interactions.js'
-import { issueKey, limitOrganisation, listKeys, listOrganisations, revokeKey, rotateKey } from './operators.js'
 import { readOverview, watch } from './overview.js'
 import { listTypes, readMe } from './reference.js'
 import {
@@ -39,12 +41,20 @@ export const fixedEndpoints = [
   readMe,
   listTypes,
   listTopics,
+  keys.listOwnKeys,
+  keys.issueOwnKey,
+  keys.renameOwnKey,
+  keys.rotateOwnKey,
+  keys.revokeOwnKey,
+  listOwnAudit,
   listOrganisations,
   limitOrganisation,
-  listKeys,
-  issueKey,
-  rotateKey,
-  revokeKey,
+  keys.listKeys,
+  keys.issueKey,
+  keys.renameKey,
+  keys.rotateKey,
+  keys.revokeKey,
+  listAudit,
   readHealth,
   readReadiness,
   readMetrics,

@@ -15,6 +15,7 @@ import { readPages } from './console/pages.js'
 import { createReadInteractions } from './interactions/reader.js'
 import { createFindJourney } from './journey/find-journey.js'
 import { createFindOffsets } from './journey/find-offsets.js'
+import { createKeyActions } from './keys/actions.js'
 import { createActivity } from './live/activity.js'
 import { createOperatorActions } from './operators/actions.js'
 import { createReads, type ReadBounds, usual } from './reads.js'
@@ -103,6 +104,7 @@ export const openQuery = (
       pool,
       findOffsets: createFindOffsets({ ...deps, now: () => performance.now() }),
     }),
+    keys: createKeyActions(pool, catalogue),
     operators: createOperatorActions(pool),
     readInteractions: createReadInteractions(withShare(clickhouse), catalogue.interaction),
     followers,

@@ -8,11 +8,11 @@ import { addConsole } from './console/route.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 import type { FindJourney } from './journey/find-journey.js'
 import { addJourney } from './journey/route.js'
+import { addKeys, type KeyDeps } from './keys/route.js'
 import type { Activity } from './live/activity.js'
 import { addLive } from './live/route.js'
 import { addStreams } from './live/streams.js'
-import type { OperatorActions } from './operators/actions.js'
-import { addOperators } from './operators/route.js'
+import { addOperators, type OperatorDeps } from './operators/route.js'
 import { addOverview, type OverviewDeps } from './overview.js'
 import { addReference } from './reference.js'
 import { addRejections, type RejectionDeps } from './rejections/route.js'
@@ -24,7 +24,9 @@ import { addWaiting, type WaitingDeps } from './waiting/route.js'
 export type QueryDeps = RejectionDeps &
   WaitingDeps &
   OverviewDeps &
-  TopicEventDeps & {
+  TopicEventDeps &
+  KeyDeps &
+  OperatorDeps & {
     findCaller: FindCaller
     layout: () => Layout
     forSubscribers: ConsumerAddresses
@@ -32,7 +34,6 @@ export type QueryDeps = RejectionDeps &
     activity: Pick<Activity, 'watch'>
     requestLists: RequestLists
     findJourney: FindJourney
-    operators: OperatorActions
     readInteractions: ReadInteractions
   }
 
@@ -51,6 +52,7 @@ export const createQuery = (deps: QueryDeps): Query => ({
     addRequestList(guarded, deps)
     addOverview(guarded, deps)
     addJourney(guarded, deps)
+    addKeys(guarded, deps)
     addOperators(guarded, deps)
     addReference(guarded, deps)
     const streams = addStreams(guarded, deps)

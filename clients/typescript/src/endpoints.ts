@@ -483,6 +483,74 @@ export interface TopicReference {
   }
 }
 
+export interface KeyListed {
+  key_id: string
+  name: string | null
+  org: string
+  /** null: all of them, as of a key that was issued without any */
+  scopes: string[] | null
+  is_operator: boolean
+  state: 'active' | 'expired' | 'revoked'
+  created_at: string
+  /** null where it was made before this was kept */
+  created_by: {
+    /** `command`: at the server, by `weir` */
+    kind: 'key' | 'operator' | 'command'
+    /** null for the command, and of an operator's key for all but operators */
+    key_id: string | null
+    /** the name that the key has now */
+    name: string | null
+  } | null
+  expires_at: string | null
+  revoked_at: string | null
+  revoked_by: {
+    /** `command`: at the server, by `weir` */
+    kind: 'key' | 'operator' | 'command'
+    /** null for the command, and of an operator's key for all but operators */
+    key_id: string | null
+    /** the name that the key has now */
+    name: string | null
+  } | null
+  last_used_at: string | null
+}
+
+export interface KeyMade {
+  key_id: string
+  name: string | null
+  /** the text of the key; only its hash is kept */
+  key: string
+  org: string
+  /** null: all of them, as of a key that was issued without any */
+  scopes: string[] | null
+  expires_at: string | null
+  replaces?: {
+    key_id: string
+    expires_at: string
+  }
+}
+
+export interface Audited {
+  at: string
+  /** whose keys, limits or records they are */
+  org: string
+  action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'waiting_cancelled'
+  /** the id of the key or of the order, the organisation, or the type of the records */
+  subject: string
+  by: Actor
+  request_id: string | null
+  /** a few words and numbers more; never a secret */
+  details: Record<string, unknown>
+}
+
+export interface Actor {
+  /** `command`: at the server, by `weir` */
+  kind: 'key' | 'operator' | 'command'
+  /** null for the command, and of an operator's key for all but operators */
+  key_id: string | null
+  /** the name that the key has now */
+  name: string | null
+}
+
 export interface OrganisationListed {
   org: string
   created_at: string
@@ -491,33 +559,6 @@ export interface OrganisationListed {
   requests_per_second: number | null
   /** null: the default; 0: no limit */
   records_per_second: number | null
-}
-
-export interface KeyListed {
-  key_id: string
-  org: string
-  /** null: all of them */
-  scopes: string[] | null
-  is_operator: boolean
-  state: 'active' | 'expired' | 'revoked'
-  created_at: string
-  expires_at: string | null
-  revoked_at: string | null
-  last_used_at: string | null
-}
-
-export interface KeyMade {
-  key_id: string
-  /** the text of the key; only its hash is kept */
-  key: string
-  org: string
-  /** null: all of them */
-  scopes: string[] | null
-  expires_at: string | null
-  replaces?: {
-    key_id: string
-    expires_at: string
-  }
 }
 
 export interface Readiness {
@@ -780,6 +821,70 @@ export interface Endpoints {
       topics: TopicReference[]
     }
   }
+  'GET /v1/keys': {
+    query: {
+      /** only those that may be used, or only the others */
+      state?: 'active' | 'ended' | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+    }
+    answer: {
+      keys: KeyListed[]
+      /** null on the last page */
+      next_cursor: string | null
+    }
+  }
+  'POST /v1/keys': {
+    body: {
+      /** what people call it */
+      name?: string | null | undefined
+      /** null: `all`, everything but `keys:manage` */
+      scopes?: string[] | null | undefined
+      expires_in_seconds?: number | null | undefined
+    }
+    answer: KeyMade
+  }
+  'PATCH /v1/keys/{key_id}': {
+    body: {
+      /** null: none */
+      name: string | null
+    }
+    answer: {
+      key_id: string
+      org: string
+      name: string | null
+    }
+  }
+  'POST /v1/keys/{key_id}/rotate': {
+    body: {
+      grace_seconds?: number | null | undefined
+      expires_in_seconds?: number | null | undefined
+    }
+    answer: KeyMade
+  }
+  'POST /v1/keys/{key_id}/revoke': {
+    body: Record<string, never>
+    answer: {
+      key_id: string
+      org: string
+      revoked_at: string
+    }
+  }
+  'GET /v1/audit': {
+    query: {
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+    }
+    answer: {
+      done: Audited[]
+      /** null on the last page */
+      next_cursor: string | null
+    }
+  }
   'GET /v1/operator/organisations': {
     query: {
       /** only those whose id begins so */
@@ -814,6 +919,8 @@ export interface Endpoints {
     query: {
       /** only those of this organisation */
       org?: string | undefined
+      /** only those that may be used, or only the others */
+      state?: 'active' | 'ended' | undefined
       /** how many at most */
       limit?: number | undefined
       /** next_cursor of the page before */
@@ -828,11 +935,24 @@ export interface Endpoints {
   'POST /v1/operator/keys': {
     body: {
       org: string
-      /** null: all of them */
+      /** what people call it */
+      name?: string | null | undefined
+      /** null: `all`, everything but `keys:manage` */
       scopes?: string[] | null | undefined
       expires_in_seconds?: number | null | undefined
     }
     answer: KeyMade
+  }
+  'PATCH /v1/operator/keys/{key_id}': {
+    body: {
+      /** null: none */
+      name: string | null
+    }
+    answer: {
+      key_id: string
+      org: string
+      name: string | null
+    }
   }
   'POST /v1/operator/keys/{key_id}/rotate': {
     body: {
@@ -847,6 +967,21 @@ export interface Endpoints {
       key_id: string
       org: string
       revoked_at: string
+    }
+  }
+  'GET /v1/operator/audit': {
+    query: {
+      /** only what concerns this organisation */
+      org?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+    }
+    answer: {
+      done: Audited[]
+      /** null on the last page */
+      next_cursor: string | null
     }
   }
   'GET /healthz': {

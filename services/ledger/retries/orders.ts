@@ -1,5 +1,6 @@
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { changedBy, countOf, firstRow, rowsOf } from '#platform/postgres/rows.js'
+import { commandLine, noteAudit } from '../audit.js'
 import { type Claim, claimRetries, type FieldChange } from './claims.js'
 
 // integrity.retry_orders: what uploaders and operators asked to have submitted again. The claims of an order are in integrity.retries.
@@ -40,6 +41,12 @@ export const placeOrder = (
       'update integrity.retry_orders set matched = $2, submitted = $3, skipped = $4, next_cursor = $5 where order_id = $1',
       [order.orderId, matched, submitted, JSON.stringify(skipped), nextCursor ?? null],
     )
+    if (submitted > 0) {
+      const { orderId: requestId, org, keyId } = order
+      const by = { actor: keyId ?? commandLine.actor, requestId }
+      const details = { records: submitted, ...(order.operators?.evenSuperseded && { even_superseded: true }) }
+      await noteAudit(connection, by, { org, action: 'retry_ordered', subject: requestId, details })
+    }
     return true
   })
 
