@@ -8,7 +8,7 @@ import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { createReadiness } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
-import { createMetrics, joinMetrics } from '#platform/health/metrics.js'
+import { createMetrics, joinMetrics, withoutOrganisations } from '#platform/health/metrics.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { listen } from '#platform/postgres/listen.js'
@@ -164,7 +164,9 @@ await runService(log, async (onStop, crash) => {
     },
     metricsText: async () => {
       const theirs = await readPeerMetrics(peers, figures)
-      return joinMetrics([await metrics.text(), ...theirs])
+      // Without a port for operators anybody may ask, and who else uploads here is nobody's business.
+      const shown = operationsPort === undefined ? theirs.map(withoutOrganisations) : theirs
+      return joinMetrics([await metrics.text(), ...shown])
     },
   })
   if (operationsPort !== undefined) {
