@@ -145,6 +145,8 @@ describe('deploy/Dockerfile', () => {
       from === '--from=build' ? [source.replace('/app/dist/', '')] : [],
     )
     expect(compiled).toContain('services')
-    expect(compiled.flatMap((folder) => filesIn(folder, '.fake.ts'))).toEqual([])
+    // Packages, of which a test of their own says what is in them.
+    const folders = compiled.filter((folder) => folder !== 'downloads')
+    expect(folders.flatMap((folder) => filesIn(folder, '.fake.ts'))).toEqual([])
   })
 })

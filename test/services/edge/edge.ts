@@ -80,6 +80,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     findCaller: async (key) => callers.get(key),
     submit,
     sendLater: setImmediate,
+    downloads: [],
     store,
     notes,
     findKnown: async (orgId) => {
