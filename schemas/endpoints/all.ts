@@ -3,10 +3,10 @@ import type { Endpoint } from './endpoint.js'
 import { readHealth, readMetrics, readReadiness } from './health.js'
 import { listInteractionsOf, recordInteractionOf } from './interactions.js'
 import { issueKey, limitOrganisation, listKeys, listOrganisations, revokeKey, rotateKey } from './operators.js'
-import { readOverview, watch } from './overview.js'
+import { readActivity, readOverview, watch } from './overview.js'
 import { listTypes, readMe } from './reference.js'
 import { listRejections, lookUpRetry, readQuality, retryRejections, summariseRejections } from './rejections.js'
-import { followRecord, listRequests, lookUpRequest } from './requests.js'
+import { findId, followRecord, listRequests, lookUpRequest } from './requests.js'
 import { listTopicEvents, listTopics, watchTopic } from './topics.js'
 import { importOf, uploadOf } from './uploads.js'
 import { cancelWaiting, listMissing, listWaiting } from './waiting.js'
@@ -23,7 +23,9 @@ export const fixedEndpoints = [
   listWaiting,
   cancelWaiting,
   listRequests,
+  findId,
   readOverview,
+  readActivity,
   watch,
   listTopicEvents,
   watchTopic,

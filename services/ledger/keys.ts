@@ -146,6 +146,10 @@ export const findKey = (pool: Pool, hash: Buffer): Promise<StoredKey | undefined
 export const findKeyByHash = (connection: Connection, hash: Buffer): Promise<Key | undefined> =>
   firstRow(connection, `select ${keyColumns} from auth.api_keys where key_hash = $1`, [hash])
 
+/** The organisation of a key, whether it may be used or not. */
+export const findKeyOrg = async (pool: Pool, keyId: string): Promise<string | undefined> =>
+  (await firstRow<{ org: string }>(pool, `select org_id as org from auth.api_keys where key_id = $1`, [keyId]))?.org
+
 /** A key, locked until the transaction ends, so that two rotations of it come one after the other. */
 export const lockKey = (connection: Connection, keyId: string): Promise<Key | undefined> =>
   firstRow(connection, `select ${keyColumns} from auth.api_keys where key_id = $1 for update`, [keyId])

@@ -5,10 +5,12 @@ import type { ConsumerAddresses } from '#schemas/derive/topic-reference/consumer
 import type { Layout } from '#schemas/derive/topics.js'
 import type { Pages } from './console/pages.js'
 import { addConsole } from './console/route.js'
+import { addFind, type FindDeps } from './find.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 import type { FindJourney } from './journey/find-journey.js'
 import { addJourney } from './journey/route.js'
 import type { Activity } from './live/activity.js'
+import { addHistory, type HistoryDeps } from './live/history.js'
 import { addLive } from './live/route.js'
 import { addStreams } from './live/streams.js'
 import type { OperatorActions } from './operators/actions.js'
@@ -24,6 +26,8 @@ import { addWaiting, type WaitingDeps } from './waiting/route.js'
 export type QueryDeps = RejectionDeps &
   WaitingDeps &
   OverviewDeps &
+  FindDeps &
+  HistoryDeps &
   TopicEventDeps & {
     findCaller: FindCaller
     layout: () => Layout
@@ -50,6 +54,8 @@ export const createQuery = (deps: QueryDeps): Query => ({
   mount: (guarded) => {
     addRequestList(guarded, deps)
     addOverview(guarded, deps)
+    addHistory(guarded, deps)
+    addFind(guarded, deps)
     addJourney(guarded, deps)
     addOperators(guarded, deps)
     addReference(guarded, deps)
