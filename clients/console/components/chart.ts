@@ -44,8 +44,8 @@ export const Chart = ({ title, unit, at, lines, kind = 'lines', height = 240 }: 
   }, [])
 
   const isDays = kind === 'bars'
-  // Beyond a day the time alone does not say when it was.
-  const isLong = (at.at(-1) ?? 0) - (at[0] ?? 0) > 86_400
+  // Beyond half a day the time alone does not say when it was.
+  const isLong = (at.at(-1) ?? 0) - (at[0] ?? 0) > 43_200
   const shape = `${kind} ${height} ${isDark} ${unit} ${shownZone()} ${isLong} ${lines.map(({ label, colour }) => label + colour).join()}`
   useEffect(() => {
     const element = place.current

@@ -39,7 +39,7 @@ export const SignIn = ({ isTrying, message, onKey, onAgain }: SignInProps): VNod
         ${onAgain && !isTrying && html`<p><button type="button" onClick=${onAgain}>Try again with the key of this tab</button></p>`}
         <details>
           <summary>Where do I get a key?</summary>
-          <p>From whoever runs Weir for you: operators issue keys in this console, under Keys, or with <code>weir keys issue --org acme</code>.</p>
+          <p>From whoever runs Weir for you: operators issue keys in this console, under Keys.</p>
           <p>Where you have started it yourself, in the folder of Weir, the key of the organisation demo is in <code>.data/demo-key</code>.</p>
         </details>
       </div>

@@ -75,7 +75,7 @@ type ForAllProps = { name: string; value: string; onValue: (value: string) => vo
 const ForAll = ({ name, value, onValue }: ForAllProps): VNode => {
   const [text, setText] = useState(value)
   return html`<label class="choose">${name} <input type="text" autocomplete="off" spellcheck=${false} placeholder="one value for all" value=${text}
-    onInput=${(event: Event) => setText((event.target as HTMLInputElement).value)} onChange=${() => onValue(text.trim())} /></label>`
+    onInput=${(event: Event) => setText((event.target as HTMLInputElement).value)} onChange=${(event: Event) => onValue((event.target as HTMLInputElement).value.trim())} /></label>`
 }
 
 const names = ['encoding', 'delimiter', 'decimal', 'dates'] as const
