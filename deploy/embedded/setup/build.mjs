@@ -36,7 +36,10 @@ export const build = {
       nextStep: 'The console cannot be put together; npm run build shows why.',
     })
     for (const folder of folders.filter((name) => existsSync(join(root, name)))) {
-      cpSync(join(root, folder), join(next, folder), { recursive: true, filter: (from) => !/\.m?ts$/.test(from) })
+      cpSync(join(root, folder), join(next, folder), {
+        recursive: true,
+        filter: (from) => !/\.m?ts$|\/clients\/console$/.test(from),
+      })
     }
     writeFileSync(join(next, '.built-from'), hash)
     // Replaced as a whole: a running system never sees a half-built dist, and nothing of a removed source stays.
