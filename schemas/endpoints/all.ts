@@ -5,7 +5,7 @@ import { limitOrganisation, listOrganisations } from './access/organisations.js'
 import type { Endpoint } from './endpoint.js'
 import { readHealth, readMetrics, readReadiness } from './health.js'
 import { listInteractionsOf, recordInteractionOf } from './interactions.js'
-import { readOverview, watch } from './overview.js'
+import { readActivity, readOverview, watch } from './overview.js'
 import { listTypes, readMe } from './reference.js'
 import {
   countRejectedValues,
@@ -15,7 +15,7 @@ import {
   retryRejections,
   summariseRejections,
 } from './rejections.js'
-import { followRecord, listRequests, lookUpRequest } from './requests.js'
+import { findId, followRecord, listRequests, lookUpRequest } from './requests.js'
 import { listTopicEvents, listTopics, watchTopic } from './topics.js'
 import { importOf, uploadOf } from './uploads.js'
 import { cancelWaiting, listMissing, listWaiting } from './waiting.js'
@@ -33,7 +33,9 @@ export const fixedEndpoints = [
   listWaiting,
   cancelWaiting,
   listRequests,
+  findId,
   readOverview,
+  readActivity,
   watch,
   listTopicEvents,
   watchTopic,

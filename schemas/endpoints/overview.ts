@@ -5,10 +5,14 @@ import * as v from './values.js'
 
 // How it goes: at this moment, and as it happens.
 
+/** To count more would take long, and is asked for every few seconds. */
+export const mostCounted = 100_000
+
 const overview = v.named('Overview', {
   parts: v.list(v.object({ name: v.text(), ok: v.flag(), words: v.text() })),
   freshness: v.list(v.object({ type: v.recordType, last_accepted_at: v.nullable(v.instant) })),
   last_refusals: v.nullable(v.list(rejection)),
+  waiting: v.count(`records that wait at this moment; ${mostCounted} where there are that many or more`),
   lag: v.optional(
     v.list(
       v.object({ type: v.recordType, seconds: v.number }),
@@ -39,6 +43,17 @@ export const liveRates = v.named('LiveRates', {
   refused: v.count(),
   waiting: v.count(),
   interactions: v.count(),
+})
+
+export const activitySpans = ['1h', '6h', '24h', '7d', '30d', '90d'] as const
+
+export const readActivity = endpoint('GET', '/v1/activity', 'read-activity', 'requests', {
+  summary: 'What was decided in a time until now',
+  about:
+    'A number for each of 144 to 180 stretches of the time. Up to 24 hours from verdicts, up to the second; beyond that from the tables, some seconds behind, and for as long as these are kept. `waiting` are the records that began to wait. The last 15 minutes: `/v1/live`.',
+  scope: readRequests,
+  query: { span: v.oneOf(activitySpans, { description: 'how long the time is' }) },
+  answers: answered('The numbers.', liveHistory),
 })
 
 export const watch = endpoint('GET', '/v1/live', 'watch', 'requests', {

@@ -43,6 +43,25 @@ export const listRequests = endpoint('GET', '/v1/requests', 'list-requests', 're
   answers: answered('A page.', v.object({ requests: v.list(listedRequest), next_cursor: v.nextCursor })),
 })
 
+const found = v.named('Found', {
+  kind: v.oneOf(['record', 'request', 'batch', 'key']),
+  id: v.text(),
+  type: v.optional(v.meaning(v.recordType, 'of a record, and of the records in a request or a batch')),
+  request_id: v.optional(v.meaning(v.uuid, 'of a batch: the request that it came in')),
+  org: v.optional(v.text('of a key: its organisation')),
+})
+
+export const findId = endpoint('GET', '/v1/find', 'find-id', 'requests', {
+  summary: 'What has this id',
+  about:
+    'Records of any type, accepted, refused or waiting, where the key has `data:read`; requests; batches; for operators also keys. `complete` is false where some of it could not be looked through: then what was not found may still be there.',
+  scope: readRequests,
+  query: {
+    id: v.text('of whatever it is', { minLength: 1, maxLength: 200, refusal: 'id must be the id that is looked for' }),
+  },
+  answers: answered('What was found.', v.object({ found: v.list(found), complete: v.flag() })),
+})
+
 const steps = [
   'received',
   'waited',

@@ -197,6 +197,10 @@ export const findKeyByHash = (connection: Connection, hash: Buffer): Promise<Key
 type Whose = { org?: string | undefined }
 const ofWhom = (org: string): string => `(${org}::text is null or (org_id = ${org} and not is_operator))`
 
+/** The organisation of a key, whether it may be used or not. */
+export const findKeyOrg = async (pool: Pool, keyId: string): Promise<string | undefined> =>
+  (await firstRow<{ org: string }>(pool, `select org_id as org from auth.api_keys where key_id = $1`, [keyId]))?.org
+
 /** A key, locked until the transaction ends, so that two rotations of it come one after the other. */
 export const lockKey = (connection: Connection, keyId: string, { org }: Whose = {}): Promise<Key | undefined> =>
   firstRow(

@@ -14,6 +14,8 @@ export type OverviewDeps = {
   readiness: { everything: () => Promise<Readiness> }
   /** When a record of each type was last accepted. */
   lastAccepted: (orgId: string) => Promise<{ type: string; lastAcceptedAt: Date | null }[]>
+  /** How many records wait now, at most `mostCounted`. */
+  countWaiting: (orgId: string) => Promise<number>
   /** How many milliseconds an organisation's oldest batch of a type has been undecided, as this edge knows. */
   lagOf: (type: string, orgId: string) => number
   rejections: Pick<OwnRejections, 'list'>
@@ -36,17 +38,22 @@ export const addOverview = (app: FastifyInstance, deps: OverviewDeps): void => {
   const read = on(readOverview, async (_asked, request) => {
     const { orgId, scopes, isOperator } = callerOf(request)
     const maySeeRefusals = allows(scopes, readRejections, catalogue)
-    const [state, freshness, refusals] = await Promise.all([
+    const [state, known, refusals] = await Promise.all([
       deps.readiness.everything(),
-      deps.consoleReads(orgId, () => deps.lastAccepted(orgId)),
+      // One after the other: a question uses one connection to Postgres at a time.
+      deps.consoleReads(orgId, async () => ({
+        freshness: await deps.lastAccepted(orgId),
+        waiting: await deps.countWaiting(orgId),
+      })),
       maySeeRefusals ? lastRefusals(orgId) : null,
     ])
-    if ('error' in freshness) return freshness
+    if ('error' in known) return known
     const lag = [...catalogue.all.keys()].map((type) => ({ type, seconds: deps.lagOf(type, orgId) / 1000 }))
     return {
       parts: partsOf(state),
-      freshness: freshness.map(({ type, lastAcceptedAt }) => ({ type, last_accepted_at: lastAcceptedAt })),
+      freshness: known.freshness.map(({ type, lastAcceptedAt }) => ({ type, last_accepted_at: lastAcceptedAt })),
       last_refusals: refusals,
+      waiting: known.waiting,
       ...(isOperator && { lag }),
     }
   })

@@ -1,6 +1,9 @@
 import { join } from 'node:path'
+import { findKeyOrg } from '#ledger/keys.js'
 import { countDecided, findDecidedSince, findLastAccepted } from '#ledger/latest/activity.js'
+import { findThings } from '#ledger/latest/find-id.js'
 import { listDecidedRequests, listPendingRequests } from '#ledger/latest/requests.js'
+import { countWaitingUpTo } from '#ledger/waiting/look-up.js'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
@@ -10,13 +13,16 @@ import type { OnStop } from '#platform/process/lifecycle.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { createTurnstile } from '#platform/process/turnstile.js'
 import type { Reader } from '#rejections/find-rejections.js'
+import { mostCounted } from '#schemas/endpoints/overview.js'
 import type { VerdictEvent } from '#schemas/events.js'
 import { readPages } from './console/pages.js'
+import { createFindStored } from './find.js'
 import { createReadInteractions } from './interactions/reader.js'
 import { createFindJourney } from './journey/find-journey.js'
 import { createFindOffsets } from './journey/find-offsets.js'
 import { createKeyActions } from './keys/actions.js'
 import { createActivity } from './live/activity.js'
+import { createCountRows } from './live/history.js'
 import { createOperatorActions } from './operators/actions.js'
 import { createReads, type ReadBounds, usual } from './reads.js'
 import { createOwnRejections } from './rejections/rejections.js'
@@ -31,7 +37,7 @@ const ofWaiting: ReadBounds = { atOnce: 3, ofOne: 1 }
 // rejections, those of the console, those about waiting records. The last three are for what is short and has no bounds: orders of
 // retries, keys, organisations.
 const mostConnections = usual.atOnce + usual.atOnce + ofWaiting.atOnce + 3
-// To ClickHouse, for each of rejections, journeys, interactions and topics: a journey asks several things at once.
+// To ClickHouse, for each of rejections, journeys, interactions, topics, what is looked for and what was decided: a journey asks several things at once.
 const share = 10
 // What is counted one by one when somebody begins to watch: ten seconds of an organisation's batches.
 const mostRecent = 20_000
@@ -65,7 +71,7 @@ export const openQuery = (
   const { access, catalogue } = deps
   const pool = createPool(access.postgres, deps.log, mostConnections, { queryTimeout: 5_000 })
   onStop('postgres of the read side', () => endPool(pool))
-  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 4 * share }
+  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 6 * share }
   const clickhouse = createClickHouse(access.clickhouse.url, options)
   onStop('clickhouse of the read side', clickhouse.close)
   const followers = createFollowers(deps)
@@ -98,6 +104,12 @@ export const openQuery = (
       pending: (asked) => listPendingRequests(pool, asked),
     },
     lastAccepted: (orgId) => findLastAccepted(pool, orgId, types),
+    countWaiting: (orgId) => countWaitingUpTo(pool, orgId, mostCounted),
+    countVerdicts: (orgId, stretch) => countDecided(pool, { orgId, types, ...stretch }),
+    countRows: createCountRows({ catalogue, clickhouse: boundedReader(withShare(clickhouse)) }),
+    findThings: (orgId, id) => findThings(pool, { orgId, id, types }),
+    findStored: createFindStored({ catalogue, clickhouse: boundedReader(withShare(clickhouse)) }),
+    findKeyOrg: (keyId) => findKeyOrg(pool, keyId),
     findJourney: createFindJourney({
       ...deps,
       clickhouse: boundedReader(withShare(clickhouse)),

@@ -5,11 +5,13 @@ import type { ConsumerAddresses } from '#schemas/derive/topic-reference/consumer
 import type { Layout } from '#schemas/derive/topics.js'
 import type { Pages } from './console/pages.js'
 import { addConsole } from './console/route.js'
+import { addFind, type FindDeps } from './find.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 import type { FindJourney } from './journey/find-journey.js'
 import { addJourney } from './journey/route.js'
 import { addKeys, type KeyDeps } from './keys/route.js'
 import type { Activity } from './live/activity.js'
+import { addHistory, type HistoryDeps } from './live/history.js'
 import { addLive } from './live/route.js'
 import { addStreams } from './live/streams.js'
 import { addOperators, type OperatorDeps } from './operators/route.js'
@@ -24,6 +26,8 @@ import { addWaiting, type WaitingDeps } from './waiting/route.js'
 export type QueryDeps = RejectionDeps &
   WaitingDeps &
   OverviewDeps &
+  FindDeps &
+  HistoryDeps &
   TopicEventDeps &
   KeyDeps &
   OperatorDeps & {
@@ -51,6 +55,8 @@ export const createQuery = (deps: QueryDeps): Query => ({
   mount: (guarded) => {
     addRequestList(guarded, deps)
     addOverview(guarded, deps)
+    addHistory(guarded, deps)
+    addFind(guarded, deps)
     addJourney(guarded, deps)
     addKeys(guarded, deps)
     addOperators(guarded, deps)

@@ -28,6 +28,30 @@ it('is read once for all tabs, and by another tab when the one that reads is clo
   await showsAccepted('3')
 })
 
+it('stands still while it is paused, says what came meanwhile, and can be looked through by key', async ({ skip }) => {
+  if (!findChromium()) skip(noChromium)
+  const page = await openConsole(browser, { url: edge.url, key: keys.demo })
+  await visit(page, ['weir.accepted.shops', '#/topics/weir.accepted.shops'])
+  await page.getByText('live', { exact: true }).waitFor()
+  const [before, during, after] = [shop(), shop(), shop()]
+  const send = (...records: ReturnType<typeof shop>[]) => edge.world.upload('demo', 'shops', records, false)
+  const events = page.locator('.events')
+  send(before)
+  await events.getByText(before.shop_id).first().waitFor()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  send(during, after)
+  await page.getByText('2 came since').waitFor()
+  expect(await events.getByText(during.shop_id).count()).toBe(0)
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('button', { name: 'Go on' }).click()
+  for (const { shop_id } of [before, during, after]) await events.getByText(shop_id).first().waitFor()
+  await page.getByLabel('Key contains').fill(during.shop_id.toUpperCase())
+  await events.getByText(before.shop_id).first().waitFor({ state: 'detached' })
+  expect(await events.locator('li').count()).toBe(1)
+  await page.getByLabel('Key contains').fill('nobody')
+  await page.getByText(/None of the last \d+ events has such a key/).waitFor()
+})
+
 it('shows no figure that is not known, and says why and what to do', async ({ skip }) => {
   if (!findChromium()) skip(noChromium)
   const ending = new AbortController()
@@ -36,7 +60,8 @@ it('shows no figure that is not known, and says why and what to do', async ({ sk
   const page = await openConsole(browser, { url: edge.url, key: keys.other })
   await page.getByText('this API key has 4 live streams open').waitFor()
   await page.getByText('not live', { exact: true }).waitFor()
-  expect(await page.locator('.figures dd').allTextContents()).toEqual(['–', '–', '–', '–'])
+  // What waits now does not come by the stream.
+  expect(await page.locator('.figures dd').allTextContents()).toEqual(['–', '–', '–', '0'])
   expect(await findBarriers(page)).toEqual([])
   await visit(page, ['weir.accepted.shops', '#/topics/weir.accepted.shops'])
   await page.getByText('this API key has 4 live streams open').waitFor()

@@ -70,10 +70,11 @@ describe('the console', () => {
     if (!findChromium()) skip(noChromium)
     const page = await openConsole(browser, { ...subject, key: keys.other })
     for (const [title, address] of everyPage('x').filter(([, each]) =>
-      /overview|requests|rejected\?|waiting|quality/.test(each),
+      /overview|requests|waiting|quality/.test(each),
     )) {
       await visit(page, [title, address])
-      await page.locator('.empty').getByText('npm run -s weir').waitFor()
+      await page.locator('.empty').getByRole('link', { name: 'downloads' }).waitFor()
+      expect(await page.locator('main').textContent()).not.toMatch(/npm|\.data\//)
     }
   })
 
@@ -215,6 +216,115 @@ describe('the console', () => {
     await page.getByRole('button', { name: 'Menu' }).click()
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'Types', exact: true }).waitFor({ state: 'hidden' })
+  })
+
+  it('finds anything by its id from any page, with the keyboard too, and says where nothing has it', async ({
+    skip,
+  }) => {
+    if (!findChromium()) skip(noChromium)
+    const [id, both] = [crypto.randomUUID(), crypto.randomUUID()]
+    await subject.upload('tags', [
+      { tag_id: id, name: 'to be found' },
+      { tag_id: both, name: 'shared' },
+    ])
+    const request = String(edge.world.requests[0]?.request_id)
+    await subject.upload('shops', [{ shop_id: both, name: 'Books', region: 'GB' }])
+    const page = await openConsole(browser, subject)
+    const find = async (text: string) => {
+      await page.keyboard.press('/')
+      await page.keyboard.type(text)
+      await page.keyboard.press('Enter')
+    }
+    await find(id)
+    await page.getByRole('heading', { level: 1, name: "A record's journey" }).waitFor()
+    expect(page.url()).toContain(`/journey/tags/${id}`)
+    await find(request)
+    await page.getByRole('heading', { level: 1, name: 'A request of tags' }).waitFor()
+    await find(both)
+    await page.getByText('Several things have this id').waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('link', { name: 'the record of shops' }).click()
+    await page.getByText('Several things').waitFor({ state: 'detached' })
+    expect(page.url()).toContain(`/journey/shops/${both}`)
+    await find(crypto.randomUUID())
+    await page.getByText('Nothing of demo has the id').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Nothing of demo has the id').waitFor({ state: 'detached' })
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Find an id')
+    // Typed into a field it is a sign like any other.
+    await page.keyboard.type('a/b')
+    expect(await page.getByLabel('Find an id').inputValue()).toMatch(/a\/b$/)
+
+    const operator = await openConsole(browser, { ...subject, key: keys.operator })
+    await operator.getByLabel('Find an id').fill('k_reader')
+    await operator.keyboard.press('Enter')
+    await operator.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
+    expect(new URL(operator.url()).hash).toBe('#/keys?org=demo')
+  })
+
+  it('shows times in the zone that is chosen, gives tables as CSV, and ids to copy without permission too', async ({
+    skip,
+  }) => {
+    if (!findChromium()) skip(noChromium)
+    const id = crypto.randomUUID()
+    await subject.upload('tags', [{ tag_id: id, name: 'timed' }])
+    const request = String(edge.world.requests[0]?.request_id)
+    const page = await openConsole(browser, subject, { timezoneId: 'Asia/Tokyo' })
+    await visit(page, ["A record's journey", `#/journey/tags/${id}`])
+    const time = page.locator('.timeline time').first()
+    expect(await time.textContent()).toMatch(/GMT\+9$/)
+    await page.getByLabel('Times are shown in').selectOption('UTC')
+    await eventually(async () => expect(await time.textContent()).toMatch(/UTC$/))
+    await page.reload()
+    await eventually(async () => expect(await time.textContent()).toMatch(/UTC$/))
+
+    // As on a page that did not come over https.
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+    await page.getByRole('button', { name: 'Copy: the id' }).click()
+    await page.getByRole('button', { name: 'Copy: the id' }).getByText('Copied').waitFor()
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe(id)
+
+    await visit(page, ['Requests', '#/requests'])
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as CSV: Requests' }).click(),
+    ])
+    const [head, first] = readFileSync(await download.path(), 'utf8').split('\n')
+    expect(head).toBe('Request,Type,When,Status,Records,Accepted,Refused,Waiting')
+    expect(first).toMatch(new RegExp(`^${request},tags,\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z,accepted,1,1,0,0$`))
+  })
+
+  it('shows what was decided in any time up to 90 days, a stretch of it by dragging, and names only what can be seen', async ({
+    skip,
+  }) => {
+    if (!findChromium()) skip(noChromium)
+    await subject.upload('tags', [{ tag_id: crypto.randomUUID(), name: 'counted' }])
+    const page = await openConsole(browser, subject)
+    await page.getByText('live', { exact: true }).waitFor()
+    for (const span of ['1h', '6h', '24h', '7d', '30d', '90d']) {
+      await page.getByLabel('Period').selectOption(span)
+      await page.locator('.u-legend .u-series').nth(3).waitFor()
+      expect(new URL(page.url()).hash).toBe(`#/overview?span=${span}`)
+    }
+    await page.getByText('in the last 90 days').waitFor()
+    const names = await page.locator('.u-legend .u-series .u-label').allTextContents()
+    expect(names).toEqual(['Time', 'accepted', 'refused', 'interactions'])
+    expect(await page.locator('.figures dt').allTextContents()).toEqual([
+      'accepted',
+      'refused',
+      'interactions',
+      'waiting now',
+    ])
+    const box = await page.locator('.u-over').boundingBox()
+    if (!box) throw new Error('there is no chart')
+    await page.mouse.move(box.x + box.width / 4, box.y + 40)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width / 2, box.y + 60, { steps: 5 })
+    await page.mouse.up()
+    await page.getByRole('button', { name: 'Show the whole time' }).click()
+    await page.getByRole('button', { name: 'Show the whole time' }).waitFor({ state: 'detached' })
+    expect(await findBarriers(page)).toEqual([])
+    expect(faultsOf.get(page)).toEqual([])
   })
 
   it.for([

@@ -17,6 +17,8 @@ const { WEIR_URL: url, WEIR_KEY: key = '', WEIR_OPERATOR_KEY: operatorKey = '' }
 const shown = url ? await showReal(url) : await showPretended()
 const pages: Record<string, string> = {
   overview: '#/overview',
+  'overview-of-a-month': '#/overview?span=30d',
+  search: '#/types',
   upload: '#/upload',
   'upload-of-excel': '#/upload',
   requests: '#/requests',
@@ -75,6 +77,11 @@ for (const { name, ...look } of looks) {
       await page.getByLabel('Encoding').selectOption('windows-1252')
       await page.getByLabel('What the column Titel becomes').selectOption('name')
       await page.getByText('would be accepted').first().waitFor()
+    }
+    if (title === 'search') {
+      await page.getByLabel('Find an id').fill(crypto.randomUUID())
+      await page.keyboard.press('Enter')
+      await page.locator('.found').waitFor()
     }
     if (title === 'group') await page.getByRole('button', { name: 'Mend it' }).first().click()
     await page.waitForTimeout(url ? 2000 : 700)

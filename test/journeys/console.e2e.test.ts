@@ -4,6 +4,7 @@ import { interaction } from '#schemas/records/interaction.js'
 import { keyword } from '#schemas/records/keyword.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
+import { tag } from '#schemas/records/tag.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
 import { kill } from '../support/system/processes.js'
@@ -260,6 +261,30 @@ it('tells on the overview what works, how fresh each type is, and what was refus
     expect(fresh.map(({ type }) => type)).toEqual(['shops'])
     expect(body.last_refusals).toMatchObject([{ type: 'shops' }])
   })
+})
+
+it('finds whatever has an id, and counts what was decided in an hour and in months', async () => {
+  const [org, other] = [await newOrganisation('finding'), await newOrganisation('finding-other')]
+  const [taken, refused] = [sampleOf(tag), sampleOf(tag, { name: 5 })]
+  const { body: sent } = await org.uploader.upload('tags', [taken, refused])
+  const { request_id: request, batches } = sent as { request_id: string; batches: { data: { batch_id: string } }[] }
+  type Found = { found: { kind: string; type: string; request_id?: string }[]; complete: boolean }
+  const find = async (id: unknown, by = org) => (await by.uploader.get<Found>(`/v1/find?id=${id}`)).body
+  await eventually(async () => {
+    for (const id of [taken.tag_id, refused.tag_id])
+      expect(await find(id)).toEqual({ found: [{ kind: 'record', type: 'tags', id }], complete: true })
+  })
+  expect((await find(request)).found).toMatchObject([{ kind: 'request', type: 'tags' }])
+  expect((await find(batches[0]?.data.batch_id)).found).toMatchObject([{ kind: 'batch', request_id: request }])
+  for (const id of [taken.tag_id, request, randomUUID()]) expect((await find(id, other)).found).toEqual([])
+
+  type Activity = Record<'accepted' | 'refused', number[]>
+  const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0)
+  for (const span of ['1h', '24h', '7d', '90d'])
+    await eventually(async () => {
+      const { body } = await org.uploader.get<Activity>(`/v1/activity?span=${span}`)
+      expect([span, sum(body.accepted), sum(body.refused)]).toEqual([span, 1, 1])
+    })
 })
 
 it('lets an operator look at every organisation, and issue, rotate, limit and revoke keys', async () => {

@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 import uPlot from '../vendor/uplot.js'
 import { html } from './html.js'
-import { count } from './words.js'
+import { shownZone, zoneWords } from './time-zone.js'
+import { count, moment, timeOfDay } from './words.js'
 
 /** A line of a chart. `colour` names one of the variables of style/base.css, so that a thing has one colour everywhere. */
 export type ChartLine = {
@@ -30,6 +31,7 @@ export const Chart = ({ title, unit, at, lines, kind = 'lines', height = 240 }: 
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
   const [isDark, setDark] = useState(() => darkness.matches)
+  const [isZoomed, setZoomed] = useState(false)
   const drawn = lines.map(({ values, isTotal }, index) =>
     kind === 'lines' || isTotal ? values : at.map((_, place) => sumFrom(lines, index, place)),
   )
@@ -41,11 +43,18 @@ export const Chart = ({ title, unit, at, lines, kind = 'lines', height = 240 }: 
     return () => darkness.removeEventListener('change', change)
   }, [])
 
-  const shape = `${kind} ${height} ${isDark} ${unit} ${lines.map(({ label, colour }) => label + colour).join()}`
+  const isDays = kind === 'bars'
+  // Beyond half a day the time alone does not say when it was.
+  const isLong = (at.at(-1) ?? 0) - (at[0] ?? 0) > 43_200
+  const shape = `${kind} ${height} ${isDark} ${unit} ${shownZone()} ${isLong} ${lines.map(({ label, colour }) => label + colour).join()}`
   useEffect(() => {
     const element = place.current
     if (!element) return
-    const made = new uPlot(optionsOf({ unit, lines, kind, height, width: element.clientWidth }), data, element)
+    const made = new uPlot(
+      optionsOf({ unit, lines, kind, isLong, onZoom: setZoomed, height, width: element.clientWidth }),
+      data,
+      element,
+    )
     plot.current = made
     const watch = new ResizeObserver(() => {
       if (element.clientWidth > 0 && element.clientWidth !== made.width)
@@ -59,22 +68,27 @@ export const Chart = ({ title, unit, at, lines, kind = 'lines', height = 240 }: 
     }
   }, [shape])
   useEffect(() => {
-    plot.current?.setData(data)
+    plot.current?.setData(data, !isZoomed)
+    if (isZoomed) plot.current?.redraw()
   })
+  const showAll = () => {
+    setZoomed(false)
+    plot.current?.setData(data)
+  }
 
   const sums = lines.map(
     ({ label, values }) => `${label} ${figure(values.reduce((sum: number, value) => sum + (value ?? 0), 0))}`,
   )
-  const isDays = kind === 'bars'
   return html`
     <figure class="chart">
-      <figcaption><strong>${title}</strong> <span class="soft small">${unit}</span></figcaption>
+      <figcaption><strong>${title}</strong> <span class="soft small">${unit}${!isDays && `, times in ${zoneWords()}`}</span>
+        ${isZoomed && html`<button type="button" onClick=${showAll}>Show the whole time</button>`}</figcaption>
       <div ref=${place} role="img" aria-label=${`${title}, ${unit}. In all: ${sums.join(', ')}.`}></div>
       <details>
         <summary>The same as a table</summary>
         <div class="table" role="region" aria-label=${`${title} as a table`} tabindex="0"><table>
           <thead><tr><th scope="col">${isDays ? 'day' : 'time'}</th>${lines.map(({ label }) => html`<th scope="col" class="number">${label}</th>`)}</tr></thead>
-          <tbody>${rowsOf(at, lines).map(([time, ...values]) => html`<tr key=${time}><td class="nowrap">${timeWords(time ?? 0, isDays)}</td>${values.map((value) => html`<td class="number">${figure(value ?? 0)}</td>`)}</tr>`)}</tbody>
+          <tbody>${rowsOf(at, lines).map(([time, ...values]) => html`<tr key=${time}><td class="nowrap">${timeWords(time ?? 0, isDays, isLong)}</td>${values.map((value) => html`<td class="number">${figure(value ?? 0)}</td>`)}</tr>`)}</tbody>
         </table></div>
       </details>
     </figure>`
@@ -95,14 +109,19 @@ const rowsOf = (at: readonly number[], lines: readonly ChartLine[]): number[][] 
 
 const figure = (value: number): string => (Number.isInteger(value) ? count(value) : value.toFixed(1))
 
-const timeWords = (seconds: number, isDays: boolean): string => {
-  const date = new Date(seconds * 1000)
-  return isDays ? date.toISOString().slice(0, 10) : date.toLocaleTimeString('en-GB')
+const timeWords = (seconds: number, isDays: boolean, isLong: boolean): string => {
+  const iso = new Date(seconds * 1000).toISOString()
+  if (isDays) return iso.slice(0, 10)
+  return isLong ? moment(iso) : timeOfDay(seconds * 1000)
 }
 
-type PlotProps = Required<Pick<ChartProps, 'unit' | 'lines' | 'kind' | 'height'>> & { width: number }
+type PlotProps = Required<Pick<ChartProps, 'unit' | 'lines' | 'kind' | 'height'>> & {
+  width: number
+  isLong: boolean
+  onZoom: (isZoomed: boolean) => void
+}
 
-const optionsOf = ({ unit, lines, kind, height, width }: PlotProps): uPlot.Options => {
+const optionsOf = ({ unit, lines, kind, isLong, onZoom, height, width }: PlotProps): uPlot.Options => {
   const style = getComputedStyle(document.documentElement)
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim()
   const font = '12px system-ui, sans-serif'
@@ -119,7 +138,7 @@ const optionsOf = ({ unit, lines, kind, height, width }: PlotProps): uPlot.Optio
     width,
     height,
     // Days are those of UTC, whatever the reader's own zone is.
-    ...(isDays && { tzDate: (stamp: number) => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC') }),
+    ...((isDays || shownZone()) && { tzDate: (stamp: number) => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC') }),
     // The first and the last bar are as wide as the others.
     scales: {
       x: {
@@ -134,13 +153,20 @@ const optionsOf = ({ unit, lines, kind, height, width }: PlotProps): uPlot.Optio
       {
         ...axis,
         space: 70,
-        values: isDays ? (_, ticks) => ticks.map((tick) => new Date(tick * 1000).toISOString().slice(5, 10)) : clock,
+        values: isDays
+          ? (_, ticks) => ticks.map((tick) => new Date(tick * 1000).toISOString().slice(5, 10))
+          : (_, ticks) => ticks.map((tick) => tickWords(tick, isLong)),
       },
       { ...axis, size: 62, label: unit, labelSize: 18, values: (_, ticks) => ticks.map(short) },
     ],
-    cursor: { points: { size: 7 }, drag: { x: false, y: false } },
+    // Dragging over a stretch of time shows it alone; a double click, or the button, shows all.
+    cursor: { points: { size: 7 }, drag: { x: !isDays, y: false } },
+    hooks: {
+      setSelect: [(plot) => plot.select.width > 0 && onZoom(true)],
+      ready: [(plot) => plot.over.addEventListener('dblclick', () => onZoom(false))],
+    },
     series: [
-      { label: isDays ? 'Day' : 'Time', value: (_, time) => (time == null ? '–' : timeWords(time, isDays)) },
+      { label: isDays ? 'Day' : 'Time', value: (_, time) => (time == null ? '–' : timeWords(time, isDays, isLong)) },
       ...lines.map(
         ({ label, colour: name, isTotal }): uPlot.Series => ({
           label,
@@ -160,8 +186,11 @@ const optionsOf = ({ unit, lines, kind, height, width }: PlotProps): uPlot.Optio
   }
 }
 
-const clock = (_: uPlot, ticks: number[]): string[] =>
-  ticks.map((tick) => new Date(tick * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' }))
+const tickWords = (tick: number, isLong: boolean): string => {
+  const time = timeOfDay(tick * 1000, false)
+  if (!isLong || time !== '00:00') return time
+  return new Date(tick * 1000).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: shownZone() })
+}
 
 const short = (value: number): string =>
   value >= 1e6

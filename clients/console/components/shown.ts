@@ -1,10 +1,14 @@
 import type { RecordProblem } from '../../typescript/src/index.js'
 import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import type { ComponentChildren, VNode } from '../vendor/preact.js'
+import { Code } from './copy.js'
 import { html } from './html.js'
 import { ago, moment, sentence, toneOf } from './words.js'
 
 // The small pieces that pages are made of.
+
+export { Code, Copyable } from './copy.js'
+export { Table } from './table.js'
 
 /** A state as a coloured word. */
 export const Badge = ({ state, words }: { state: string; words?: string }): VNode =>
@@ -53,37 +57,6 @@ export const Asking = ({ problem, isLoading, reload, has }: AskingProps): VNode 
   if (problem)
     return html`<div class="notice bad" role="alert">${sentence(problem)} <button type="button" onClick=${reload}>Try again</button></div>`
   return isLoading && !has ? html`<p class="soft" role="status">Loading…</p>` : null
-}
-
-type TableProps = {
-  label: string
-  head: ComponentChildren
-  /** On a phone each row becomes a card: its cells below each other, with their `data-label` before them. */
-  isCards?: boolean
-  children?: ComponentChildren
-}
-
-/** A wide table scrolls within itself; with the keyboard too, for which it has to take the focus. */
-export const Table = ({ label, head, isCards = false, children }: TableProps): VNode => html`
-  <div class=${isCards ? 'table cards' : 'table'} role="region" aria-label=${label} tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${children}</tbody></table></div>`
-
-/** Text to copy. */
-export const Code = ({ text, label }: { text: string; label: string }): VNode => html`
-  <div class="code"><pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre><${Copy} text=${text} what=${label} /></div>`
-
-const Copy = ({ text, what }: { text: string; what: string }): VNode => {
-  const [state, setState] = useState('')
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setState('Copied')
-    } catch {
-      // Browsers give the clipboard only to pages that came over https, or from this machine.
-      setState('Select it by hand')
-    }
-    setTimeout(() => setState(''), 2_000)
-  }
-  return html`<button class="copy" type="button" aria-label=${`Copy: ${what}`} onClick=${copy}><span aria-live="polite">${state || 'Copy'}</span></button>`
 }
 
 /** One of several texts, chosen by tabs. */

@@ -1,3 +1,5 @@
+import { shownZone } from './time-zone.js'
+
 // How numbers, times and states are written, everywhere alike.
 
 export const count = (number: number): string => number.toLocaleString('en-GB')
@@ -17,12 +19,24 @@ export const sentence = (text: string): string => {
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`
 }
 
-/** A moment in the reader's own time zone. */
+/** A moment in full, in the zone that was chosen, and with its name. */
 export const moment = (iso: string): string => {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return iso
-  return date.toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+  return date.toLocaleString('en-GB', { ...inFull, timeZone: shownZone() })
 }
+
+const inFull: Intl.DateTimeFormatOptions = {
+  ...{ day: 'numeric', month: 'short', year: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+}
+
+/** A time of day, in the zone that was chosen. */
+export const timeOfDay = (ms: number, withSeconds = true): string =>
+  new Date(ms).toLocaleTimeString('en-GB', {
+    ...{ hour: '2-digit', minute: '2-digit', timeZone: shownZone() },
+    ...(withSeconds && { second: '2-digit' }),
+  })
 
 /** How long ago a moment was, or in how long it will be. */
 export const ago = (iso: string, now = Date.now()): string => {

@@ -2,6 +2,7 @@ import type { Me } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
 import { Choose, Confirm, PageHead } from '../components/shown.js'
+import { ownZone, showUtc, useUtc } from '../components/time-zone.js'
 import { JourneyPage } from '../pages/journey.js'
 import { KeysPage } from '../pages/keys/keys.js'
 import { OverviewPage } from '../pages/overview.js'
@@ -20,6 +21,7 @@ import { useEffect, useRef, useState } from '../vendor/hooks.js'
 import type { ComponentType, VNode } from '../vendor/preact.js'
 import { Boundary } from './boundary.js'
 import { goTo, keepOrg, linkTo, orgIn, type PageProps, type Route, useRoute } from './route.js'
+import { SearchBox } from './search.js'
 import { UploadProgress } from './upload-progress.js'
 import { useAnswer } from './use-answer.js'
 
@@ -50,6 +52,8 @@ const inner: Record<string, ComponentType<PageProps>> = {
 /** What stands around every page: where one can go, who is signed in, and whether the service can be reached. */
 export const Frame = ({ isNew }: { isNew: boolean }): VNode => {
   const session = useSession()
+  // All pages write their times anew.
+  useUtc()
   const route = useRoute()
   const [isMenuOpen, setMenuOpen] = useState(false)
   const main = useRef<HTMLElement>(null)
@@ -86,6 +90,8 @@ export const Frame = ({ isNew }: { isNew: boolean }): VNode => {
       <header class="top" onKeyDown=${closeMenu}>
         <a class="brand" href=${linkTo([])}><span class="mark"></span>Weir</a>
         <button class="menu" type="button" ref=${menu} aria-expanded=${isMenuOpen} aria-controls="menu" onClick=${() => setMenuOpen(!isMenuOpen)}>Menu</button>
+        ${may(session.me, 'requests:read') && html`<${SearchBox} />`}
+        <${ChooseZone} />
         <${UploadProgress} />
         <div class="who">
           ${session.me.is_operator ? html`<${ChooseOrganisation} onChoose=${(chosen: string) => goTo(linkTo(route.path, { org: chosen }))} />` : html`<span class="org" title=${`key ${session.me.key_id}`}>${session.org}</span>`}
@@ -96,7 +102,7 @@ export const Frame = ({ isNew }: { isNew: boolean }): VNode => {
         <ul>
           ${known.map(({ name, title }) => html`<li key=${name}><a href=${linkTo([name])} aria-current=${current?.name === name ? 'page' : null}>${title}</a></li>`)}
         </ul>
-        <p class="soft small"><a href="/docs">HTTP reference</a></p>
+        <p class="soft small"><a href="/docs">HTTP reference</a><br /><a href="/downloads/">Downloads</a></p>
       </nav>
       <${Reach} />
       <main id="page" ref=${main} tabindex="-1">
@@ -109,6 +115,13 @@ const Shown = ({ page, route }: { page: Page; route: Route }): VNode => {
   const rest = route.path.slice(1)
   const Inner = rest.length > 0 ? inner[page.name] : undefined
   return html`<${Inner ?? page.page} rest=${rest} query=${route.query} />`
+}
+
+const ChooseZone = (): VNode => {
+  const isUtc = useUtc()
+  return html`<select class="zone" aria-label="Times are shown in" title="The zone of the times on all pages" value=${isUtc ? 'utc' : ''} onChange=${(event: Event) => showUtc((event.target as HTMLSelectElement).value === 'utc')}>
+    <option value="">${ownZone() === 'UTC' ? 'local (UTC)' : ownZone()}</option><option value="utc">UTC</option>
+  </select>`
 }
 
 const SignOut = (): VNode => {

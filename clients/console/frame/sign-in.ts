@@ -39,10 +39,8 @@ export const SignIn = ({ isTrying, message, onKey, onAgain }: SignInProps): VNod
         ${onAgain && !isTrying && html`<p><button type="button" onClick=${onAgain}>Try again with the key of this tab</button></p>`}
         <details>
           <summary>Where do I get a key?</summary>
-          <p>Where Weir runs on your own machine, <code>npm start</code> made one for the organisation demo:</p>
-          <pre><code>cat .data/demo-key</code></pre>
-          <p>Elsewhere the operator issues one:</p>
-          <pre><code>npm run -s weir -- keys issue --org acme</code></pre>
+          <p>From whoever runs Weir for you: operators issue keys in this console, under Keys.</p>
+          <p>Where you have started it yourself, in the folder of Weir, the key of the organisation demo is in <code>.data/demo-key</code>.</p>
         </details>
       </div>
     </main>`

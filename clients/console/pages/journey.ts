@@ -2,7 +2,7 @@ import type { Journey, JourneyStep } from '../../typescript/src/endpoints.js'
 import { useSession } from '../api/session.js'
 import { Graph, type GraphEdge, type GraphNode } from '../components/graph.js'
 import { html } from '../components/html.js'
-import { Asking, Card, Choose, Empty, Json, PageHead, Problems } from '../components/shown.js'
+import { Asking, Card, Choose, Copyable, Empty, Json, PageHead, Problems } from '../components/shown.js'
 import { count, inline, moment, toneOf } from '../components/words.js'
 import { goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
@@ -17,7 +17,7 @@ export const JourneyPage = ({ rest: [type, id] }: PageProps): VNode => {
   )
   const journey = asked.answer
   return html`
-    <${PageHead} title="A record's journey" record=${type && id ? `${type} ${id}` : undefined} about=${type && id ? html`${type} <code>${id}</code>` : 'Everything that happened to one record: when it came, what was decided, where it is now.'} />
+    <${PageHead} title="A record's journey" record=${type && id ? `${type} ${id}` : undefined} about=${type && id ? html`${type} <${Copyable} text=${id} what="the id" />` : 'Everything that happened to one record: when it came, what was decided, where it is now.'} />
     <${Find} type=${type} id=${id} />
     ${type && id && html`<${Asking} ...${asked} has=${journey !== undefined} />`}
     ${
@@ -76,8 +76,8 @@ const Step = ({ step }: { step: JourneyStep }): VNode => html`
     }
     <p class="soft small places">
       ${step.request_id && html`<a href=${linkTo(['requests', step.request_id])}>request</a> `}
-      ${step.batch_id && html`<span>batch <code>${step.batch_id}</code></span> `}
-      ${step.key_id && html`<span>key <code>${step.key_id}</code></span> `}
+      ${step.batch_id && html`<span>batch <${Copyable} text=${step.batch_id} what="the batch's id" /></span> `}
+      ${step.key_id && html`<span>key <${Copyable} text=${step.key_id} what="the key's id" /></span> `}
       ${step.topic && html`<span><code>${step.topic}</code>${step.partition !== undefined && ` partition ${step.partition}`}${step.offset !== undefined && `, offset ${step.offset}`}</span> `}
       ${step.version !== undefined && html`<span>version <code>${step.version}</code></span>`}
     </p>

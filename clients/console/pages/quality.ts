@@ -2,7 +2,8 @@ import type { QualityDay } from '../../typescript/src/endpoints.js'
 import { useSession } from '../api/session.js'
 import { Chart, type ChartLine } from '../components/chart.js'
 import { html } from '../components/html.js'
-import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../components/shown.js'
+import { NothingSent } from '../components/nothing-sent.js'
+import { Asking, Card, Choose, PageHead, Table, When } from '../components/shown.js'
 import { codeWords, count } from '../components/words.js'
 import { choiceIn, goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
@@ -30,7 +31,7 @@ export const QualityPage = ({ query }: PageProps): VNode => {
       <${Choose} label="Days" value=${span} onChange=${(chosen: string) => choose({ days: chosen })} options=${spans.map((each) => [each, each])} />
     <//>
     <${Asking} ...${asked} has=${found !== undefined} />
-    ${found?.length === 0 && html`<${Empty} title="Nothing came in these days." command="npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample && npm run -s weir -- upload .data/sample" />`}
+    ${found?.length === 0 && html`<${NothingSent} title="Nothing came in these days." />`}
     ${
       found &&
       found.length > 0 &&

@@ -1,7 +1,7 @@
 import type { BatchAnswer, Rejection } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
-import { Asking, Badge, Card, Json, PageHead, Problems, When } from '../components/shown.js'
+import { Asking, Badge, Card, Copyable, Json, PageHead, Problems, When } from '../components/shown.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
 import type { VNode } from '../vendor/preact.js'
@@ -19,7 +19,7 @@ export const RequestPage = ({ rest }: PageProps): VNode => {
   const request = asked.answer
   return html`
     <p class="small"><a href=${linkTo(['requests'])}>Requests</a></p>
-    <${PageHead} title=${request ? `A request of ${request.type}` : 'A request'} record=${`Request ${id}`} about=${html`<code>${id}</code>`}>
+    <${PageHead} title=${request ? `A request of ${request.type}` : 'A request'} record=${`Request ${id}`} about=${html`<${Copyable} text=${id} what="the request's id" />`}>
       <button type="button" onClick=${asked.reload}>Refresh</button>
     <//>
     <${Asking} ...${asked} has=${request !== undefined} />
@@ -34,7 +34,7 @@ const Batch = ({ batch, requestId, type, byIndex }: BatchProps): VNode => {
   const state = stateOf(batch)
   return html`
     <${Card} title=${html`Batch ${batch.batch} <${Badge} state=${state} words=${stateWords[state]} />`}>
-      <p>${data.message}${data.batch_id && html` <span class="soft small mono">${data.batch_id}</span>`}</p>
+      <p>${data.message}${data.batch_id && html` <span class="soft small"><${Copyable} text=${data.batch_id} what="the batch's id" /></span>`}</p>
       ${
         data.errors &&
         data.errors.length > 0 &&

@@ -1,6 +1,7 @@
 import { useSession } from '../api/session.js'
 import { html } from '../components/html.js'
-import { Asking, Badge, Card, Choose, Empty, PageHead, Table, When } from '../components/shown.js'
+import { NothingSent } from '../components/nothing-sent.js'
+import { Asking, Badge, Card, Choose, PageHead, Table, When } from '../components/shown.js'
 import { count } from '../components/words.js'
 import { Pager } from '../frame/pager.js'
 import { choiceIn, goTo, linkTo, type PageProps } from '../frame/route.js'
@@ -41,7 +42,7 @@ export const RequestsPage = ({ query }: PageProps): VNode => {
       ${statuses.map(([value, words]) => html`<button key=${value} type="button" aria-pressed=${status === value} onClick=${() => choose({ status: value })}>${words}</button>`)}
     </div>
     <${Asking} ...${asked} has=${requests !== undefined} />
-    ${requests?.length === 0 && html`<${Empty} title=${status || type ? 'No request is of this kind.' : 'Nothing was sent yet.'} command="npm run -s weir -- sample --customers 500 --out .data/sample && npm run -s weir -- upload .data/sample"><p>Drop a file on <a href=${linkTo(['upload'])}>Upload</a>, or send sample files:</p><//>`}
+    ${requests?.length === 0 && html`<${NothingSent} title=${status || type ? 'No request is of this kind.' : undefined} />`}
     ${
       requests &&
       requests.length > 0 &&

@@ -5,6 +5,7 @@ import { followShared } from '../api/shared-live.js'
 import { html } from '../components/html.js'
 import { LiveBadge, LiveReason } from '../components/live-state.js'
 import { Asking, Card, Empty, Json, PageHead, Snippets, Table, When } from '../components/shown.js'
+import { count } from '../components/words.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
 import { useEffect, useState } from '../vendor/hooks.js'
@@ -43,36 +44,55 @@ export const TopicsPage = ({ rest: [name] }: PageProps): VNode => {
     }`
 }
 
-const mostEvents = 20
+// Of those that are kept here, so many are shown; with a key that is looked for, those that have it.
+const mostShown = 20
+const mostKept = 500
 
-/** The last events of one's own organisation, and each further one as it arrives. */
+/** The last events of one's own organisation, and each further one as it arrives, unless that is paused. */
 const LastEvents = ({ topic }: { topic: string }): VNode => {
   const session = useSession()
   const path = `/v1/topics/${encodeURIComponent(topic)}/events`
-  const asked = useAnswer<'/v1/topics/{topic}/events'>(`${path}?limit=${mostEvents}`)
+  const asked = useAnswer<'/v1/topics/{topic}/events'>(`${path}?limit=100`)
   const [arrived, setArrived] = useState<TopicEvent[]>([])
+  const [skipped, setSkipped] = useState(0)
   const [state, setState] = useState<LiveState>({ isOpen: false })
+  const [key, setKey] = useState('')
+  // The places at which the list stands still; what arrives meanwhile is kept, and shown afterwards.
+  const [paused, setPaused] = useState<ReadonlySet<string>>()
   useEffect(() => {
     const ending = new AbortController()
     followShared(session, `${path}/live`, {
       signal: ending.signal,
       onEvent: ({ name, data }) => {
-        if (name === 'event') setArrived((before) => [data as TopicEvent, ...before].slice(0, mostEvents))
+        if (name === 'event') setArrived((before) => newestFirst([data as TopicEvent, ...before]))
+        if (name === 'skipped') setSkipped((before) => before + (data as { count: number }).count)
       },
       onState: setState,
-      remember: (kept, event) => [...kept, event].slice(-mostEvents),
+      remember: (kept, event) => [...kept, event].slice(-mostShown),
     })
     return () => ending.abort()
   }, [session, path])
-  const events = newestFirst([...arrived, ...(asked.answer?.events ?? []).toReversed()])
+  const all = newestFirst([...arrived, ...(asked.answer?.events ?? []).toReversed()])
+  const since = paused ? all.filter((event) => !paused.has(placeOf(event))).length : 0
+  const wanted = key.trim().toLowerCase()
+  const matching = all.filter((event) => (event.key ?? '').toLowerCase().includes(wanted))
+  const events = (paused ? matching.filter((event) => paused.has(placeOf(event))) : matching).slice(0, mostShown)
+  const pause = () => setPaused(paused ? undefined : new Set(all.map(placeOf)))
   return html`
-    <${Card} title=${html`The last events of ${session.org} <${LiveBadge} state=${state} />`}>
+    <${Card} title=${html`The last events of ${session.org} ${paused ? html`<span class="badge waiting">paused</span>` : html`<${LiveBadge} state=${state} />`}`}>
       <${LiveReason} state=${state} />
+      <div class="row">
+        <label class="choose">Key contains <input type="search" value=${key} spellcheck=${false} autocomplete="off" onInput=${(event: Event) => setKey((event.target as HTMLInputElement).value)} /></label>
+        <button type="button" aria-pressed=${paused !== undefined} onClick=${pause}>${paused ? 'Go on' : 'Pause'}</button>
+        <span class="soft small" role="status">${paused && `${count(since)}${since >= mostKept ? ' or more' : ''} came since: going on shows the newest.`}</span>
+      </div>
+      ${skipped > 0 && html`<p class="soft small">${count(skipped)} came faster than they can be shown, and are left out here; subscribers get all.</p>`}
       <${Asking} ...${asked} has=${events.length > 0} />
-      ${asked.answer && events.length === 0 && html`<${Empty} title="No event of yours is on this topic yet."><p>It shows up here by itself once a record is accepted: <a href=${linkTo(['upload'])}>upload one</a>.</p><//>`}
-      <ol class="plain events" aria-live="polite">
+      ${asked.answer && all.length === 0 && html`<${Empty} title="No event of yours is on this topic yet."><p>It shows up here by itself once a record is accepted: <a href=${linkTo(['upload'])}>upload one</a>.</p><//>`}
+      ${all.length > 0 && events.length === 0 && html`<p class="soft">None of the last ${count(all.length)} events has such a key. A record's journey has all of its events: look for its id above.</p>`}
+      <ol class="plain events" aria-live=${paused ? 'off' : 'polite'}>
         ${events.map(
-          (event) => html`<li key=${`${event.partition} ${event.offset}`}>
+          (event) => html`<li key=${placeOf(event)}>
           <details><summary><code>${event.key ?? 'no key'}</code> <span class="soft small"><${When} at=${event.at} /> · partition ${event.partition} · offset ${event.offset}</span></summary>
           <${Json} value=${event.value} label=${`Event ${event.partition}/${event.offset}`} /></details></li>`,
         )}
@@ -80,8 +100,10 @@ const LastEvents = ({ topic }: { topic: string }): VNode => {
     <//>`
 }
 
+const placeOf = ({ partition, offset }: TopicEvent): string => `${partition} ${offset}`
+
 /** Each once: what is asked for and what arrives may overlap. */
 const newestFirst = (events: readonly TopicEvent[]): TopicEvent[] => {
-  const byPlace = new Map(events.map((event) => [`${event.partition} ${event.offset}`, event]))
-  return [...byPlace.values()].sort((a, b) => b.at.localeCompare(a.at)).slice(0, mostEvents)
+  const byPlace = new Map(events.map((event) => [placeOf(event), event]))
+  return [...byPlace.values()].sort((a, b) => b.at.localeCompare(a.at)).slice(0, mostKept)
 }

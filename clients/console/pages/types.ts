@@ -50,7 +50,7 @@ const TypeDetail = ({ type }: { type: TypeReference }): VNode => {
   <//>
   <${Card} title="To copy">
     <${Snippets} label=${`An upload of ${type.type}`} texts=${type.snippets} />
-    <p class="soft small">The key stands in the variable <code>WEIR_KEY</code>. ${may(me, `${type.type}:write`) && html`Or <a href=${linkTo(['upload'], { type: type.type })}>drop a file</a>.`}</p>
+    <p class="soft small">The key stands in the variable <code>WEIR_KEY</code>; <code>weir-client</code> is at <a href="/downloads/">downloads</a>. ${may(me, `${type.type}:write`) && html`Or <a href=${linkTo(['upload'], { type: type.type })}>drop a file</a>.`}</p>
   <//>`
 }
 

@@ -34,7 +34,7 @@ export const WaitingPage = ({ query }: PageProps): VNode => {
     <//>
     <div role="status">${outcome && html`<p class="notice">${sentence(outcome)}</p>`}</div>
     <${Asking} ...${asked} has=${missing !== undefined} />
-    ${missing?.length === 0 && html`<${Empty} title="Nothing waits." command="npm run -s weir -- upload .data/sample --wait 24h"><p>Records that refer to something not uploaded yet are refused, unless they are sent so that they wait:</p><//>`}
+    ${missing?.length === 0 && html`<${Empty} title="Nothing waits."><p>Records that refer to something not uploaded yet are refused, unless they are sent so that they wait: at <a href=${linkTo(['upload'])}>Upload</a> by a tick; over HTTP by <code>?missing_references=wait</code>; with the uploader by <code>--wait 24h</code> (see <a href="/downloads/">downloads</a>).</p><//>`}
     ${
       missing &&
       missing.length > 0 &&

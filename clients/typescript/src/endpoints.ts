@@ -324,6 +324,17 @@ export interface ListedRequest {
   waiting: number
 }
 
+export interface Found {
+  kind: 'record' | 'request' | 'batch' | 'key'
+  id: string
+  /** of a record, and of the records in a request or a batch */
+  type?: string
+  /** of a batch: the request that it came in */
+  request_id?: string
+  /** of a key: its organisation */
+  org?: string
+}
+
 export interface Overview {
   parts: {
     name: string
@@ -335,6 +346,8 @@ export interface Overview {
     last_accepted_at: string | null
   })[]
   last_refusals: Rejection[] | null
+  /** records that wait at this moment; 100000 where there are that many or more */
+  waiting: number
   /** for operators: how long the oldest batch of each type has been undecided */
   lag?: {
     type: string
@@ -786,8 +799,25 @@ export interface Endpoints {
       next_cursor: string | null
     }
   }
+  'GET /v1/find': {
+    query: {
+      /** of whatever it is */
+      id: string
+    }
+    answer: {
+      found: Found[]
+      complete: boolean
+    }
+  }
   'GET /v1/overview': {
     answer: Overview
+  }
+  'GET /v1/activity': {
+    query: {
+      /** how long the time is */
+      span: '1h' | '6h' | '24h' | '7d' | '30d' | '90d'
+    }
+    answer: LiveHistory
   }
   'GET /v1/live': {
     answer: string

@@ -37,8 +37,8 @@ export const build = {
       nextStep: 'The console cannot be put together; npm run build shows why.',
     })
     for (const folder of folders.filter((name) => existsSync(join(root, name)))) {
-      const filter = (from) => !/\.m?ts$/.test(from) && isSource(from.slice(root.length))
-      cpSync(join(root, folder), join(next, folder), { recursive: true, filter })
+      const isCopied = (from) => !/\.m?ts$|\/clients\/console$/.test(from) && isSource(from.slice(root.length))
+      cpSync(join(root, folder), join(next, folder), { recursive: true, filter: isCopied })
     }
     await withoutThem(detail, () => makeDownloads(join(next, 'downloads'), join(dist, 'downloads')))
     writeFileSync(join(next, '.built-from'), hash)

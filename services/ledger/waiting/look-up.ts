@@ -128,6 +128,19 @@ export const countWaiting = async (db: Database, orgId?: string): Promise<Waitin
     where state = 'waiting' and ($1::text is null or org_id = $1)`,
     [orgId ?? null],
   )) ?? { waiting: 0, oldest: null }
+
+/** How many records of an organisation wait; `most` where there are that many or more. */
+export const countWaitingUpTo = async (db: Database, orgId: string, most: number): Promise<number> =>
+  (
+    await firstRow<{ waiting: number }>(db, {
+      name: 'count-waiting-up-to',
+      text: `
+        select count(*) as waiting
+        from (select 1 from integrity.waiting where org_id = $1 and state = 'waiting' limit $2) as counted`,
+      values: [orgId, most],
+    })
+  )?.waiting ?? 0
+
 export type WaitingCount = { waiting: number; oldest: Date | null }
 
 /** Cancels at most `most` waiting records, the oldest first. One that its lane decides at this moment is decided. */

@@ -74,8 +74,26 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
               .at(-1)
               ?.versions.at(-1)?.at ?? null,
         })),
+        waiting: waiting.filter((each) => each.org === org).reduce((sum, each) => sum + (each.waiting as number), 0),
         last_refusals: world.rejections.filter((row) => row.org === org).slice(0, 10),
       }),
+    ],
+    ['GET', /^\/v1\/activity$/, ({ query }) => activityOf(query.get('span') ?? '')],
+    [
+      'GET',
+      /^\/v1\/find$/,
+      ({ org, caller, query }) => {
+        const id = query.get('id') ?? ''
+        const key = caller.is_operator ? issued.find(({ key_id }) => key_id === id) : undefined
+        const records = [...world.stored.values()].filter((each) => each.org === org && each.id === id)
+        const request = world.requests.find((each) => each.org === org && each.request_id === id)
+        const found = [
+          ...records.map(({ type }) => ({ kind: 'record', type, id })),
+          ...(request ? [{ kind: 'request', type: request.type, id }] : []),
+          ...(key ? [{ kind: 'key', id, org: key.org }] : []),
+        ]
+        return { found, complete: true }
+      },
     ],
     [
       'GET',
@@ -377,6 +395,22 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     servedFiles,
     streamsOf: (key: string) => [...streams.values()].filter((each) => each === key).length,
     stop,
+  }
+}
+
+/** Numbers that differ by the length of the time, with a bend in them. */
+const activityOf = (span: string) => {
+  const seconds = { '1h': 20, '6h': 120, '24h': 600, '7d': 3_600, '30d': 14_400, '90d': 43_200 }[span] ?? 20
+  const until = (Math.floor(Date.now() / 1000 / seconds) + 1) * seconds
+  const of = (most: number) =>
+    Array.from({ length: 144 }, (_, at) => Math.round(most * seconds * (1 + Math.sin(at / 15)) * 10) / 10)
+  return {
+    bucket_seconds: seconds,
+    from: new Date((until - 144 * seconds) * 1000).toISOString(),
+    accepted: of(20).map(Math.round),
+    refused: of(1).map(Math.round),
+    waiting: of(0),
+    interactions: of(6).map(Math.round),
   }
 }
 

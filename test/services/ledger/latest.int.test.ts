@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { insertEntities } from '#ledger/entities.js'
 import { countDecided, findDecidedSince, findLastAccepted } from '#ledger/latest/activity.js'
+import { findThings } from '#ledger/latest/find-id.js'
 import { listDecidedRequests, listPendingRequests } from '#ledger/latest/requests.js'
 import { findSources } from '#ledger/latest/sources.js'
 import { saveRequests } from '#ledger/requests.js'
 import { insertVerdicts, type StoredVerdict } from '#ledger/verdicts.js'
+import { countWaitingUpTo } from '#ledger/waiting/look-up.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 import { insertWait } from '../../support/waits.js'
@@ -168,4 +171,30 @@ it('counts records that wait: when they begin to, and in the list of requests as
   expect(await listDecidedRequests(pool, { orgId, types, most: 10 })).toMatchObject([
     { requestId: request, accepted: 3, refused: 2, waiting: 1, undecided: 2 },
   ])
+  expect([await countWaitingUpTo(pool, orgId, 10), await countWaitingUpTo(pool, 'nobody', 10)]).toEqual([1, 0])
+})
+
+it('finds what has an id, of one organisation', async () => {
+  const orgId = 'finder'
+  const [request, batch, record, both] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  await store({ org_id: orgId, request_id: request, batch_id: batch, type: 'tags' })
+  await store({ org_id: orgId, request_id: both, type: 'tags' })
+  await inTransaction(pool, (connection) =>
+    insertEntities(connection, [
+      { orgId, type: 'shops', id: record },
+      { orgId, type: 'tags', id: record },
+      { orgId, type: 'shops', id: both },
+      { orgId: 'stranger', type: 'shops', id: request },
+    ]),
+  )
+  const find = (id: string, org = orgId) => findThings(pool, { orgId: org, id, types })
+  expect(await find(request)).toEqual([{ kind: 'request', type: 'tags', requestId: null }])
+  expect(await find(batch)).toEqual([{ kind: 'batch', type: 'tags', requestId: request }])
+  expect((await find(record)).map(({ kind, type }) => [kind, type])).toEqual([
+    ['record', 'shops'],
+    ['record', 'tags'],
+  ])
+  expect((await find(both)).map(({ kind }) => kind)).toEqual(['record', 'request'])
+  expect(await find(batch, 'stranger')).toEqual([])
+  expect(await find(randomUUID())).toEqual([])
 })

@@ -144,7 +144,7 @@ const Outcome = ({ type, tried, isDone, problem, isPatient, isBusy, onSend }: Ou
       ${wrong.length > 0 && html`<${Wrong} rows=${wrong} refused=${refused} format=${opened.format} />`}
     <//>
     <${Card} title=${`The first ${first.length} of ${isAll ? rows.length : `more than ${rows.length}`} rows`}>
-      <${Table} label="The first rows of the file" head=${[html`<th scope="col" class="number">${opened.format === 'JSON' ? 'record' : 'line'}</th>`, ...columns.map((name) => html`<${ColumnHead} name=${name} field=${type.fields.find((field) => field.name === name)} />`)]}>
+      <${Table} label="The first rows of the file" hasCsv=${false} head=${[html`<th scope="col" class="number">${opened.format === 'JSON' ? 'record' : 'line'}</th>`, ...columns.map((name) => html`<${ColumnHead} name=${name} field=${type.fields.find((field) => field.name === name)} />`)]}>
         ${first.map((row) => html`<${PreviewRow} key=${row.line} row=${row} columns=${columns} problems=${refused.get(row.line)} />`)}
       <//>
     <//>`

@@ -6,6 +6,7 @@ import { Card, Choose, Table } from '../../components/shown.js'
 import { sentence } from '../../components/words.js'
 import type { LookedAt } from '../../rows/open-in-worker.js'
 import type { FileReading } from '../../rows/reading.js'
+import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 
 /** What people said of a file; the rest is taken from the file itself. */
@@ -64,8 +65,17 @@ export const TakenFor = ({ type, look, said, onSaid }: TakenForProps): VNode => 
         ${look.withoutZone && html`<${Choose} label="Times without a zone" value=${said.zone ?? ''} options=${zones()} onChange=${(zone: string) => onSaid({ ...said, zone })} />`}
       </div>
       ${look.columns && html`<${Columns} type=${type} look=${look} fields=${fields} onFields=${(chosen: string[]) => onSaid({ ...said, fields: chosen })} />`}
-      ${missing.length > 0 && html`<h3>No column is</h3><div class="row">${missing.map(({ name }) => html`<label key=${name} class="choose">${name} <input type="text" autocomplete="off" spellcheck=${false} placeholder="one value for all" value=${said.constants[name] ?? ''} onChange=${(event: Event) => onSaid({ ...said, constants: withValue(said.constants, name, (event.target as HTMLInputElement).value.trim()) })} /></label>`)}</div>`}
+      ${missing.length > 0 && html`<h3>No column is</h3><div class="row">${missing.map(({ name }) => html`<${ForAll} key=${name} name=${name} value=${said.constants[name] ?? ''} onValue=${(value: string) => onSaid({ ...said, constants: withValue(said.constants, name, value) })} />`)}</div>`}
     <//>`
+}
+
+type ForAllProps = { name: string; value: string; onValue: (value: string) => void }
+
+/** What is typed counts when the field is left: each sign of it would be tried out otherwise. */
+const ForAll = ({ name, value, onValue }: ForAllProps): VNode => {
+  const [text, setText] = useState(value)
+  return html`<label class="choose">${name} <input type="text" autocomplete="off" spellcheck=${false} placeholder="one value for all" value=${text}
+    onInput=${(event: Event) => setText((event.target as HTMLInputElement).value)} onChange=${(event: Event) => onValue((event.target as HTMLInputElement).value.trim())} /></label>`
 }
 
 const names = ['encoding', 'delimiter', 'decimal', 'dates'] as const
@@ -152,7 +162,7 @@ const Columns = ({ type, look, fields, onFields }: ColumnsProps): VNode => {
     ${left.length > 0 && html`<p class="notice">Left out, because no field of ${type.type} is called so: ${left.map((name, at) => html`${at > 0 && ', '}<code>${name || 'a column without a name'}</code>`)}. Choose what they are, if they are one.</p>`}
     <details open=${left.length > 0 || other.length > 0}>
       <summary>Columns and fields</summary>
-      <${Table} label="Columns and fields" isCards head=${html`<th scope="col">Column</th><th scope="col">Such as</th><th scope="col">Becomes</th>`}>
+      <${Table} label="Columns and fields" isCards hasCsv=${false} head=${html`<th scope="col">Column</th><th scope="col">Such as</th><th scope="col">Becomes</th>`}>
         ${columns.map(
           (name, at) => html`<tr key=${at}>
           <td class="first">${name || '(no name)'}</td>

@@ -66,7 +66,7 @@ export const UploadPage = ({ query }: PageProps): VNode => {
     <//>`
     }
     ${file && html`<${UploadPreview} key=${`${file.name} ${file.lastModified} ${file.size} ${type.type} ${isPatient}`} file=${file} type=${type} isPatient=${isPatient} isBusy=${isBusy} onSend=${send} />`}
-    ${!file && html`<p class="soft">No file at hand? This writes sample files of every type, some rows of them wrong: <code>npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample</code></p>`}`
+    ${!file && html`<p class="soft">No file at hand? The template above is one. The uploader makes sample files of every type, some rows of them wrong, and sends files that are too large for a browser: it is at <a href="/downloads/">downloads</a>.</p>`}`
 }
 
 /** The names of all columns, and a row to be replaced. */

@@ -1,0 +1,11 @@
+import { linkTo } from '../frame/route.js'
+import type { VNode } from '../vendor/preact.js'
+import { html } from './html.js'
+import { Empty } from './shown.js'
+
+/** What somebody can do who has a key and a browser, and nothing else. */
+export const NothingSent = ({ title = 'Nothing was sent yet.' }: { title?: string }): VNode => html`
+  <${Empty} title=${title}>
+    <p><a href=${linkTo(['upload'])}>Upload a file</a>: there is a template for each type. Or send records from a program, or with the
+    uploader for the command line, which can also make sample files: both are at <a href="/downloads/">downloads</a>.</p>
+  <//>`
