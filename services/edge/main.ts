@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findCursors } from '#ledger/cursors.js'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
+import { addLimitHits } from '#ledger/organisations.js'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { createReadiness } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
@@ -35,6 +36,7 @@ import { createKeyMemory } from './keys/key-memory.js'
 import { createLastUse } from './keys/last-use.js'
 import { createBacklog } from './limits/backlog.js'
 import { createLag } from './limits/lag.js'
+import { createLimitHits } from './limits/limit-hits.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
 import { createRenewal, type TlsServer } from './network/certificate.js'
@@ -185,7 +187,15 @@ await runService(log, async (onStop, crash) => {
     now: elapsed,
     log,
   })
-  const rateLimits = createRateLimits({ defaults: ratesOf(config), figures, now: elapsed })
+  const limitHits = createLimitHits({ write: (hits) => addLimitHits(pool, hits), log })
+  onStop('limits that were met', limitHits.flush)
+  every(2_000, limitHits.flush)
+  const rateLimits = createRateLimits({
+    defaults: ratesOf(config),
+    figures,
+    onLimited: limitHits.note,
+    now: elapsed,
+  })
   const query = openQuery(
     {
       catalogue,
