@@ -74,7 +74,7 @@ export const openQuery = (
   const { access, catalogue } = deps
   const pool = createPool(access.postgres, deps.log, mostConnections, { queryTimeout: 5_000 })
   onStop('postgres of the read side', () => endPool(pool))
-  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 6 * share }
+  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 8 * share }
   const clickhouse = createClickHouse(access.clickhouse.url, options)
   onStop('clickhouse of the read side', clickhouse.close)
   const followers = createFollowers(deps)
