@@ -48,7 +48,7 @@ import { openStream } from './stream/stream.js'
 import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
 import { createFindKnown } from './uploads/dry-run.js'
-import { createFindCurrent } from './uploads/if-version.js'
+import { createFindCurrent, createNoteMend } from './uploads/if-version.js'
 
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres', 'clickhouse']))
@@ -232,6 +232,7 @@ await runService(log, async (onStop, crash) => {
       { pool, clickhouse: boundedReader(clickhouse), catalogue },
       createReads(undefined, 'what is current', ofCurrent),
     ),
+    noteMend: createNoteMend(pool),
     batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
     answerWithin: config.VERDICT_TIMEOUT_MS,

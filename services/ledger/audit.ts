@@ -19,6 +19,13 @@ export const noteAudit = async (db: Database, by: Doer, { org, action, subject, 
   )
 }
 
+/** The same for a request that may come again: it is noted once. */
+export const noteAuditOnce = async (db: Database, by: Doer, { org, action, subject, details = {} }: NewAudit) => {
+  await noteAudit(db, by, { org, action, subject, details }).catch((error: unknown) => {
+    if (!isDoneBefore(error)) throw error
+  })
+}
+
 /** Whether an error says that this request was noted before: then it was done before, too. */
 export const isDoneBefore = (error: unknown): boolean =>
   (error as { code?: unknown }).code === '23505' && (error as { constraint?: unknown }).constraint === 'audit_once'

@@ -216,6 +216,15 @@ it('shows an organisation its refused records, and submits them again once their
   ])
   expect((await mend(refused?.current_version)).status).toBe(200)
   expect((await mend(refused?.current_version)).status).toBe(409)
+  // Who did all this can be looked up by those who manage the organisation's keys.
+  const manage = await runWeir(['keys', 'issue', '--org', org.name, '--manage', '--json'], system.env)
+  const manager = createUploader(system.edgeUrl, JSON.parse(manage.stdout).key)
+  const { body: audit } = await manager.get<{ done: { action: string; by: { key_id: string } }[] }>('/v1/audit')
+  expect(audit.done.map(({ action, by }) => [action, by.key_id])).toEqual([
+    ['key_issued', null],
+    ['records_mended', key_id],
+    ['retry_ordered', key_id],
+  ])
 })
 
 it('submits each once: by two callers, by an operator beside them, and by another edge where one is killed', async () => {

@@ -12,6 +12,7 @@ export const auditActions = [
   'key_revoked',
   'limits_set',
   'retry_ordered',
+  'records_mended',
   'waiting_cancelled',
 ] as const
 export type AuditAction = (typeof auditActions)[number]

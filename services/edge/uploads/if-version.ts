@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RequestError, requestError, Unavailable } from '#http/request-error.js'
+import { noteAuditOnce } from '#ledger/audit.js'
+import type { Pool } from '#platform/postgres/postgres.js'
 import type { Reads } from '#query/reads.js'
 import { hasCaughtUp, type Sources } from '#rejections/plan-retry.js'
 import { createBatchCodec } from '#schemas/byte-path/byte-path.js'
@@ -37,14 +39,28 @@ export type FindCurrent = (
   ids: readonly string[],
 ) => Promise<ReadonlyMap<string, CurrentRecord> | { error: RequestError }>
 
+/** Notes in the audit of the organisation which records somebody replaces, knowing what is there: that is how the console mends. */
+export type NoteMend = (upload: Upload, type: RecordType, ids: readonly string[]) => Promise<void>
+
+export const createNoteMend =
+  (pool: Pool): NoteMend =>
+  async ({ orgId: org, keyId, requestId }, { type }, ids) => {
+    const by = { actor: keyId ?? 'nobody', requestId }
+    const details = { ids: ids.slice(0, mostNoted), records: ids.length }
+    await noteAuditOnce(pool, by, { org, action: 'records_mended', subject: type, details }).catch((cause) => {
+      throw new Unavailable('what is sent with if_version cannot be noted in the audit at the moment', { cause })
+    })
+  }
+const mostNoted = 10
+
 /** Finds out whether an upload would replace something that its sender has not seen: then that is the reason not to take it. */
 export const createCheckVersions = (
   type: RecordType,
-  deps: { findCurrent: FindCurrent; store: Pick<VerdictStore, 'ofRequest'>; now: () => number },
+  deps: { findCurrent: FindCurrent; store: Pick<VerdictStore, 'ofRequest'>; noteMend: NoteMend; now: () => number },
 ) => {
   const { encode, decode } = createBatchCodec(type)
   const asSent = createRecordWriter(type)
-  return async (upload: Upload, seen: SeenVersions): Promise<RequestError | undefined> => {
+  return async (upload: Upload, seen: SeenVersions, isDry: boolean): Promise<RequestError | undefined> => {
     const given = upload.batches.reduce((sum, batch) => sum + recordsIn(batch), 0)
     if (given !== seen.length)
       return requestError(
@@ -72,7 +88,15 @@ export const createCheckVersions = (
       const found = current.get(idOf(record)) ?? null
       return (found?.version ?? null) === seen[index] ? [] : [{ index, id: idOf(record), sent: record, current: found }]
     })
-    return conflicts.length > 0 ? { ...stale(conflicts.length, given), more: { conflicts } } : undefined
+    if (conflicts.length > 0) return { ...stale(conflicts.length, given), more: { conflicts } }
+    // Before they are sent: what cannot be noted is not done.
+    if (!isDry)
+      await deps.noteMend(
+        upload,
+        type,
+        sent.map(({ record }) => idOf(record)),
+      )
+    return undefined
   }
 }
 

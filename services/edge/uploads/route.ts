@@ -21,7 +21,7 @@ import type { RequestNotes } from '../requests/notes.js'
 import type { VerdictStore } from '../requests/verdict-store.js'
 import { createDryRun, type FindKnown } from './dry-run.js'
 import { formOf, type Preferences, readPrefer, readRecords } from './envelope.js'
-import { createCheckVersions, type FindCurrent, readIfVersion } from './if-version.js'
+import { createCheckVersions, type FindCurrent, type NoteMend, readIfVersion } from './if-version.js'
 import { createReadLined } from './lined.js'
 import { createReadEntries } from './straight.js'
 import { createToUpload, createUploader, type Upload } from './upload.js'
@@ -34,6 +34,7 @@ export type UploadDeps = {
   notes: Pick<RequestNotes, 'open'>
   findKnown: FindKnown
   findCurrent: FindCurrent
+  noteMend: NoteMend
   lag: Lag
   /** How wide the system is; throws while that is not known yet. */
   layout: () => Layout
@@ -95,7 +96,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
       if (isDry) reply.header('weir-dry-run', 'true')
       const given = await readUpload(request, waits.wait)
       if ('error' in given) return given
-      const stale = query.if_version && (await checkVersions(given, query.if_version))
+      const stale = query.if_version && (await checkVersions(given, query.if_version, isDry))
       if (stale) return { error: stale }
       const prefer = readPrefer(request.headers.prefer)
       const patience = prefer.respondAsync ? (prefer.wait ?? 0) * 1000 : undefined

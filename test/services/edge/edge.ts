@@ -88,6 +88,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
       return ({ type, id }) => known.has(`${orgId}/${type}/${id}`)
     },
     findCurrent: async () => new Map(),
+    noteMend: async () => {},
     readInteractions: interactions,
     rejections,
     reads: createReads(),

@@ -19,7 +19,7 @@ export const AuditPage = ({ query }: PageProps): VNode => {
   )
   const done = asked.answer?.done
   return html`
-    <${PageHead} title="What was done" about=${html`With keys, limits, retries and waiting records of <strong>${org}</strong>; newest first.`} />
+    <${PageHead} title="What was done" about=${html`With keys, limits, retries, mended and waiting records of <strong>${org}</strong>; newest first.`} />
     <${Asking} ...${asked} has=${done !== undefined} />
     ${done?.length === 0 && html`<${Empty} title="Nothing was done yet." ><p>Keys that were made before this was kept are not listed.</p><//>`}
     ${
@@ -41,6 +41,10 @@ export const AuditPage = ({ query }: PageProps): VNode => {
     <${Pager} path=${['audit']} cursor=${cursor} next=${asked.answer?.next_cursor} words=${{ first: 'Newest', next: 'Older' }} />`
 }
 
+const mended = (type: string, ids: unknown) =>
+  Array.isArray(ids) &&
+  ids.map((id) => html`<a class="mono small" key=${id} href=${linkTo(['journey', type, String(id)])}>${id}</a> `)
+
 const wordsOf = ({ action, subject, details }: Audited): VNode | string => {
   const { name, was, scopes, key_id, records: some, ...rest } = details as Record<string, unknown>
   const id = html`<span class="mono small">${subject}</span>`
@@ -59,6 +63,8 @@ const wordsOf = ({ action, subject, details }: Audited): VNode | string => {
         .join(', ')}`
     case 'retry_ordered':
       return html`${records(Number(some))} submitted again (<a href=${linkTo(['rejected'])}>Rejected</a>)`
+    case 'records_mended':
+      return html`${records(Number(some))} of ${subject} mended, or sent in place of what was seen: ${mended(subject, rest.ids)}`
     case 'waiting_cancelled':
       return `${records(Number(some))} of ${subject} no longer wait`
     default:

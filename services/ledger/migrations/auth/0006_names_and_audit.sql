@@ -28,7 +28,7 @@ create index audit_at on auth.audit (at);
 comment on table auth.audit is 'What was done with an organisation''s keys, limits and records, and by whom; written in the transaction that does it. No secret stands here. Pruned by age.';
 comment on column auth.audit.org_id is 'Whose keys, limits or records they are.';
 comment on column auth.audit.actor is 'The key_id of the key by which it was done, or ''weir command''.';
-comment on column auth.audit.action is 'What was done: key_issued, key_renamed, key_rotated, key_revoked, limits_set, retry_ordered, waiting_cancelled.';
+comment on column auth.audit.action is 'What was done: key_issued, key_renamed, key_rotated, key_revoked, limits_set, retry_ordered, records_mended (sent with if_version), waiting_cancelled.';
 comment on column auth.audit.subject is 'What it was done to: the id of a key, the organisation, the id of an order, or a type.';
 comment on column auth.audit.request_id is 'The request that asked for it; null for most of what the weir command does.';
 comment on column auth.audit.details is 'The rest, a few words and numbers.';

@@ -8,13 +8,15 @@ import { verdictOn } from '../fakes/submit.fake.js'
 /** An edge whose organisations have these records. */
 const edgeWith = (current: readonly (CurrentRecord & { id: string })[] = []) => {
   const asked: string[] = []
+  const noted: string[] = []
   const edge = createEdge({
+    noteMend: async ({ orgId, keyId }, { type }, ids) => void noted.push(`${orgId} ${keyId} ${type} ${ids.length}`),
     findCurrent: async (orgId, { type }, ids) => {
       asked.push(`${orgId} ${type} ${ids.length}`)
       return new Map(current.filter(({ id }) => ids.includes(id)).map(({ id, ...one }) => [id, one]))
     },
   })
-  return { ...edge, asked }
+  return { ...edge, asked, noted }
 }
 const [one, two] = [sampleOf(shop), sampleOf(shop, { created: '2024-05-31T12:00:00+02:00' })]
 const idOf = (record: object): string => String((record as { shop_id: unknown }).shop_id)
@@ -28,16 +30,20 @@ const post = (version: string) => `/v1/data/shops?if_version=${version}`
 
 describe('an upload with if_version', () => {
   it('is taken where what it replaces is what its sender has seen', async () => {
-    const { send, submit, asked } = edgeWith([stored(one, 8192)])
+    const { send, submit, asked, noted } = edgeWith([stored(one, 8192)])
+    expect((await send('POST', `${post('8192')}&dry_run=true`, { records: [one] })).status).toBe(200)
+    expect(noted).toEqual([])
+    asked.pop()
     expect((await send('POST', post('8192,none'), { records: [one, two] })).status).toBe(200)
     expect(submit.submitted).toHaveLength(1)
+    expect(noted).toEqual([expect.stringMatching(/^acme \S+ shops 2$/)])
     expect(asked).toEqual(['acme shops 2'])
   })
 
   it('is not taken where something else is there: the answer shows both', async () => {
-    const { send, submit } = edgeWith([stored(two, 16_384)])
+    const { send, submit, noted } = edgeWith([stored(two, 16_384)])
     const { status, body } = await send('POST', post('none,8192'), { records: [one, two] })
-    expect(status).toBe(409)
+    expect([status, noted]).toEqual([409, []])
     expect(body).toMatchObject({
       message: expect.stringMatching(/1 of 2 records would replace something else.*none was taken/),
       conflicts: [
