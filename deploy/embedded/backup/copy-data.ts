@@ -2,7 +2,8 @@ import { constants } from 'node:fs'
 import { chmod, copyFile, mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../supervision/process-identity.mjs'
-import { listData, type TreeEntry, type TreeFile } from './data-tree.js'
+import { listData, sizeOf, type TreeEntry, type TreeFile } from './data-tree.js'
+import { sayHowFar } from './progress.js'
 
 /** A file as it was when it was copied, and when its copying began. */
 type Copied = Pick<TreeFile, 'size' | 'ino' | 'ctimeMs'> & { at: number }
@@ -60,7 +61,13 @@ export const createDataCopy = (from: string, to: string) => {
 
   return {
     /** One round; `mayGoOn` is asked before each file and throws where the round has to end. How many bytes were copied. */
-    round: async (mayGoOn: () => void = () => {}): Promise<{ entries: TreeEntry[]; bytes: number }> => {
+    round: async ({
+      mayGoOn = () => {},
+      say = () => {},
+    }: {
+      mayGoOn?: () => void
+      say?: (line: string) => void
+    } = {}): Promise<{ entries: TreeEntry[]; bytes: number }> => {
       const entries = listData(from)
       const paths = new Set(entries.map(({ path }) => path))
       for (const known of [copied, made]) {
@@ -71,12 +78,14 @@ export const createDataCopy = (from: string, to: string) => {
       }
       for (const entry of entries) await make(entry)
       const files = entries.filter((entry) => entry.kind === 'file').filter((file) => !isCurrent(file))
+      const advance = sayHowFar('copying', sizeOf(files), say)
       let bytes = 0
       const work = async () => {
         for (let file = files.pop(); file !== undefined; file = files.pop()) {
           mayGoOn()
           const size = await copy(file)
           bytes += size
+          advance(size)
         }
       }
       await Promise.all(Array.from({ length: AT_ONCE }, work))

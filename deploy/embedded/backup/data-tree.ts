@@ -37,6 +37,9 @@ export const listData = (dataDir: string): TreeEntry[] => {
   return entries
 }
 
+export const sizeOf = (entries: readonly TreeEntry[]): number =>
+  entries.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.size : 0), 0)
+
 // The process id of the Postgres that runs, and what the embedded ClickHouse keeps of requests that are under way.
 const leftOut = new Set(['postgres/cluster/postmaster.pid', 'clickhouse/spool'])
 

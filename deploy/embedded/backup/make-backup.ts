@@ -9,9 +9,9 @@ import { isAlive, parseWhole, readIfThere } from '../supervision/process-identit
 import { CannotSuspend, suspendProcesses } from '../supervision/suspend.js'
 import { BackupRefused } from './backup-refused.js'
 import { createDataCopy } from './copy-data.js'
-import { listData, storingParts, type TreeEntry } from './data-tree.js'
-import { inWords } from './in-words.js'
-import { dataIn, describe, type Manifest, writeManifest } from './manifest.js'
+import { listData, sizeOf, storingParts, type TreeEntry } from './data-tree.js'
+import { dataIn, describe, type Manifest, manifestFile, writeManifest } from './manifest.js'
+import { inWords } from './progress.js'
 
 type Say = (line: string) => void
 
@@ -25,7 +25,7 @@ export const makeBackup = async (dataDir: string, given: string, say: Say): Prom
     await mkdir(dataIn(folder), { recursive: true, mode: 0o700 })
     const taken = await (isRunning ? copyRunning : copyStopped)(dataDir, folder, say)
     say('reading it back and noting the checksums')
-    const manifest = await describe(folder, taken.entries, taken)
+    const manifest = await describe(folder, taken.entries, taken, say)
     // On the disk before it counts as a backup.
     spawnSync('sync')
     await writeManifest(folder, manifest)
@@ -39,7 +39,11 @@ const refuseFolder = (dataDir: string, folder: string): void => {
   if (!relative(dataDir, folder).startsWith('..'))
     throw new BackupRefused(`${folder} lies in the data folder, and would be lost with it: choose a folder elsewhere`)
   if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new BackupRefused(`${folder} is not empty: choose a new folder for each backup`)
+    throw new BackupRefused(
+      existsSync(dataIn(folder)) && !existsSync(manifestFile(folder))
+        ? `${folder} is not empty: it holds a backup that was interrupted, or is under way. Remove it, or choose another folder`
+        : `${folder} is not empty: choose a new folder for each backup`,
+    )
   const missing = storingParts.filter((part) => !existsSync(join(dataDir, part)))
   if (missing.length > 0)
     throw new BackupRefused(
@@ -73,9 +77,6 @@ const refuseFullDisk = async (dataDir: string, folder: string): Promise<void> =>
     )
 }
 
-const sizeOf = (entries: readonly TreeEntry[]): number =>
-  entries.reduce((sum, entry) => sum + (entry.kind === 'file' ? entry.size : 0), 0)
-
 type Taken = Pick<Manifest, 'moment' | 'paused_ms'> & { entries: TreeEntry[] }
 
 const copyStopped = async (dataDir: string, folder: string, say: Say): Promise<Taken> => {
@@ -84,7 +85,7 @@ const copyStopped = async (dataDir: string, folder: string, say: Say): Promise<T
     throw new BackupRefused(`an earlier start was killed and left ${left.join(', ')} running: npm start ends them`)
   say('the system does not run: copying its data')
   const moment = new Date().toISOString()
-  const { entries } = await createDataCopy(dataDir, dataIn(folder)).round()
+  const { entries } = await createDataCopy(dataDir, dataIn(folder)).round({ say })
   return { moment, paused_ms: 0, entries }
 }
 
@@ -123,7 +124,7 @@ const copyRunning = async (dataDir: string, folder: string, say: Say): Promise<T
 const copyAhead = async (copy: ReturnType<typeof createDataCopy>, say: Say): Promise<void> => {
   let last = Number.POSITIVE_INFINITY
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const { bytes } = await copy.round()
+    const { bytes } = await copy.round({ say })
     say(`copied ${inWords(bytes)} while the system runs`)
     if (bytes < LITTLE || bytes > last * 0.7) return
     last = bytes
@@ -139,7 +140,7 @@ const copyStandingStill = async (copy: ReturnType<typeof createDataCopy>, pids: 
       if (Date.now() - begun > LONGEST_PAUSE_MS)
         throw new CannotSuspend('more has changed than can be copied while the servers stand still')
     }
-    const { entries, bytes } = await copy.round(mayGoOn)
+    const { entries, bytes } = await copy.round({ mayGoOn })
     // One that was killed, or let go on by somebody else, may have written meanwhile.
     if (!suspended.allStandStill()) throw new CannotSuspend('a server did not stand still until the end')
     await suspended.resume()

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { packageRoot } from '#platform/process/package-root.js'
 import { BackupRefused } from './backup-refused.js'
-import type { TreeEntry } from './data-tree.js'
+import { sizeOf, type TreeEntry } from './data-tree.js'
+import { sayHowFar } from './progress.js'
 
 /** The form of a backup that this version writes, and the newest that it reads. */
 const FORMAT = 1
@@ -51,8 +52,10 @@ export const postgresOf = (dataDir: string): string =>
 export const describe = async (
   folder: string,
   entries: readonly TreeEntry[],
-  about: Pick<Manifest, 'moment' | 'paused_ms'>,
+  { moment, paused_ms }: Pick<Manifest, 'moment' | 'paused_ms'>,
+  say: (line: string) => void,
 ): Promise<Manifest> => {
+  const advance = sayHowFar('reading', sizeOf(entries), say)
   const described: ManifestEntry[] = []
   let [files, bytes] = [0, 0]
   for (const entry of entries) {
@@ -63,10 +66,11 @@ export const describe = async (
       described.push({ kind, path, mode, size, sha256 })
       files += 1
       bytes += size
+      advance(size)
     }
   }
   const postgres = postgresOf(dataIn(folder))
-  return { format: FORMAT, version: ownVersion(), ...about, postgres, files, bytes, entries: described }
+  return { format: FORMAT, version: ownVersion(), moment, paused_ms, postgres, files, bytes, entries: described }
 }
 
 /** Renamed when it is whole. */

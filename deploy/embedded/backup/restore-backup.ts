@@ -5,8 +5,8 @@ import { claimDataFolder } from '../launcher/running-system.js'
 import { postgresMajor } from '../servers/postgres.js'
 import { BackupRefused } from './backup-refused.js'
 import { dataEntries } from './data-tree.js'
-import { inWords } from './in-words.js'
 import { checksumOf, dataIn, type Manifest, ownVersion, readManifest } from './manifest.js'
+import { inWords, sayHowFar } from './progress.js'
 import { putInPlace, restoredIn } from './put-in-place.js'
 
 /**
@@ -31,7 +31,7 @@ export const restoreBackup = async (
     options.say(`copying and checking ${manifest.files} files, ${inWords(manifest.bytes)}`)
     const unchecked = join(dataDir, 'restoring')
     rmSync(unchecked, { recursive: true, force: true })
-    await copyChecked(manifest, dataIn(folder), unchecked)
+    await copyChecked(manifest, dataIn(folder), unchecked, options.say)
     renameSync(unchecked, restoredIn(dataDir))
     return { manifest, ...putInPlace(dataDir) }
   } finally {
@@ -47,7 +47,13 @@ const refuseOtherPostgres = async ({ postgres, version }: Manifest): Promise<voi
     )
 }
 
-const copyChecked = async ({ entries }: Manifest, from: string, to: string): Promise<void> => {
+const copyChecked = async (
+  { entries, bytes }: Manifest,
+  from: string,
+  to: string,
+  say: (line: string) => void,
+): Promise<void> => {
+  const advance = sayHowFar('copying', bytes, say)
   await mkdir(to, { recursive: true })
   for (const entry of entries) {
     const path = join(to, entry.path)
@@ -63,6 +69,7 @@ const copyChecked = async ({ entries }: Manifest, from: string, to: string): Pro
       // Of the copy, so that what arrived is checked.
       if ((await checksumOf(path)).sha256 !== entry.sha256)
         throw new BackupRefused(`the backup is damaged: ${source} is not what it was when it was made`)
+      advance(entry.size)
     }
   }
 }

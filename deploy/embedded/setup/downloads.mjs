@@ -37,12 +37,16 @@ export async function makeDownloads(to, before) {
       args: npm ? [npm, ...pack] : pack,
       nextStep,
       cwd: folder,
+      env: withoutOptions(process.env),
     })
     writeFileSync(join(to, stamp), hash)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+// What npm took for itself of the command that this is done for: with `--dry-run` it would pack nothing.
+const withoutOptions = (env) => Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_config_/i.test(name)))
 
 const bin = (path) => join(root, 'node_modules', path)
 

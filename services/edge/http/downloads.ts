@@ -125,7 +125,7 @@ const sectionOf = (download: Download, address: string): string => {
   const next = hasCommand ? `${name} --help` : `import … from '${name}'`
   return `<h2>${escaped(name)} ${escaped(version)}</h2>
 <p>${escaped(description)}</p>
-<pre>${escaped(install)}</pre>
+<pre tabindex="0">${escaped(install)}</pre>
 <p>Then: <code>${escaped(next)}</code>${hasCommand ? withoutRights : ''}</p>
 <dl>
 <dt>File</dt><dd><a href="${escaped(file)}">${escaped(file)}</a>, ${Math.ceil(bytes.length / 1000)} kB</dd>

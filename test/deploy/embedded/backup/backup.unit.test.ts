@@ -89,7 +89,9 @@ it('copies in each round what has changed since, and removes what is gone', asyn
 
 it('refuses a folder that is not empty, lies in the data folder, or has no data to copy from', async () => {
   write(join(folder, 'something'), '')
-  await expect(makeBackup(dataDir, folder, say)).rejects.toThrow('is not empty')
+  await expect(makeBackup(dataDir, folder, say)).rejects.toThrow('is not empty: choose')
+  mkdirSync(join(folder, 'data'))
+  await expect(makeBackup(dataDir, folder, say)).rejects.toThrow('a backup that was interrupted')
   await expect(makeBackup(dataDir, join(dataDir, 'backup'), say)).rejects.toThrow('lies in the data folder')
   rmSync(join(dataDir, 'postgres'), { recursive: true })
   await expect(makeBackup(dataDir, join(home, 'new'), say)).rejects.toThrow('has no data of postgres')
