@@ -9,18 +9,37 @@ const built = (path) => new URL(`../../dist/${path}`, import.meta.url)
 const words = process.argv.slice(2)
 
 if (uploaderCommands.includes(words[0])) await runUploader(words, 'weir')
+else if (['backup', 'restore'].includes(words[0])) await runBackup()
 else await runOperator()
+
+// They act on the data folder of this clone, whether or not a system runs there.
+async function runBackup() {
+  await setUp({ output: process.stderr })
+  const { backupOptions, calledAs } = await import(built('deploy/embedded/launcher/operator-call.js').href)
+  await refuseTakenByNpm(backupOptions)
+  const { INIT_CWD, npm_lifecycle_event } = process.env
+  // npm runs scripts in the clone; the folder that was named is where the shell is.
+  if (npm_lifecycle_event === 'weir' && INIT_CWD) process.chdir(INIT_CWD)
+  runNode([fileURLToPath(built('deploy/embedded/backup/main.js')), ...words], {
+    ...process.env,
+    CALLED_AS: calledAs(process.env, process.argv[1] ?? ''),
+  })
+}
+
+async function refuseTakenByNpm(options) {
+  const { takenByNpm } = await import(built('deploy/embedded/launcher/operator-call.js').href)
+  const taken = takenByNpm(process.env, words, options)
+  if (taken === undefined) return
+  process.stderr.write(`weir: ${taken}\n`)
+  process.exit(1)
+}
 
 async function runOperator() {
   await setUp({ output: process.stderr })
   const { operatorSystem } = await import(built('deploy/embedded/launcher/running-system.js').href)
   const { withoutAddressFiles } = await import(built('deploy/embedded/launcher/services.js').href)
-  const { calledAs, takenByNpm } = await import(built('deploy/embedded/launcher/operator-call.js').href)
-  const taken = takenByNpm(process.env, words)
-  if (taken) {
-    process.stderr.write(`weir: ${taken}\n`)
-    process.exit(1)
-  }
+  const { calledAs, operatorOptions } = await import(built('deploy/embedded/launcher/operator-call.js').href)
+  await refuseTakenByNpm(operatorOptions)
   const { variables, elsewhere } = findSystem(operatorSystem)
   const asksForHelp = words.length === 0 || words.includes('--help') || words.includes('-h')
   if (elsewhere && !asksForHelp) process.stderr.write(`weir: ${elsewhere}\n`)

@@ -1,11 +1,20 @@
 import type { Catalogue } from '../catalogue.js'
+import { listAudit, listOwnAudit } from './access/audit.js'
+import * as keys from './access/keys.js'
+import { limitOrganisation, listOrganisations } from './access/organisations.js'
 import type { Endpoint } from './endpoint.js'
 import { readHealth, readMetrics, readReadiness } from './health.js'
 import { listInteractionsOf, recordInteractionOf } from './interactions.js'
-import { issueKey, limitOrganisation, listKeys, listOrganisations, revokeKey, rotateKey } from './operators.js'
 import { readActivity, readOverview, watch } from './overview.js'
 import { listTypes, readMe } from './reference.js'
-import { listRejections, lookUpRetry, readQuality, retryRejections, summariseRejections } from './rejections.js'
+import {
+  countRejectedValues,
+  listRejections,
+  lookUpRetry,
+  readQuality,
+  retryRejections,
+  summariseRejections,
+} from './rejections.js'
 import { findId, followRecord, listRequests, lookUpRequest } from './requests.js'
 import { listTopicEvents, listTopics, watchTopic } from './topics.js'
 import { importOf, uploadOf } from './uploads.js'
@@ -16,6 +25,7 @@ export const fixedEndpoints = [
   lookUpRequest,
   listRejections,
   summariseRejections,
+  countRejectedValues,
   retryRejections,
   lookUpRetry,
   readQuality,
@@ -33,12 +43,20 @@ export const fixedEndpoints = [
   readMe,
   listTypes,
   listTopics,
+  keys.listOwnKeys,
+  keys.issueOwnKey,
+  keys.renameOwnKey,
+  keys.rotateOwnKey,
+  keys.revokeOwnKey,
+  listOwnAudit,
   listOrganisations,
   limitOrganisation,
-  listKeys,
-  issueKey,
-  rotateKey,
-  revokeKey,
+  keys.listKeys,
+  keys.issueKey,
+  keys.renameKey,
+  keys.rotateKey,
+  keys.revokeKey,
+  listAudit,
   readHealth,
   readReadiness,
   readMetrics,

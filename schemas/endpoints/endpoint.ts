@@ -2,7 +2,7 @@ import { type ObjectOf, type Properties, type Schema, text, type ValueOf } from 
 
 /** An address and what can be done there: route, reading of query and body, OpenAPI and the clients' types follow from it. */
 export type Endpoint = {
-  method: 'GET' | 'POST' | 'PUT'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH'
   /** With `{name}` where a part of the address is a value. */
   path: string
   /** The operation's name in the document. */
@@ -37,6 +37,7 @@ export type Tag =
   | 'rejections'
   | 'waiting'
   | 'reference'
+  | 'keys'
   | 'operators'
   | 'health'
 

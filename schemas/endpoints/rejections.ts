@@ -71,7 +71,21 @@ const counted = {
   }),
   next_cursor: v.nullable(v.text(), 'where to go on: `cursor` of the next call; null where all were looked at'),
 }
-const retryPlan = v.named('RetryPlan', counted)
+const retryPlan = v.named('RetryPlan', {
+  ...counted,
+  samples: v.optional(
+    v.list(
+      v.object({
+        rejection_id: v.text(),
+        id: v.nullable(v.text()),
+        before: v.optional(v.anything('the value that was sent; not there where the field is not')),
+        after: v.optional(v.anything('the value that would be submitted')),
+        problems: v.meaning(v.problems, 'what would still be wrong with the record by itself'),
+      }),
+      'the first few of them, where `change` is given',
+    ),
+  ),
+})
 const retryOrder = v.named(
   'RetryOrder',
   {
@@ -125,15 +139,15 @@ const qualityDay = v.named('QualityDay', {
   last_accepted_at: v.nullable(v.instant),
 })
 
+const filterField = v.text('only those with a problem in this field', {
+  pattern: '^[^\\x00-\\x1f\\x7f]{1,200}$',
+  refusal: 'field must be the name of a field',
+})
+
 const filter = {
   type: v.optional(v.meaning(v.recordType, 'only records of this type')),
   code: v.optional(v.oneOf(problemCodes, { description: 'only those with such a problem' })),
-  field: v.optional(
-    v.text('only those with a problem in this field', {
-      pattern: '^[^\\x00-\\x1f\\x7f]{1,200}$',
-      refusal: 'field must be the name of a field',
-    }),
-  ),
+  field: v.optional(filterField),
   since: v.optional(v.meaning(v.moment, 'refused since then')),
   until: v.optional(v.meaning(v.moment, 'refused before then')),
   request_id: v.optional(
@@ -145,12 +159,22 @@ const filter = {
   ),
 }
 
+const stated = {
+  ...filter,
+  state: v.optional(
+    v.oneOf(['open', 'retried', 'resolved', 'accepted_since', 'overtaken'], {
+      description:
+        'only those in this state, a moment behind. Each is `open`, `retried` or `resolved`, which is `accepted_since` or `overtaken`: nothing is left to do about it',
+    }),
+  ),
+}
+
 export const listRejections = endpoint('GET', '/v1/rejections', 'list-rejections', 'rejections', {
   summary: 'Your refused records',
   about:
     "Newest first, your own organisation's only, a moment behind, for as long as rejections are kept. What is refused while you page is on the first page of the next walk. A page holds about 4 MiB of records at the most, so it may be shorter than `limit`; go on until `next_cursor` is null.",
   scope: readRejections,
-  query: { ...filter, cursor: v.cursor, limit: v.limitTo(1000, 100) },
+  query: { ...stated, cursor: v.cursor, limit: v.limitTo(1000, 100) },
   answers: answered('A page.', v.object({ rejections: v.list(rejection), next_cursor: v.nextCursor })),
 })
 
@@ -159,12 +183,40 @@ export const summariseRejections = endpoint('GET', '/v1/rejections/summary', 'su
   about:
     'Grouped by type, code and field, the largest group first. A record with several problems counts in the group of each.',
   scope: readRejections,
-  query: filter,
+  query: stated,
   answers: answered(
     'The groups.',
     v.object({
       groups: v.list(group),
+      states: v.object(
+        {
+          open: v.nullable(v.count(), 'nothing has happened since; null where too many were submitted again to tell'),
+          retried: v.nullable(v.count(), 'submitted again'),
+          resolved: v.nullable(v.count(), 'accepted since, or overtaken'),
+        },
+        { description: 'how many records the filter means in each state, whichever was asked for' },
+      ),
       complete: v.flag('false where there are more than 500 groups: the others are not shown'),
+    }),
+  ),
+})
+
+export const countRejectedValues = endpoint('GET', '/v1/rejections/values', 'count-rejected-values', 'rejections', {
+  summary: 'What stands in a field of your refused records',
+  about:
+    'The values of a field of one type in records with a problem in that field, the commonest first: to find the one mistake behind a thousand refusals, and to change it in all of them (`change` of a retry).',
+  scope: readRejections,
+  query: { ...stated, type: v.recordType, field: filterField },
+  answers: answered(
+    'The values.',
+    v.object({
+      values: v.list(
+        v.object({
+          value: v.anything('as it was given; null where the field is not there'),
+          count: v.count('records with this value'),
+        }),
+      ),
+      complete: v.flag('false where there are more than 100 values: the others are not shown'),
     }),
   ),
 })
@@ -186,9 +238,27 @@ export const retryRejections = endpoint('POST', '/v1/rejections/retry', 'retry-r
       dry_run: v.byDefault(v.flag('only say what would be submitted'), false),
       limit: v.limitTo(10_000, 1000),
       cursor: v.optional(v.text('`next_cursor` of the call before: go on behind what that one looked at')),
+      change: v.optional(
+        v.closed(
+          {
+            field: v.meaning(filterField, 'the field; not the id'),
+            from: v.optional(
+              v.anything(
+                'only records in which it has this value (null: also where it is not there); left out: whatever it has',
+              ),
+            ),
+            to: v.optional(v.anything('its new value; left out: the field is left out of the record')),
+          },
+          {
+            description: 'one value changed in all of them before they are submitted; needs a `type` in the filter',
+            refusal:
+              '"change" must say what is changed, as in {"field": "region", "from": "Great Britain", "to": "GB"}',
+          },
+        ),
+      ),
     }),
     example: { filter: { type: 'offers', code: 'unknown_reference' }, dry_run: true },
-    insteadOfQuery: 'filter, dry_run, limit and cursor stand in the body',
+    insteadOfQuery: 'filter, dry_run, limit, cursor and change stand in the body',
   },
   answers: {
     200: { about: 'A dry run: nothing was submitted.', schema: retryPlan },

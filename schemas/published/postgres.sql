@@ -5,6 +5,7 @@ create schema auth;
 create schema edge;
 create schema integrity;
 
+create sequence auth.audit_ids;
 create sequence integrity.waiting_changes;
 
 -- The organisations that send records, and how much each of them may send in a second.
@@ -34,11 +35,41 @@ create table auth.api_keys (
   last_used_at timestamptz,
   -- Whether it is an operator's: it sees every organisation, and issues keys for them.
   is_operator boolean not null default false,
+  -- What people call it; null: it has no name.
+  name text,
+  -- The key_id of the key that made it, or 'weir command'; null: made before this was kept.
+  created_by text,
+  -- Who revoked it, as in created_by.
+  revoked_by text,
   constraint api_keys_pkey primary key (key_id),
   constraint api_keys_key_hash_key unique (key_hash),
+  constraint api_keys_name_check check (char_length(name) >= 1 and char_length(name) <= 100),
   constraint api_keys_org_id_fkey foreign key (org_id) references auth.organisations(org_id)
 );
 create index api_keys_org_id on auth.api_keys (org_id);
+
+-- What was done with an organisation's keys, limits and records, and by whom; written in the transaction that does it.
+-- No secret stands here. Pruned by age.
+create table auth.audit (
+  audit_id bigint not null default nextval('auth.audit_ids'::regclass),
+  -- Whose keys, limits or records they are.
+  org_id text not null,
+  at timestamptz(3) not null default now(),
+  -- The key_id of the key by which it was done, or 'weir command'.
+  actor text not null,
+  -- What was done: key_issued, key_renamed, key_rotated, key_revoked, limits_set, retry_ordered, waiting_cancelled.
+  action text not null,
+  -- What it was done to: the id of a key, the organisation, the id of an order, or a type.
+  subject text not null,
+  -- The request that asked for it; null for most of what the weir command does.
+  request_id uuid,
+  -- The rest, a few words and numbers.
+  details jsonb not null default '{}'::jsonb,
+  constraint audit_pkey primary key (audit_id),
+  constraint audit_once unique (request_id, action, org_id)
+);
+create index audit_at on auth.audit (at);
+create index audit_of_organisation on auth.audit (org_id, audit_id);
 
 -- Requests that were not answered quickly: noted here before anything of them is decided. Once all of a request is
 -- decided, its verdicts say everything that this row does.
@@ -153,9 +184,12 @@ create table integrity.retries (
   order_id uuid,
   -- When an edge began to send it for an order. Until then it may be given back alone.
   sent_at timestamptz(3),
+  -- Whether the record has an id, so that the later record of that id shows that it was submitted again.
+  has_id boolean not null default false,
   constraint retries_pkey primary key (batch_id, index),
   constraint retries_outcome_check check (outcome = any (array['accepted'::text, 'refused'::text]))
 );
+create index retries_of_org on integrity.retries (org_id, rejected_at);
 create index retries_order_id on integrity.retries (order_id) where order_id is not null;
 create index retries_ordered on integrity.retries (org_id, claimed_at) where outcome is null and order_id is not null;
 create index retries_rejected_at on integrity.retries (rejected_at);
@@ -231,6 +265,9 @@ create table integrity.retry_orders (
   even_superseded boolean not null default false,
   -- Where the next order goes on, as the answer named it; null where all that matched was looked at.
   next_cursor text,
+  -- What is changed in each record before it is submitted: field and to; without to, the field is left out. Null where
+  -- they go as they were sent.
+  change jsonb,
   constraint retry_orders_pkey primary key (order_id)
 );
 create index retry_orders_ordered_at on integrity.retry_orders (ordered_at);

@@ -85,8 +85,9 @@ const createRead = (schema: Schema, name: string, source: Source): Read => {
     }
 
   const readObject = schema.properties ? createReadObject(schema, { ...source, what: name }) : undefined
+  const takesAnything = !schema.type && !schema.$ref
   return (given) => {
-    if (given === null && kinds.includes('null')) return { value: null }
+    if (takesAnything || (given === null && kinds.includes('null'))) return { value: given }
     if (readObject)
       return isObject(given) ? readObject(given) : take(false, given, 'wrong_type', `"${name}" must be an object`)
     if (kinds.includes('boolean'))

@@ -4,7 +4,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { nearest } from '#schemas/derive/nearest-name.js'
 import { type RequestError, requestError, sendError } from './request-error.js'
 
-export type Method = 'GET' | 'POST' | 'PUT'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH'
 export type MethodRoute = Pick<RouteOptions, 'handler' | 'onRequest' | 'config' | 'bodyLimit'>
 
 // CONNECT never reaches Fastify: Node treats it apart.

@@ -4,7 +4,8 @@ import { type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { kafkaVariables, logVariables, postgresVariables, registryVariables } from '#platform/process/part-variables.js'
 
-const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables
+const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, AUDIT_RETENTION_DAYS, PRUNE_EVERY_SECONDS } =
+  retentionVariables
 
 export const configSchema = {
   type: 'object',
@@ -17,6 +18,7 @@ export const configSchema = {
     ...layoutVariables,
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,
+    AUDIT_RETENTION_DAYS,
     PRUNE_EVERY_SECONDS,
     INTEGRITY_HOST: string({ default: '127.0.0.1' }, "address of integrity's health and metrics pages"),
     INTEGRITY_PORT: integer({ default: 8082 }, "port of integrity's health and metrics pages"),

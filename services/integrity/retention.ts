@@ -9,7 +9,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { retentionOf } from '#schemas/derive/topics.js'
 
-/** Deletes verdicts, keyed interactions and retries that are too old, every PRUNE_EVERY_SECONDS. */
+/** Deletes verdicts, keyed interactions, retries and audit rows that are too old, every PRUNE_EVERY_SECONDS. */
 export const startRetention = (deps: {
   config: ledger.RetentionConfig
   catalogue: Catalogue
@@ -34,6 +34,7 @@ export const startRetention = (deps: {
         verdicts,
         interactionVerdicts: ledger.interactionVerdictsBefore(now, verdicts),
         retries: ledger.retriesBefore(ledger.rejectionsBefore(now, config), now, topicRetention),
+        audit: ledger.auditBefore(now, config),
       }
       const counts = await retention.prune(before, signal)
       if (Object.values(counts).some((count) => count > 0)) log.info({ ...counts, before }, 'pruned')

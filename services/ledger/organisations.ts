@@ -1,5 +1,6 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { firstRow, rowsOf } from '#platform/postgres/rows.js'
+import type { Doer } from './audit.js'
 
 // auth.organisations: whose data it is, and how much of it may come in a second.
 
@@ -50,19 +51,33 @@ export const listOrgs = (
 export type OrgLimits = { requests_per_second: number | null; records_per_second: number | null }
 
 /** Sets the limits that are given; a trigger notifies the edges. Undefined where there is no such organisation. */
-export const setOrgLimits = (db: Pool, org: string, given: Partial<OrgLimits>): Promise<OrgLimits | undefined> =>
+export const setOrgLimits = (
+  db: Pool,
+  org: string,
+  given: Partial<OrgLimits>,
+  by: Doer,
+): Promise<OrgLimits | undefined> =>
   firstRow(
     db,
-    `update auth.organisations
-    set requests_per_second = case when $2 then $3::integer else requests_per_second end,
-      records_per_second = case when $4 then $5::integer else records_per_second end
-    where org_id = $1
-    returning requests_per_second, records_per_second`,
+    `with changed as (
+      update auth.organisations
+      set requests_per_second = case when $2 then $3::integer else requests_per_second end,
+        records_per_second = case when $4 then $5::integer else records_per_second end
+      where org_id = $1
+      returning requests_per_second, records_per_second
+    ),
+    noted as (
+      insert into auth.audit (org_id, actor, action, subject, request_id, details)
+      select $1, $6, 'limits_set', $1, $7, to_jsonb(changed) from changed where $2 or $4
+    )
+    select requests_per_second, records_per_second from changed`,
     [
       org,
       given.requests_per_second !== undefined,
       given.requests_per_second ?? null,
       given.records_per_second !== undefined,
       given.records_per_second ?? null,
+      by.actor,
+      by.requestId ?? null,
     ],
   )

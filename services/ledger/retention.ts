@@ -22,6 +22,10 @@ export const retentionVariables = {
     { minimum: 1, default: 90 },
     'how many whole days (UTC) rejections are kept. In ClickHouse also records that waited; integrity keeps what it knows of retries two weeks longer',
   ),
+  AUDIT_RETENTION_DAYS: integer(
+    { minimum: 1, default: 400 },
+    'how many days are kept of what was done with keys, limits and records (GET /v1/audit)',
+  ),
   HISTORY_DAYS: integer(
     { minimum: 1 },
     'how many whole days (UTC) a version of a record is kept after it was replaced; kept for good where not set. The current version always stays',
@@ -49,6 +53,12 @@ export const rejectionsBefore = (
   { REJECTION_RETENTION_DAYS: days }: Pick<RetentionConfig, 'REJECTION_RETENTION_DAYS'>,
 ): Date => startOfDay(now - days * day)
 
+/** What was done before this moment is too old. */
+export const auditBefore = (
+  now: number,
+  { AUDIT_RETENTION_DAYS: days }: Pick<RetentionConfig, 'AUDIT_RETENTION_DAYS'>,
+): Date => new Date(now - days * day)
+
 /** Versions that were replaced before this moment are too old: whole days too. Undefined where all are kept. */
 export const historyBefore = (
   now: number,
@@ -73,14 +83,15 @@ export const retriesBefore = (rejections: Date, now: number, topicRetention: num
 export const interactionVerdictsBefore = (now: number, verdicts: Date): Date =>
   new Date(Math.max(verdicts.getTime(), now - day))
 
-export type Prunable = 'verdicts' | 'waits' | 'keyed_interactions' | 'keyed_requests' | 'retries'
+export type Prunable = 'verdicts' | 'waits' | 'keyed_interactions' | 'keyed_requests' | 'retries' | 'audit'
 export type PrunedCounts = Record<Prunable, number>
 
-/** What is too old: verdicts with keyed interactions and waits, verdicts on interactions with their request ids, retries. */
+/** What is too old: verdicts with keyed interactions and waits, verdicts on interactions with their request ids, retries, the audit. */
 export type Cutoffs = {
   verdicts?: Date | undefined
   interactionVerdicts?: Date | undefined
   retries?: Date | undefined
+  audit?: Date | undefined
 }
 
 /** Deletes what is too old, in short steps, so that no decision waits long. Several processes may share the work. */
@@ -113,7 +124,7 @@ export const createRetention = (deps: {
   const isOfInteractions = ({ topic }: Committed): boolean => topic === submittedTopic(catalogue.interaction.type)
 
   return {
-    count: async ({ verdicts, interactionVerdicts = verdicts, retries }: Cutoffs): Promise<PrunedCounts> => {
+    count: async ({ verdicts, interactionVerdicts = verdicts, retries, audit }: Cutoffs): Promise<PrunedCounts> => {
       const committed = verdicts ? await deps.committed() : []
       const [own, others] = [committed.filter(isOfInteractions), committed.filter((each) => !isOfInteractions(each))]
       const ofInteractions = interactionVerdicts ? await countPrunableVerdicts(pool, own, interactionVerdicts) : 0
@@ -126,13 +137,21 @@ export const createRetention = (deps: {
         keyed_interactions: verdicts ? await countOld(pool, 'keyed_interactions', verdicts) : 0,
         keyed_requests: interactionVerdicts ? await countOld(pool, 'keyed_requests', interactionVerdicts) : 0,
         retries: retries ? await countOld(pool, 'retries', retries) : 0,
+        audit: audit ? await countOld(pool, 'audit', audit) : 0,
       }
     },
     prune: async (
-      { verdicts, interactionVerdicts = verdicts, retries }: Cutoffs,
+      { verdicts, interactionVerdicts = verdicts, retries, audit }: Cutoffs,
       signal?: AbortSignal,
     ): Promise<PrunedCounts> => {
-      const pruned: PrunedCounts = { verdicts: 0, waits: 0, keyed_interactions: 0, keyed_requests: 0, retries: 0 }
+      const pruned: PrunedCounts = {
+        verdicts: 0,
+        waits: 0,
+        keyed_interactions: 0,
+        keyed_requests: 0,
+        retries: 0,
+        audit: 0,
+      }
       if (verdicts && interactionVerdicts) {
         for (const partition of await deps.committed()) {
           const before = isOfInteractions(partition) ? interactionVerdicts : verdicts
@@ -149,6 +168,7 @@ export const createRetention = (deps: {
         // Without its claims an order says nothing that anybody needs.
         await inSteps((most) => pruneOrders(pool, retries, most), { ...deps.steps, signal })
       }
+      if (audit) pruned.audit = await pruneAll('audit', audit, signal)
       return pruned
     },
   }
@@ -156,25 +176,28 @@ export const createRetention = (deps: {
 
 /** Tables whose rows go by their age alone: the columns of their primary key, and when a row is from. */
 const byAge = {
-  keyed_interactions: { key: 'org_id, interaction_id', time: 'recorded_at' },
-  keyed_requests: { key: 'request_id, batch_id, place', time: 'decided_at' },
-  retries: { key: 'batch_id, index', time: 'rejected_at' },
+  keyed_interactions: { schema: 'integrity', key: 'org_id, interaction_id', time: 'recorded_at' },
+  keyed_requests: { schema: 'integrity', key: 'request_id, batch_id, place', time: 'decided_at' },
+  retries: { schema: 'integrity', key: 'batch_id, index', time: 'rejected_at' },
+  audit: { schema: 'auth', key: 'audit_id', time: 'at' },
 } as const
 type TableByAge = keyof typeof byAge
 
 /** Removes at most `most` rows from before a moment. Rows that another process is removing are left to that process. */
 export const pruneOld = (pool: Pool, table: TableByAge, before: Date, most: number): Promise<number> => {
-  const { key, time } = byAge[table]
+  const { schema, key, time } = byAge[table]
   return changedBy(pool, {
     name: `prune-${table}`,
     text: `
-      delete from integrity.${table}
+      delete from ${schema}.${table}
       where (${key}) in (
-        select ${key} from integrity.${table} where ${time} < $1 order by ${time} limit $2 for update skip locked
+        select ${key} from ${schema}.${table} where ${time} < $1 order by ${time} limit $2 for update skip locked
       )`,
     values: [before, most],
   })
 }
 
 export const countOld = (pool: Pool, table: TableByAge, before: Date): Promise<number> =>
-  countOf(pool, `select count(*) as count from integrity.${table} where ${byAge[table].time} < $1`, [before])
+  countOf(pool, `select count(*) as count from ${byAge[table].schema}.${table} where ${byAge[table].time} < $1`, [
+    before,
+  ])

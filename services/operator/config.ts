@@ -3,7 +3,7 @@ import { retentionVariables } from '#ledger/retention.js'
 import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { logVariables, partVariables } from '#platform/process/part-variables.js'
 
-const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, HISTORY_DAYS } = retentionVariables
+const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, AUDIT_RETENTION_DAYS, HISTORY_DAYS } = retentionVariables
 
 /** Stands for the address of a part that no variable names, and that `npm run weir` did not find in its data folder. */
 export const nowhere = 'nowhere'
@@ -30,6 +30,7 @@ export const configSchema = {
     ),
     VERDICT_RETENTION_HOURS,
     REJECTION_RETENTION_DAYS,
+    AUDIT_RETENTION_DAYS,
     HISTORY_DAYS,
     WEIR_DEMO_KEY: string({}, "the demo organisation's key, at least 8 visible characters"),
   },

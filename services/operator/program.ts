@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { reasonOf } from '#platform/health/health.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { addAnalysts } from './access/analysts.js'
-import { addKeysList, addKeysRevoke } from './access/keys.js'
+import { addKeysList, addKeysRename, addKeysRevoke } from './access/keys.js'
 import { addKeysIssue, addKeysRotate } from './access/new-keys.js'
 import { addOrgs } from './access/orgs.js'
 import { OperatorError } from './command/operator-error.js'
@@ -60,10 +60,14 @@ const createProgram = (session: Session): Command => {
       'after',
       '\nFor uploaders: weir upload, weir check and weir sample, each with --help (docs/for-uploaders.md).',
     )
+    .addHelpText(
+      'after',
+      '\nOn the machine of npm start: weir backup and weir restore, each with --help (docs/backup.md).',
+    )
     .addHelpText('after', examples('keys issue --org acme', 'keys list', 'keys issue --help'))
 
-  const keys = program.command('keys').description('issue, list, rotate and revoke API keys')
-  for (const add of [addKeysIssue, addKeysList, addKeysRotate, addKeysRevoke]) add(keys, session)
+  const keys = program.command('keys').description('issue, list, name, rotate and revoke API keys')
+  for (const add of [addKeysIssue, addKeysList, addKeysRename, addKeysRotate, addKeysRevoke]) add(keys, session)
 
   addOrgs(program, session)
   addAnalysts(program, session)

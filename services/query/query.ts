@@ -20,6 +20,7 @@ import { createFindStored } from './find.js'
 import { createReadInteractions } from './interactions/reader.js'
 import { createFindJourney } from './journey/find-journey.js'
 import { createFindOffsets } from './journey/find-offsets.js'
+import { createKeyActions } from './keys/actions.js'
 import { createActivity } from './live/activity.js'
 import { createCountRows } from './live/history.js'
 import { createOperatorActions } from './operators/actions.js'
@@ -115,6 +116,7 @@ export const openQuery = (
       pool,
       findOffsets: createFindOffsets({ ...deps, now: () => performance.now() }),
     }),
+    keys: createKeyActions(pool, catalogue),
     operators: createOperatorActions(pool),
     readInteractions: createReadInteractions(withShare(clickhouse), catalogue.interaction),
     followers,

@@ -1,6 +1,7 @@
 import { type RequestError, requestError, Unavailable } from '#http/request-error.js'
 import { createTally } from '#platform/process/tally.js'
 import { createTurns } from '#platform/process/turns.js'
+import { TooManyRetried } from '#rejections/in-state.js'
 
 /** Reads for an organisation when its turn comes; what is wrong with the question is a value. */
 export type Reads = <T>(orgId: string, read: () => Promise<T>) => Promise<T | { error: RequestError }>
@@ -44,7 +45,8 @@ export const createReads = (patience = 10_000, what = 'rejections', most: ReadBo
 }
 
 // TOO_MANY_ROWS and MEMORY_LIMIT_EXCEEDED: the same question would fail the same way.
-const isTooMuch = (error: unknown): boolean => ['158', '241'].includes(String((error as { code?: unknown }).code))
+const isTooMuch = (error: unknown): boolean =>
+  error instanceof TooManyRetried || ['158', '241'].includes(String((error as { code?: unknown }).code))
 
 const tooMuch = requestError(
   400,

@@ -9,12 +9,12 @@ import { addFind, type FindDeps } from './find.js'
 import { createListInteractions, type ReadInteractions } from './interactions/list-interactions.js'
 import type { FindJourney } from './journey/find-journey.js'
 import { addJourney } from './journey/route.js'
+import { addKeys, type KeyDeps } from './keys/route.js'
 import type { Activity } from './live/activity.js'
 import { addHistory, type HistoryDeps } from './live/history.js'
 import { addLive } from './live/route.js'
 import { addStreams } from './live/streams.js'
-import type { OperatorActions } from './operators/actions.js'
-import { addOperators } from './operators/route.js'
+import { addOperators, type OperatorDeps } from './operators/route.js'
 import { addOverview, type OverviewDeps } from './overview.js'
 import { addReference } from './reference.js'
 import { addRejections, type RejectionDeps } from './rejections/route.js'
@@ -28,7 +28,9 @@ export type QueryDeps = RejectionDeps &
   OverviewDeps &
   FindDeps &
   HistoryDeps &
-  TopicEventDeps & {
+  TopicEventDeps &
+  KeyDeps &
+  OperatorDeps & {
     findCaller: FindCaller
     layout: () => Layout
     forSubscribers: ConsumerAddresses
@@ -36,7 +38,6 @@ export type QueryDeps = RejectionDeps &
     activity: Pick<Activity, 'watch'>
     requestLists: RequestLists
     findJourney: FindJourney
-    operators: OperatorActions
     readInteractions: ReadInteractions
   }
 
@@ -57,6 +58,7 @@ export const createQuery = (deps: QueryDeps): Query => ({
     addHistory(guarded, deps)
     addFind(guarded, deps)
     addJourney(guarded, deps)
+    addKeys(guarded, deps)
     addOperators(guarded, deps)
     addReference(guarded, deps)
     const streams = addStreams(guarded, deps)

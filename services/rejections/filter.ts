@@ -11,22 +11,38 @@ export type Filter = {
   field?: string
   since?: Date
   until?: Date
+  /** Conditions besides. */
+  within?: readonly Condition[]
 }
 
-/** The filter as a condition in SQL, and the values of its placeholders. */
-export const whereOf = (filter: Filter): { where: string; values: Record<string, unknown> } => {
-  const named = Object.keys(filter) as (keyof Filter)[]
+/** A condition in SQL with the values of its placeholders, and settings that a query with it needs. */
+export type Condition = { where: string; values: Record<string, unknown>; settings?: Record<string, number> }
+
+/** The filter as a condition in SQL. */
+export const whereOf = ({ within = [], ...filter }: Filter): Required<Condition> => {
+  const named = Object.keys(filter) as (keyof typeof filter)[]
   const hasBoth = filter.code !== undefined && filter.field !== undefined
   const where = named.map((name) => (hasBoth && name === 'code' ? codeInField : conditions[name]))
+  const values = named.map((name) => [name, filter[name] instanceof Date ? filter[name].getTime() : filter[name]])
   return {
-    where: where.join(' and ') || 'true',
-    values: Object.fromEntries(
-      named.map((name) => [name, filter[name] instanceof Date ? filter[name].getTime() : filter[name]]),
-    ),
+    where: [...where, ...within.map((one) => one.where)].join(' and ') || 'true',
+    values: Object.assign(Object.fromEntries(values), ...within.map((one) => one.values)),
+    settings: Object.assign({}, ...within.map((one) => one.settings)),
   }
 }
 
-const conditions: Record<keyof Filter, string> = {
+/** For records in which a field has this value; null: also where it is not there. */
+export const hasValue = (field: string, value: unknown): Condition => ({
+  // Both sides are written by ClickHouse, so that 1.0 and "\\u0041" are what they mean.
+  where: `${isReadable} and ${jsonValue} = JSONExtractRaw({value:String}, 'value')`,
+  values: { value_field: field, value: JSON.stringify({ value }) },
+})
+/** The value of the field {value_field} of a record, as JSON. */
+export const jsonValue = "ifNull(nullIf(JSONExtractRaw(record, {value_field:String}), ''), 'null')"
+/** Whether a record is whole, and ClickHouse can read it: it cannot read one with a number such as 1e400. */
+export const isReadable = 'not truncated and isValidJSON(record)'
+
+const conditions: Record<Exclude<keyof Filter, 'within'>, string> = {
   org: 'org_id = {org:String}',
   type: 'type = {type:String}',
   request: '(request_id = {request:UUID} or batch_id = {request:UUID})',

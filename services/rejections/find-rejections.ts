@@ -4,7 +4,7 @@ import { stateTableOf } from '#schemas/derive/clickhouse.js'
 import { database, rejectionsLog, rejectionsView } from '#schemas/derive/names.js'
 import type { Problem } from '#schemas/problem.js'
 import type { RecordType } from '#schemas/record.js'
-import { type Filter, whereOf } from './filter.js'
+import { type Filter, isReadable, jsonValue, whereOf } from './filter.js'
 
 // What ClickHouse is asked about refused records.
 
@@ -38,7 +38,7 @@ export const findRejections = async (
   mostBytes = Number.MAX_SAFE_INTEGER,
 ): Promise<Rejection[]> => {
   const { index, after, ...rest } = filter
-  const { where, values } = whereOf(rest)
+  const { where, values, settings } = whereOf(rest)
   const conditions = [
     where,
     ...(index === undefined ? [] : ['index = {index:UInt32}']),
@@ -73,6 +73,7 @@ export const findRejections = async (
       limit,
       most_bytes: mostBytes,
     },
+    settings,
   )
   return rows.map((row) => ({ ...row, rejectedAt: readTime(row.rejectedAt), version: Number(row.version) }))
 }
@@ -100,19 +101,42 @@ export const countByCode = async (
   return { total: all?.total ?? 0, byCode: Object.fromEntries(rows.map(({ name, rows }) => [name, rows])) }
 }
 
+/** The commonest values of a field in the records that are meant, as JSON; null where the field is not there. */
+export const countValues = (
+  clickhouse: Reader,
+  filter: Filter,
+  field: string,
+  most: number,
+): Promise<{ value: string; rows: number }[]> => {
+  const { where, values, settings } = whereOf(filter)
+  return clickhouse.query(
+    `select ${jsonValue} as value, toUInt32(count()) as rows
+    from ${database}.${rejectionsLog} final
+    where ${where} and ${isReadable} and length(value) <= ${longestValue}
+    group by value
+    order by rows desc, value
+    limit {most:UInt32}`,
+    { ...values, value_field: field, most },
+    settings,
+  )
+}
+// Longer ones are hardly the same mistake made often, and a hundred of them would be megabytes.
+const longestValue = 1000
+
 /** How many rejections of each type are meant; of the type of `after`, those behind it. */
 export const countByType = async (
   clickhouse: Reader,
   filter: Filter,
   after?: CandidatePlace & { type: string },
 ): Promise<Map<string, number>> => {
-  const { where, values } = whereOf(filter)
+  const { where, values, settings } = whereOf(filter)
   const rows = await clickhouse.query<{ name: string; rows: number }>(
     `select type as name, toUInt32(count()) as rows
     from ${database}.${rejectionsLog} final
     where ${where}${after ? ` and (type != {after_type:String} or ${behind})` : ''}
     group by name`,
     { ...values, ...(after && { after_type: after.type, ...behindValues(after) }) },
+    settings,
   )
   return new Map(rows.map(({ name, rows }) => [name, rows]))
 }
@@ -186,7 +210,7 @@ const readCandidates = async (
   orderAndLimit: string,
   more: { condition?: string; values?: Record<string, unknown> } = {},
 ): Promise<Candidate[]> => {
-  const { where, values } = whereOf({ ...filter, type: type.type })
+  const { where, values, settings } = whereOf({ ...filter, type: type.type })
   const rejections = `${database}.${rejectionsLog} final where ${where} and ${more.condition ?? 'true'}`
   const rows = await clickhouse.query<CandidateRow>(
     `select r.org_id as org, r.batch_id as batchId, r.index as index, r.version as version, r.rejected_at as rejectedAt,
@@ -208,6 +232,7 @@ const readCandidates = async (
     ) as newest on newest.org_id = r.org_id and newest.uuid = r.uuid
     ${orderAndLimit}`,
     { ...values, ...more.values },
+    settings,
   )
   return rows.map((row) => ({
     ...row,
@@ -220,7 +245,7 @@ const readCandidates = async (
 }
 
 /** A rejection whose record is to be sent again. */
-export type Wanted = RejectionId & { rejectedAt: Date }
+export type Wanted = RejectionId & { rejectedAt: Date; id?: string | null | undefined }
 
 /** The records of these rejections of one organisation, as they are kept, by `rejectionName`; what is gone is left out. */
 export const findRecords = async (

@@ -1,5 +1,6 @@
-import { type RejectionId, rejectionName, settleRetries } from '#ledger/retries/claims.js'
+import { type FieldChange, type RejectionId, rejectionName, settleRetries } from '#ledger/retries/claims.js'
 import type { Pool } from '#platform/postgres/postgres.js'
+import { changedRecord } from './changed-record.js'
 import type { Job } from './plan-retry.js'
 
 /** Refused records that go in one request, as JSON, with its Idempotency-Key. `keyId` is null where an operator ordered it. */
@@ -20,10 +21,11 @@ export type SubmitAgain = (request: AgainRequest) => Promise<AgainAnswer>
 /** The one way in which claimed rejections are sent again: the same claims give the same request, which is decided once. */
 export const sendClaimed = async (
   deps: { pool: Pool; submit: SubmitAgain },
-  { retryId, org, type, wanted, keyId }: Job & { keyId: string | null },
+  { retryId, org, type, wanted, keyId, change }: Job & { keyId: string | null; change: FieldChange | null },
   records: ReadonlyMap<string, string>,
 ): Promise<{ accepted: number; refused: number } | Extract<AgainAnswer, { notTaken: string }>> => {
-  const texts = wanted.flatMap((each) => records.get(rejectionName(each)) ?? [])
+  const sent = wanted.flatMap((each) => records.get(rejectionName(each)) ?? [])
+  const texts = change ? sent.map((text) => changedRecord(text, change)) : sent
   if (texts.length < wanted.length) throw new Error('a request is sent with all of its records, or not at all')
   const answer = await deps.submit({ idempotencyKey: retryId, org, type, records: texts, keyId })
   if ('notTaken' in answer) return answer

@@ -29,7 +29,7 @@ export const findGroups = async (
   filter: Filter & { org: string },
   most: number,
 ): Promise<RejectionGroup[]> => {
-  const { where, values } = whereOf(filter)
+  const { where, values, settings } = whereOf(filter)
   // Of a rejection with several problems only those are meant that the filter names.
   const chosen = [
     ...(filter.code === undefined ? [] : ['problem.1 = {code:String}']),
@@ -49,6 +49,7 @@ export const findGroups = async (
     order by count desc, type, code, field
     limit {most:UInt32}`,
     { ...values, most },
+    settings,
   )
   const samples = await findSamples(clickhouse, filter.org, groups)
   return groups.map(({ newest, ...group }) => ({

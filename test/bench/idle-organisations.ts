@@ -2,8 +2,9 @@
 // nothing. The same requests come first from ten organisations, then one from each of many; after each of the two, the same is looked at.
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
+import { commandLine } from '#ledger/audit.js'
 import { issueKey } from '#ledger/keys.js'
-import { createPool, type Pool } from '#platform/postgres/postgres.js'
+import { createPool, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { shop } from '#schemas/records/shop.js'
 import { readPeers } from '../../services/edge/http/health.js'
 import { eventually } from '../support/eventually.js'
@@ -34,7 +35,8 @@ const looks = await withSystem({ say, onStarted: () => {} }, async (bench) => {
   const { POSTGRES_URL, KAFKA_BROKERS } = bench.system.env
   const pool = createPool(POSTGRES_URL, pino({ level: 'silent' }), 2)
   try {
-    const operator = await issueKey(pool, { org: 'weir-operators', scopes: null, lifetime: null, isOperator: true })
+    const wanted = { org: 'weir-operators', scopes: null, lifetime: null, isOperator: true }
+    const operator = await inTransaction(pool, (connection) => issueKey(connection, wanted, commandLine))
     const lookAfter = async (name: string, count: number): Promise<Look> => {
       say(`${count} organisations …`)
       const keys = await makeOrganisations(POSTGRES_URL, name, count)

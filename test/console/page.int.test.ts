@@ -139,6 +139,34 @@ describe('the console', () => {
     await page.getByText('Nothing waits.').waitFor()
   })
 
+  it('changes one value in many refused records, with a preview, and saves a group as a file', async ({ skip }) => {
+    if (!findChromium()) skip(noChromium)
+    const wrong = ['Great Britain', 'Great Britain', 'Atlantis'].map((region) => ({
+      ...{ shop_id: crypto.randomUUID(), name: '=1+1', region },
+    }))
+    await subject.upload('shops', wrong)
+    const page = await openConsole(browser, subject)
+    await visit(page, ['shops: a value has the wrong form', '#/rejected/group?type=shops&code=bad_format&field=region'])
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Save as CSV' }).click()
+    const path = await (await saved).path()
+    const lines = readFileSync(path, 'utf8').split('\n')
+    expect(lines[0]).toMatch(/^shop_id,.*,weir_line,weir_code,weir_field,weir_message$/)
+    expect(lines.filter((line) => line.includes("'=1+1"))).toHaveLength(3)
+
+    await page.getByLabel('Where it is').selectOption({ label: 'Great Britain: 2 records' })
+    await page.getByLabel('Becomes').fill('GB')
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText('2 records would be submitted again').waitFor()
+    await page.getByRole('row', { name: 'Great Britain GB nothing by itself' }).first().waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.getByRole('button', { name: 'Change them' }).click()
+    await page.getByRole('button', { name: 'Change and submit' }).click()
+    await page.getByText('2 accepted').waitFor()
+    await page.getByText('Atlantis: 1 record').waitFor({ state: 'attached' })
+    await eventually(async () => expect(await page.getByRole('group', { name: 'Refused record' }).count()).toBe(1))
+  })
+
   it('can be used with the keyboard alone', async ({ skip }) => {
     if (!findChromium()) skip(noChromium)
     const page = await openConsole(browser, subject)

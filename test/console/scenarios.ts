@@ -113,8 +113,10 @@ export const dropMendRetry = async (page: Page, subject: Subject): Promise<void>
   await expectStored(page)
   await page.getByText('Refused', { exact: true }).first().waitFor()
 
-  // What was accepted since is shown beside an older record before that takes its place.
+  // It is left to do no more. What was accepted since is shown beside an older record before that takes its place.
   await goTo(page, 'Rejected')
+  await page.getByLabel('State').selectOption('resolved')
+  await refreshUntil(page, () => page.getByRole('link', { name: 'a value has the wrong form' }))
   await page.getByRole('link', { name: 'a value has the wrong form' }).click()
   await refreshUntil(page, () => page.getByText('accepted since', { exact: true }))
   await page.getByRole('button', { name: 'Mend it' }).click()
@@ -140,6 +142,8 @@ export const dropMendRetry = async (page: Page, subject: Subject): Promise<void>
   await page.getByRole('button', { name: 'Try them again' }).click()
   await page.getByRole('button', { name: 'Submit them' }).click()
   await page.getByText('1 accepted').waitFor()
+  await page.getByText('Nothing of this group is left to do.').waitFor()
+  await page.getByLabel('State').selectOption('retried')
   await page
     .getByRole('link', { name: String(rows[3]?.offer_id) })
     .first()

@@ -40,7 +40,10 @@ type Order = {
   given_up: number
   requests: { request_id: string; type: string }[]
 }
-type Groups = { groups: { type: string; code: string; field: string | null; count: number; sample: { id: string } }[] }
+type Groups = {
+  groups: { type: string; code: string; field: string | null; count: number; sample: { id: string } }[]
+  states: { open: number; retried: number; resolved: number }
+}
 type Quality = {
   days: {
     type: string
@@ -153,6 +156,12 @@ it('shows an organisation its refused records, and submits them again once their
     status: 202,
     body: { status: 'done', matched: 3, submitted: 0, skipped: { already_retried: 3 } },
   })
+  // What is left to do is the one that was not retried.
+  expect((await listed(org, 1, 'state=open')).map(({ problems }) => problems[0]?.code)).toEqual(['out_of_range'])
+  await listed(org, 3, 'state=retried')
+  const open = (await org.uploader.get<Groups>('/v1/rejections/summary?state=open')).body
+  expect(open.groups.map(({ code, count }) => [code, count])).toEqual([['out_of_range', 1]])
+  expect(open.states).toEqual({ open: 1, retried: 3, resolved: 0 })
   await eventually(async () => {
     const rows = await analyst.query('select 1 from weir.interactions where org_id = {org:String}', { org: org.name })
     expect(rows).toHaveLength(1)
@@ -306,6 +315,35 @@ it('keeps and submits again what was sent, also a number that no double holds', 
     return rows
   })
   expect(found).toEqual([{ id: ids[1], latitude: '-0' }])
+})
+
+it('changes one value in all records that have it, and submits them again', async () => {
+  const org = await newOrganisation('one-value')
+  const shops = ['Great Britain', 'Great Britain', 'Atlantis'].map((region) =>
+    sampleOf(shop, { region, is_deleted: false }),
+  )
+  expect((await org.uploader.upload('shops', shops)).status).toBe(400)
+  await listed(org, 3)
+  const filter = { type: 'shops', field: 'region' }
+  const { body: counted } = await org.uploader.get(`/v1/rejections/values?${new URLSearchParams(filter)}&state=open`)
+  expect(counted).toEqual({
+    values: [
+      { value: 'Great Britain', count: 2 },
+      { value: 'Atlantis', count: 1 },
+    ],
+    complete: true,
+  })
+  const change = { field: 'region', from: 'Great Britain', to: 'GB' }
+  const dry = await order(org.uploader, { filter, change, dry_run: true })
+  const sample = { before: 'Great Britain', after: 'GB', problems: [] }
+  expect(dry.body).toMatchObject({ matched: 2, submitted: 2, samples: [sample, sample] })
+  const { body: placed } = await order(org.uploader, { filter, change })
+  expect(await finished(org.uploader, placed.request_id)).toMatchObject({ submitted: 2, accepted: 2, refused: 0 })
+  await eventually(async () => {
+    const rows = await analyst.query('select region from weir.shops where org_id = {org:String}', { org: org.name })
+    expect(rows).toEqual([{ region: 'GB' }, { region: 'GB' }])
+  })
+  expect((await listed(org, 1, 'state=open'))[0]?.record).toMatchObject({ region: 'Atlantis' })
 })
 
 it('pages without skipping or doubling while more are refused', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { writeCursor } from '#http/cursor.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { logTableOf } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
@@ -15,7 +16,8 @@ import type { Answer } from '../support/system/uploader.js'
 type Walk = { foreign: () => Promise<Answer<unknown>>; absent: () => Promise<Answer<unknown>> }
 
 const owner = await newOrganisation('owner')
-const stranger = await newOrganisation('stranger')
+// May do everything for its own organisation, keys included.
+const stranger = await newOrganisation('stranger', 'all,keys:manage')
 // Uploads under the owner's ids, and so comes to have records of its own there; the stranger never does.
 const copier = await newOrganisation('copier')
 const { uploader } = stranger
@@ -44,8 +46,9 @@ await owner.uploader.upload('offers?missing_references=wait', [waiting])
 const behind = (missing_id: string) => `missing_type=shops&missing_id=${missing_id}`
 const cancel = (missing_id: string) =>
   uploader.send('POST', '/v1/waiting/cancel', JSON.stringify({ missing_type: 'shops', missing_id }))
-const quiet = await newOrganisation('quiet')
-const mute = await newOrganisation('mute')
+const manager = 'all,keys:manage'
+const quiet = await newOrganisation('quiet', manager)
+const mute = await newOrganisation('mute', manager)
 type Days = { days: unknown[] }
 /** What an organisation sees on the overview, beside how the parts are. */
 const overviewOf = async (who: Organisation): Promise<Answer<unknown>> => {
@@ -62,6 +65,12 @@ const liveOf = async (who: Organisation, path = '/v1/live'): Promise<Answer<unkn
   }
   throw new Error('a live stream ended before it began')
 }
+/** What was done with an organisation's keys and records, and for whom. */
+const auditOf = async ({ uploader, name }: Organisation): Promise<Answer<unknown>> => {
+  const { body, ...answer } = await uploader.get<{ done: { org: string }[] }>('/v1/audit')
+  return { ...answer, body: body.done.filter(({ org }) => org !== name) }
+}
+const idOfKey = ({ key }: Organisation): string => key.split('_')[1] ?? ''
 const withoutDays = ({ body, ...answer }: Answer<Days>) => ({ ...answer, body: body.days })
 const retry = (filter: object) =>
   uploader.send('POST', '/v1/rejections/retry', JSON.stringify({ filter, dry_run: true }))
@@ -152,6 +161,29 @@ const walks: Record<string, Walk> = {
     foreign: () => uploader.get(`/v1/data/shops/${ownedShop}/journey`),
     absent: () => uploader.get(`/v1/data/shops/${randomUUID()}/journey`),
   },
+  // A list goes on behind a key of the owner's as behind none.
+  'GET /v1/keys': {
+    foreign: () => uploader.get(`/v1/keys?cursor=${writeCursor([idOfKey(owner)])}`),
+    absent: () => uploader.get(`/v1/keys?cursor=${writeCursor(['nothing'])}`),
+  },
+  // Nobody's name but one's own, whatever the owner did.
+  'GET /v1/audit': { foreign: () => auditOf(quiet), absent: () => auditOf(mute) },
+  'POST /v1/keys': {
+    foreign: () => uploader.send('POST', '/v1/keys', JSON.stringify({ org: owner.name })),
+    absent: () => uploader.send('POST', '/v1/keys', JSON.stringify({ org: 'nobody' })),
+  },
+  'PATCH /v1/keys/{key_id}': {
+    foreign: () => uploader.send('PATCH', `/v1/keys/${idOfKey(owner)}`, JSON.stringify({ name: 'mine' })),
+    absent: () => uploader.send('PATCH', '/v1/keys/nothing', JSON.stringify({ name: 'mine' })),
+  },
+  'POST /v1/keys/{key_id}/rotate': {
+    foreign: () => uploader.send('POST', `/v1/keys/${idOfKey(owner)}/rotate`, '{}'),
+    absent: () => uploader.send('POST', '/v1/keys/nothing/rotate', '{}'),
+  },
+  'POST /v1/keys/{key_id}/revoke': {
+    foreign: () => uploader.send('POST', `/v1/keys/${idOfKey(owner)}/revoke`, '{}'),
+    absent: () => uploader.send('POST', '/v1/keys/nothing/revoke', '{}'),
+  },
   // Only operators see whether there is such an organisation or key.
   'GET /v1/operator/organisations': {
     foreign: () => uploader.get('/v1/operator/organisations'),
@@ -169,12 +201,20 @@ const walks: Record<string, Walk> = {
     foreign: () => uploader.send('POST', '/v1/operator/keys', JSON.stringify({ org: owner.name })),
     absent: () => uploader.send('POST', '/v1/operator/keys', JSON.stringify({ org: 'nobody' })),
   },
+  'PATCH /v1/operator/keys/{key_id}': {
+    foreign: () => uploader.send('PATCH', `/v1/operator/keys/${idOfKey(owner)}`, '{}'),
+    absent: () => uploader.send('PATCH', '/v1/operator/keys/nothing', '{}'),
+  },
+  'GET /v1/operator/audit': {
+    foreign: () => uploader.get(`/v1/operator/audit?org=${owner.name}`),
+    absent: () => uploader.get('/v1/operator/audit?org=nobody'),
+  },
   'POST /v1/operator/keys/{key_id}/rotate': {
-    foreign: () => uploader.send('POST', `/v1/operator/keys/${owner.key.split('_')[1]}/rotate`, '{}'),
+    foreign: () => uploader.send('POST', `/v1/operator/keys/${idOfKey(owner)}/rotate`, '{}'),
     absent: () => uploader.send('POST', '/v1/operator/keys/nothing/rotate', '{}'),
   },
   'POST /v1/operator/keys/{key_id}/revoke': {
-    foreign: () => uploader.send('POST', `/v1/operator/keys/${owner.key.split('_')[1]}/revoke`, '{}'),
+    foreign: () => uploader.send('POST', `/v1/operator/keys/${idOfKey(owner)}/revoke`, '{}'),
     absent: () => uploader.send('POST', '/v1/operator/keys/nothing/revoke', '{}'),
   },
   'GET /v1/quality': {

@@ -63,7 +63,7 @@ const TopCodes = ({ found, type }: { found: readonly QualityDay[]; type: string 
   if (sorted.length === 0) return html`<p class="soft">Nothing was refused.</p>`
   return html`<ul class="plain bars">${sorted.map(
     ([code, number]) => html`<li key=${code}>
-    <a href=${linkTo(['rejected', 'group'], { type, code })}>${codeWords(code)}</a> <span class="number refused">${count(number)}</span>
+    <a href=${linkTo(['rejected', 'group'], { type, code, state: 'all' })}>${codeWords(code)}</a> <span class="number refused">${count(number)}</span>
     <meter aria-label=${codeWords(code)} min="0" max=${most} value=${number}></meter></li>`,
   )}</ul>`
 }

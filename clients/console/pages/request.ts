@@ -23,12 +23,13 @@ export const RequestPage = ({ rest }: PageProps): VNode => {
       <button type="button" onClick=${asked.reload}>Refresh</button>
     <//>
     <${Asking} ...${asked} has=${request !== undefined} />
-    ${request?.batches.map((batch) => html`<${Batch} key=${batch.batch} batch=${batch} type=${request.type} byIndex=${byIndex} />`)}`
+    ${(refused.answer?.rejections.length ?? 0) > 0 && html`<p><a class="button" href=${linkTo(['rejected', 'group'], { request_id: id, type: request?.type })}>Mend its refused records, or have them tried again</a></p>`}
+    ${request?.batches.map((batch) => html`<${Batch} key=${batch.batch} batch=${batch} requestId=${id} type=${request.type} byIndex=${byIndex} />`)}`
 }
 
-type BatchProps = { batch: BatchAnswer; type: string; byIndex: Map<number, Rejection> }
+type BatchProps = { batch: BatchAnswer; requestId: string; type: string; byIndex: Map<number, Rejection> }
 
-const Batch = ({ batch, type, byIndex }: BatchProps): VNode => {
+const Batch = ({ batch, requestId, type, byIndex }: BatchProps): VNode => {
   const { data } = batch
   const state = stateOf(batch)
   return html`
@@ -44,7 +45,7 @@ const Batch = ({ batch, type, byIndex }: BatchProps): VNode => {
           ${byIndex.has(error.index) && html`<${Json} value=${byIndex.get(error.index)?.record} label=${`Record ${error.index} as it was sent`} />`}
         </div>`,
         )}
-        ${data.errors.length > 200 && html`<p class="soft">… and ${data.errors.length - 200} more, under <a href=${linkTo(['rejected'], { type })}>Rejected</a>.</p>`}`
+        ${data.errors.length > 200 && html`<p class="soft">… and ${data.errors.length - 200} more, under <a href=${linkTo(['rejected', 'group'], { request_id: requestId, type, state: 'all' })}>its refused records</a>.</p>`}`
       }
       ${
         data.waiting &&

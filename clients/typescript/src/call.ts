@@ -14,7 +14,7 @@ export type CallOptions = {
 export type RetryNotice = { attempt: number; status: number | undefined; message: string; waitMs: number }
 
 type CallRequest = {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PATCH'
   /** With its query string. */
   path: string
   /** JSON. It is the same text in each attempt: with another one the Idempotency-Key would be refused. */

@@ -197,6 +197,17 @@ export interface RetryPlan {
   }
   /** where to go on: `cursor` of the next call; null where all were looked at */
   next_cursor: string | null
+  /** the first few of them, where `change` is given */
+  samples?: ({
+    rejection_id: string
+    id: string | null
+    /** the value that was sent; not there where the field is not */
+    before?: unknown
+    /** the value that would be submitted */
+    after?: unknown
+    /** what would still be wrong with the record by itself */
+    problems: Problem[]
+  })[]
 }
 
 export interface RetryOrder {
@@ -485,6 +496,74 @@ export interface TopicReference {
   }
 }
 
+export interface KeyListed {
+  key_id: string
+  name: string | null
+  org: string
+  /** null: all of them, as of a key that was issued without any */
+  scopes: string[] | null
+  is_operator: boolean
+  state: 'active' | 'expired' | 'revoked'
+  created_at: string
+  /** null where it was made before this was kept */
+  created_by: {
+    /** `command`: at the server, by `weir` */
+    kind: 'key' | 'operator' | 'command'
+    /** null for the command, and of an operator's key for all but operators */
+    key_id: string | null
+    /** the name that the key has now */
+    name: string | null
+  } | null
+  expires_at: string | null
+  revoked_at: string | null
+  revoked_by: {
+    /** `command`: at the server, by `weir` */
+    kind: 'key' | 'operator' | 'command'
+    /** null for the command, and of an operator's key for all but operators */
+    key_id: string | null
+    /** the name that the key has now */
+    name: string | null
+  } | null
+  last_used_at: string | null
+}
+
+export interface KeyMade {
+  key_id: string
+  name: string | null
+  /** the text of the key; only its hash is kept */
+  key: string
+  org: string
+  /** null: all of them, as of a key that was issued without any */
+  scopes: string[] | null
+  expires_at: string | null
+  replaces?: {
+    key_id: string
+    expires_at: string
+  }
+}
+
+export interface Audited {
+  at: string
+  /** whose keys, limits or records they are */
+  org: string
+  action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'waiting_cancelled'
+  /** the id of the key or of the order, the organisation, or the type of the records */
+  subject: string
+  by: Actor
+  request_id: string | null
+  /** a few words and numbers more; never a secret */
+  details: Record<string, unknown>
+}
+
+export interface Actor {
+  /** `command`: at the server, by `weir` */
+  kind: 'key' | 'operator' | 'command'
+  /** null for the command, and of an operator's key for all but operators */
+  key_id: string | null
+  /** the name that the key has now */
+  name: string | null
+}
+
 export interface OrganisationListed {
   org: string
   created_at: string
@@ -493,33 +572,6 @@ export interface OrganisationListed {
   requests_per_second: number | null
   /** null: the default; 0: no limit */
   records_per_second: number | null
-}
-
-export interface KeyListed {
-  key_id: string
-  org: string
-  /** null: all of them */
-  scopes: string[] | null
-  is_operator: boolean
-  state: 'active' | 'expired' | 'revoked'
-  created_at: string
-  expires_at: string | null
-  revoked_at: string | null
-  last_used_at: string | null
-}
-
-export interface KeyMade {
-  key_id: string
-  /** the text of the key; only its hash is kept */
-  key: string
-  org: string
-  /** null: all of them */
-  scopes: string[] | null
-  expires_at: string | null
-  replaces?: {
-    key_id: string
-    expires_at: string
-  }
 }
 
 export interface Readiness {
@@ -549,6 +601,8 @@ export interface Endpoints {
       until?: string | number | Date | undefined
       /** only those of this request, or of this batch */
       request_id?: string | undefined
+      /** only those in this state, a moment behind. Each is `open`, `retried` or `resolved`, which is `accepted_since` or `overtaken`: nothing is left to do about it */
+      state?: 'open' | 'retried' | 'resolved' | 'accepted_since' | 'overtaken' | undefined
       /** next_cursor of the page before */
       cursor?: string | undefined
       /** how many at most */
@@ -574,10 +628,48 @@ export interface Endpoints {
       until?: string | number | Date | undefined
       /** only those of this request, or of this batch */
       request_id?: string | undefined
+      /** only those in this state, a moment behind. Each is `open`, `retried` or `resolved`, which is `accepted_since` or `overtaken`: nothing is left to do about it */
+      state?: 'open' | 'retried' | 'resolved' | 'accepted_since' | 'overtaken' | undefined
     }
     answer: {
       groups: RejectionGroup[]
+      /** how many records the filter means in each state, whichever was asked for */
+      states: {
+        /** nothing has happened since; null where too many were submitted again to tell */
+        open: number | null
+        /** submitted again */
+        retried: number | null
+        /** accepted since, or overtaken */
+        resolved: number | null
+      }
       /** false where there are more than 500 groups: the others are not shown */
+      complete: boolean
+    }
+  }
+  'GET /v1/rejections/values': {
+    query: {
+      type: string
+      /** only those with such a problem */
+      code?: 'missing_field' | 'unknown_field' | 'wrong_type' | 'bad_format' | 'out_of_range' | 'not_one_of' | 'unknown_reference' | 'too_many_waiting' | 'overtaken' | 'idempotency_conflict' | 'undecodable' | 'unreadable' | undefined
+      /** only those with a problem in this field */
+      field: string
+      /** refused since then */
+      since?: string | number | Date | undefined
+      /** refused before then */
+      until?: string | number | Date | undefined
+      /** only those of this request, or of this batch */
+      request_id?: string | undefined
+      /** only those in this state, a moment behind. Each is `open`, `retried` or `resolved`, which is `accepted_since` or `overtaken`: nothing is left to do about it */
+      state?: 'open' | 'retried' | 'resolved' | 'accepted_since' | 'overtaken' | undefined
+    }
+    answer: {
+      values: {
+        /** as it was given; null where the field is not there */
+        value: unknown
+        /** records with this value */
+        count: number
+      }[]
+      /** false where there are more than 100 values: the others are not shown */
       complete: boolean
     }
   }
@@ -604,6 +696,15 @@ export interface Endpoints {
       limit?: number | undefined
       /** `next_cursor` of the call before: go on behind what that one looked at */
       cursor?: string | undefined
+      /** one value changed in all of them before they are submitted; needs a `type` in the filter */
+      change?: {
+        /** the field; not the id */
+        field: string
+        /** only records in which it has this value (null: also where it is not there); left out: whatever it has */
+        from?: unknown | undefined
+        /** its new value; left out: the field is left out of the record */
+        to?: unknown | undefined
+      } | undefined
     }
     answer: RetryPlan | RetryOrder
   }
@@ -750,6 +851,70 @@ export interface Endpoints {
       topics: TopicReference[]
     }
   }
+  'GET /v1/keys': {
+    query: {
+      /** only those that may be used, or only the others */
+      state?: 'active' | 'ended' | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+    }
+    answer: {
+      keys: KeyListed[]
+      /** null on the last page */
+      next_cursor: string | null
+    }
+  }
+  'POST /v1/keys': {
+    body: {
+      /** what people call it */
+      name?: string | null | undefined
+      /** null: `all`, everything but `keys:manage` */
+      scopes?: string[] | null | undefined
+      expires_in_seconds?: number | null | undefined
+    }
+    answer: KeyMade
+  }
+  'PATCH /v1/keys/{key_id}': {
+    body: {
+      /** null: none */
+      name: string | null
+    }
+    answer: {
+      key_id: string
+      org: string
+      name: string | null
+    }
+  }
+  'POST /v1/keys/{key_id}/rotate': {
+    body: {
+      grace_seconds?: number | null | undefined
+      expires_in_seconds?: number | null | undefined
+    }
+    answer: KeyMade
+  }
+  'POST /v1/keys/{key_id}/revoke': {
+    body: Record<string, never>
+    answer: {
+      key_id: string
+      org: string
+      revoked_at: string
+    }
+  }
+  'GET /v1/audit': {
+    query: {
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+    }
+    answer: {
+      done: Audited[]
+      /** null on the last page */
+      next_cursor: string | null
+    }
+  }
   'GET /v1/operator/organisations': {
     query: {
       /** only those whose id begins so */
@@ -784,6 +949,8 @@ export interface Endpoints {
     query: {
       /** only those of this organisation */
       org?: string | undefined
+      /** only those that may be used, or only the others */
+      state?: 'active' | 'ended' | undefined
       /** how many at most */
       limit?: number | undefined
       /** next_cursor of the page before */
@@ -798,11 +965,24 @@ export interface Endpoints {
   'POST /v1/operator/keys': {
     body: {
       org: string
-      /** null: all of them */
+      /** what people call it */
+      name?: string | null | undefined
+      /** null: `all`, everything but `keys:manage` */
       scopes?: string[] | null | undefined
       expires_in_seconds?: number | null | undefined
     }
     answer: KeyMade
+  }
+  'PATCH /v1/operator/keys/{key_id}': {
+    body: {
+      /** null: none */
+      name: string | null
+    }
+    answer: {
+      key_id: string
+      org: string
+      name: string | null
+    }
   }
   'POST /v1/operator/keys/{key_id}/rotate': {
     body: {
@@ -817,6 +997,21 @@ export interface Endpoints {
       key_id: string
       org: string
       revoked_at: string
+    }
+  }
+  'GET /v1/operator/audit': {
+    query: {
+      /** only what concerns this organisation */
+      org?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+    }
+    answer: {
+      done: Audited[]
+      /** null on the last page */
+      next_cursor: string | null
     }
   }
   'GET /healthz': {

@@ -1,5 +1,6 @@
 import { createCall } from './call.js'
 import { createInteractions, type Interactions } from './interactions.js'
+import { type AuditList, createAudit, createKeys, type Keys } from './keys.js'
 import { type RecordTypes, recordTypes, type TypeName } from './record-types.js'
 import { createQuality, createRejections, type Quality, type Rejections } from './rejections.js'
 import { createRequests, type Requests } from './requests.js'
@@ -18,14 +19,18 @@ export type {
   RecordInteraction,
   RecordOptions,
 } from './interactions.js'
+export type { AuditEntry, AuditList, KeyOptions, Keys, NewOwnKey, OwnKey } from './keys.js'
 export type { ListOptions, TimeGiven } from './pages.js'
 export type * from './record-types.js'
 export { recordTypes } from './record-types.js'
 export type {
   Quality,
   QualityOfDay,
+  RecordChange,
   RejectedGroup,
   RejectedRecord,
+  RejectedValue,
+  RejectedValuesFilter,
   RejectionFilter,
   RejectionRetry,
   Rejections,
@@ -66,6 +71,8 @@ export type Weir = { readonly [Name in keyof RecordTypes]: Uploads<RecordTypes[N
   rejections: Rejections
   quality: Quality
   waiting: WaitingRecords
+  keys: Keys
+  audit: AuditList
 }
 
 export type WeirConfig = {
@@ -105,6 +112,8 @@ export const createWeir = ({ url, key, fetch = globalThis.fetch }: WeirConfig): 
     rejections: createRejections(call),
     quality: createQuality(call),
     waiting: createWaiting(call),
+    keys: createKeys(call),
+    audit: createAudit(call),
   }
 }
 

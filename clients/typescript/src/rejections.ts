@@ -20,12 +20,24 @@ export type Rejections = {
   list: (filter?: RejectionFilter, options?: ListOptions) => AsyncGenerator<RejectedRecord, void, undefined>
   /** The same, counted by type, code and field. */
   summary: (filter?: RejectionFilter, options?: CallOptions) => Promise<RejectedGroup[]>
+  /** What stands in a field of refused records with a problem in it, the commonest value first. */
+  values: (filter: RejectedValuesFilter, options?: CallOptions) => Promise<RejectedValue[]>
   /** Has refused records submitted again, each at most once. It resolves when that is noted; `getRetry` says what came of it. */
-  retry: (filter: RejectionFilter, options?: RetryOptions) => Promise<RejectionRetry>
+  retry: (filter: Omit<RejectionFilter, 'state'>, options?: RetryOptions) => Promise<RejectionRetry>
   getRetry: (requestId: string, options?: CallOptions) => Promise<RejectionRetry>
 }
 
+export type RejectedValuesFilter = Endpoints['GET /v1/rejections/values']['query']
+
+/** A value of a field, and how many refused records have it; null where the field is not there. */
+export type RejectedValue = AnswerTo<'GET /v1/rejections/values'>['values'][number]
+
+/** `from` (whatever it is, where left out) becomes `to` in each record; without `to`, the field is left out of it. */
+export type RecordChange = { field: string; from?: unknown; to?: unknown }
+
 export type RetryOptions = CallOptions & {
+  /** One value that is changed in all of them first; needs a `type` in the filter. A dry run shows a few as they would be. */
+  change?: RecordChange | undefined
   /** Tells how many would be submitted, and submits none. */
   dryRun?: boolean | undefined
   /** How many at the most; 1000 unless said. */
@@ -50,9 +62,15 @@ export const createRejections = (call: Call): Rejections => ({
     const { json } = await call({ method: 'GET', path: `/v1/rejections/summary${queryOf(filter)}` }, options)
     return (json as AnswerTo<'GET /v1/rejections/summary'>).groups
   },
-  retry: async (filter, { dryRun, limit, cursor, idempotencyKey = dryRun ? undefined : newKey(), ...options } = {}) => {
-    const body = JSON.stringify({ filter, dry_run: dryRun, limit, cursor })
-    const { json } = await call({ method: 'POST', path: '/v1/rejections/retry', body, idempotencyKey }, options)
+  values: async (filter, options) => {
+    const { json } = await call({ method: 'GET', path: `/v1/rejections/values${queryOf(filter)}` }, options)
+    return (json as AnswerTo<'GET /v1/rejections/values'>).values
+  },
+  retry: async (filter, { dryRun, limit, cursor, change, idempotencyKey, ...options } = {}) => {
+    const body = JSON.stringify({ filter, dry_run: dryRun, limit, cursor, change })
+    const key = idempotencyKey ?? (dryRun ? undefined : newKey())
+    const sent = { method: 'POST', path: '/v1/rejections/retry', body, idempotencyKey: key } as const
+    const { json } = await call(sent, options)
     return json as RejectionRetry
   },
   getRetry: async (requestId, options) => {

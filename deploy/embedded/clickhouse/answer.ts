@@ -82,10 +82,15 @@ const send = (asked: IncomingMessage, response: ServerResponse, bytes: Uint8Arra
   response.end(asked.method === 'HEAD' ? undefined : bytes)
 }
 
-/** The engine counts the rows of a result or of an INSERT, not the rows that it read for them: read_rows repeats the former. */
-const summaryOf = ({ rows, size, seconds, isInsert }: QueryAnswer) => ({
-  read_rows: String(rows),
-  read_bytes: String(size),
+/** What was read is left out where it is not known. An INSERT reads what it writes. */
+const summaryOf = ({
+  rows,
+  size,
+  seconds,
+  isInsert,
+  read = isInsert ? { rows, bytes: size } : undefined,
+}: QueryAnswer) => ({
+  ...(read && { read_rows: String(read.rows), read_bytes: String(read.bytes) }),
   written_rows: String(isInsert ? rows : 0),
   written_bytes: String(isInsert ? size : 0),
   total_rows_to_read: '0',

@@ -1,7 +1,9 @@
 // `npm start`, after the set-up: starts the parts, provisions them, starts Weir's services and prints the banner; stops all
 // of them on a signal, each when those that need it have ended.
 
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { putInPlace, restoredIn } from '../backup/put-in-place.js'
 import { refusalOf } from '../supervision/disk-refusal.mjs'
 import { endOrphans, type RunningProcess } from '../supervision/noted-processes.js'
 import { CannotStart, createSupervisor, type Supervisor } from '../supervision/supervisor.js'
@@ -42,6 +44,10 @@ const explainRefusal = async (dataDir: string, work: () => Promise<void>): Promi
 }
 
 const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<void> => {
+  if (existsSync(restoredIn(config.dataDir))) {
+    putInPlace(config.dataDir)
+    say('ended a restore that was interrupted')
+  }
   const orphans = await endOrphans(config.dataDir)
   if (orphans.length > 0) say(`ended what an earlier start had left running: ${orphans.join(', ')}`)
   const busy = await findBusyPorts(config)

@@ -21,9 +21,9 @@ const optionsOf = (withValue: string, alone: string): Options => {
 
 /** The options of all commands: those behind which a value follows, and the others. A test compares them with the commands. */
 export const operatorOptions = optionsOf(
-  'code demo-key-file examples expires grace history index limit missing new-partitions org record records rejections request ' +
+  'code demo-key-file examples expires grace history index limit missing name new-partitions org record records rejections request ' +
     'requests scopes since type until verdicts wait',
-  'all dry-run even-superseded json mend operator print yes',
+  'all dry-run even-superseded json manage mend operator print yes',
 )
 
 /** Those of the uploader's commands. */
@@ -32,6 +32,9 @@ export const uploaderOptions = optionsOf(
     'url uuid-from wait zone',
   'dry-run json restart skip-unknown',
 )
+
+/** Those of `weir backup` and `weir restore`. */
+export const backupOptions: Options = { aside: false, json: false }
 
 /** Without `--` npm takes the options for its own: `npm run weir prune --dry-run` would prune. Says what to write. */
 export const takenByNpm = (

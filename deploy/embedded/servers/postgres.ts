@@ -55,6 +55,12 @@ const postgresBinaries = async (): Promise<{ initdb: string; postgres: string }>
   }
 }
 
+/** The major version of the Postgres that is installed; it starts on no other's data. */
+export const postgresMajor = async (): Promise<string> => {
+  const { stdout } = await promisify(execFile)((await postgresBinaries()).postgres, ['--version'])
+  return /(\d+)/.exec(stdout)?.[1] ?? ''
+}
+
 // Made under another name and renamed when complete, so that an interrupted creation is begun anew.
 const create = async (
   paths: { home: string; cluster: string; initdb: string; postgres: string; runAs: string[] },

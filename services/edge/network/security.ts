@@ -72,7 +72,7 @@ const answerOrigin = (
 }
 
 const preflight = {
-  'access-control-allow-methods': 'GET, HEAD, POST, PUT',
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH',
   'access-control-allow-headers': 'authorization, content-type, content-encoding, idempotency-key, prefer',
   'access-control-max-age': '600',
 }

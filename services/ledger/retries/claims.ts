@@ -9,8 +9,14 @@ export type RejectionId = { batchId: string; index: number }
 /** A text that is the same for the same rejection. */
 export const rejectionName = ({ batchId, index }: RejectionId): string => `${batchId}/${index}`
 
-/** A rejection that is to be claimed for the request with this Idempotency-Key. */
-export type Claim = RejectionId & { retryId: string; org: string; type: string; rejectedAt: Date }
+/** A rejection that is to be claimed for the request with this Idempotency-Key; `id` is that of its record, where it is a UUID. */
+export type Claim = RejectionId & {
+  retryId: string
+  org: string
+  type: string
+  rejectedAt: Date
+  id?: string | null | undefined
+}
 
 /**
  * Claims rejections before they are sent, for an order where one is named. Resolves to those that were not claimed before, as given.
@@ -23,14 +29,14 @@ export const claimRetries = async <C extends Claim>(
 ): Promise<C[]> => {
   const rows = await rowsOf<RejectionId>(
     db,
-    `insert into integrity.retries (order_id, retry_id, batch_id, index, org_id, type, rejected_at, place)
-    select $1, retry_id, batch_id, index, org_id, type, rejected_at, place
-    from unnest($2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::text[], $7::timestamptz[])
-      with ordinality as given (retry_id, batch_id, index, org_id, type, rejected_at, place)
+    `insert into integrity.retries (order_id, retry_id, batch_id, index, org_id, type, rejected_at, has_id, place)
+    select $1, retry_id, batch_id, index, org_id, type, rejected_at, id is not null, place
+    from unnest($2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::text[], $7::timestamptz[], $8::text[])
+      with ordinality as given (retry_id, batch_id, index, org_id, type, rejected_at, id, place)
     order by batch_id, index
     on conflict do nothing
     returning batch_id as "batchId", index`,
-    [orderId, ...listsOf<Claim, keyof Claim>(claims, 'retryId', 'batchId', 'index', 'org', 'type', 'rejectedAt')],
+    [orderId, ...listsOf<Claim, keyof Claim>(claims, 'retryId', 'batchId', 'index', 'org', 'type', 'rejectedAt', 'id')],
   )
   const claimed = new Set(rows.map(rejectionName))
   return claims.filter((claim) => claimed.has(rejectionName(claim)))
@@ -81,8 +87,12 @@ export type Unanswered = {
   type: string
   isSent: boolean
   keyId: string | null
+  change: FieldChange | null
   wanted: (RejectionId & { rejectedAt: Date })[]
 }
+
+/** What an order changes in each of its records: the value of a field becomes `to`; without one, the field is left out. */
+export type FieldChange = { field: string; to?: unknown }
 
 /** Requests of operators' runs that have ended without their answer. */
 export const findUnanswered = (pool: Pool): Promise<Unanswered[]> =>
@@ -102,7 +112,7 @@ const readUnanswered = async (
   const rows = await rowsOf<Row>(
     pool,
     `select r.retry_id as "retryId", r.order_id as "orderId", coalesce(o.even_superseded, false) as "evenSuperseded",
-      r.org_id as org, r.type, bool_or(sent_at is not null) as "isSent", o.key_id as "keyId",
+      r.org_id as org, r.type, bool_or(sent_at is not null) as "isSent", o.key_id as "keyId", o.change,
       json_agg(
         json_build_object('batchId', batch_id, 'index', index, 'rejectedAt', coalesce(rejected_at, claimed_at))
         order by place
@@ -110,7 +120,7 @@ const readUnanswered = async (
     from integrity.retries r
     left join integrity.retry_orders o on o.order_id = r.order_id
     where r.outcome is null and ${condition}
-    group by r.retry_id, r.order_id, r.org_id, r.type, o.key_id, o.even_superseded
+    group by r.retry_id, r.order_id, r.org_id, r.type, o.order_id
     order by min(claimed_at), r.retry_id
     limit $1`,
     [most, ...values],

@@ -1,6 +1,7 @@
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import { changedBy, countOf, firstRow, rowsOf } from '#platform/postgres/rows.js'
-import { type Claim, claimRetries } from './claims.js'
+import { commandLine, noteAudit } from '../audit.js'
+import { type Claim, claimRetries, type FieldChange } from './claims.js'
 
 // integrity.retry_orders: what uploaders and operators asked to have submitted again. The claims of an order are in integrity.retries.
 
@@ -19,6 +20,7 @@ export type NewOrder = {
   org: string
   keyId: string | null
   bodySha256: Buffer
+  change?: FieldChange | undefined
   /** Where an operator places it: whether records are meant even where a later one of the same id was accepted. */
   operators?: { evenSuperseded: boolean }
 }
@@ -39,18 +41,25 @@ export const placeOrder = (
       'update integrity.retry_orders set matched = $2, submitted = $3, skipped = $4, next_cursor = $5 where order_id = $1',
       [order.orderId, matched, submitted, JSON.stringify(skipped), nextCursor ?? null],
     )
+    if (submitted > 0) {
+      const { orderId: requestId, org, keyId } = order
+      const by = { actor: keyId ?? commandLine.actor, requestId }
+      const details = { records: submitted, ...(order.operators?.evenSuperseded && { even_superseded: true }) }
+      await noteAudit(connection, by, { org, action: 'retry_ordered', subject: requestId, details })
+    }
     return true
   })
 
 const insertOrder = async (connection: Connection, order: NewOrder): Promise<boolean> => {
   const { rowCount } = await connection.query(
     `insert into integrity.retry_orders
-      (order_id, org_id, body_sha256, key_id, by_operator, even_superseded, matched, submitted, skipped)
-    values ($1, $2, $3, $4, $5, $6, 0, 0, '{}')
+      (order_id, org_id, body_sha256, key_id, by_operator, even_superseded, change, matched, submitted, skipped)
+    values ($1, $2, $3, $4, $5, $6, $7, 0, 0, '{}')
     on conflict do nothing`,
     [
       ...[order.orderId, order.org, order.bodySha256, order.keyId],
       ...[order.operators !== undefined, order.operators?.evenSuperseded ?? false],
+      order.change ? JSON.stringify(order.change) : null,
     ],
   )
   return rowCount === 1

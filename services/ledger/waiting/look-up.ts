@@ -3,6 +3,7 @@ import { countOf, type Database, firstRow, listsOf, rowsOf } from '#platform/pos
 import type { WaitState } from '#schemas/events.js'
 import type { Problem } from '#schemas/problem.js'
 import type { Reference } from '#schemas/record.js'
+import { commandLine, type Doer } from '../audit.js'
 
 // integrity.waiting as people see it: what waits, for what, and what became of it. Integrity's own side is in waits.ts.
 
@@ -143,7 +144,7 @@ export const countWaitingUpTo = async (db: Database, orgId: string, most: number
 export type WaitingCount = { waiting: number; oldest: Date | null }
 
 /** Cancels at most `most` waiting records, the oldest first. One that its lane decides at this moment is decided. */
-export const cancelWaits = (db: Database, filter: WaitFilter, most: number): Promise<number> =>
+export const cancelWaits = (db: Database, filter: WaitFilter, most: number, by: Doer = commandLine): Promise<number> =>
   countOf(
     db,
     `with chosen as (
@@ -160,7 +161,19 @@ export const cancelWaits = (db: Database, filter: WaitFilter, most: number): Pro
         change = nextval('integrity.waiting_changes'), is_told = false
       from chosen
       where w.batch_id = chosen.batch_id and w.place = chosen.place
-      returning w.batch_id, w.place
+      returning w.batch_id, w.place, w.org_id, w.type
+    ),
+    noted as (
+      insert into auth.audit (org_id, actor, action, subject, request_id, details)
+      select org_id, $7, 'waiting_cancelled', string_agg(distinct type, ', ' order by type), $8,
+        jsonb_build_object('records', count(*))
+      from cancelled
+      group by org_id
+      -- One request cancels in several steps.
+      on conflict on constraint audit_once do update
+      set details = jsonb_build_object(
+        'records', (audit.details ->> 'records')::bigint + (excluded.details ->> 'records')::bigint
+      )
     ),
     forgotten as (
       delete from integrity.waiting_for f
@@ -168,7 +181,7 @@ export const cancelWaits = (db: Database, filter: WaitFilter, most: number): Pro
       where f.batch_id = c.batch_id and f.place = c.place
     )
     select count(*) as count from cancelled`,
-    [...valuesOf(filter), most],
+    [...valuesOf(filter), most, by.actor, by.requestId ?? null],
   )
 
 /** What is waited for, that for which the most records wait first. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { commandLine } from '#ledger/audit.js'
 import { createOrg, listOrgs, type Organisation, setOrgLimits } from '#ledger/organisations.js'
 import { readOrg } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
@@ -65,7 +66,7 @@ const limit = async (given: string, options: LimitOptions, session: Session): Pr
     ...(options.requests !== undefined && { requests_per_second: readLimit(options.requests) }),
     ...(options.records !== undefined && { records_per_second: readLimit(options.records) }),
   }
-  const now = await session.withParts(['pool'], ({ pool }) => setOrgLimits(pool, org, limits))
+  const now = await session.withParts(['pool'], ({ pool }) => setOrgLimits(pool, org, limits, commandLine))
   if (!now) throw new OperatorError(`there is no organisation ${org}: "weir orgs list" shows those there are`)
   if (options.json) session.print(JSON.stringify({ org, ...now }))
   else

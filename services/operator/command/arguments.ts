@@ -1,4 +1,5 @@
 import { nearest } from '#schemas/derive/nearest-name.js'
+import { keyNamePattern } from '#schemas/endpoints/access/keys.js'
 import { readInstant } from '#schemas/read-instant.js'
 import { OperatorError } from './operator-error.js'
 
@@ -13,6 +14,12 @@ export const readOrg = (given: string): string => {
     `${JSON.stringify(given)} cannot be an organisation's id: ` +
       'use 1 to 63 lower-case letters, digits and hyphens, such as acme or acme-2',
   )
+}
+
+/** What people call a key. */
+export const readKeyName = (given: string): string => {
+  if (new RegExp(keyNamePattern).test(given)) return given
+  throw new OperatorError('a name has 1 to 100 characters, and no line ends')
 }
 
 /** One of these names, such as a type or a scope. */

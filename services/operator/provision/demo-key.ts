@@ -1,5 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { commandLine } from '#ledger/audit.js'
 import { createKeyText, hashKey, keyIdOf } from '#ledger/key-text.js'
 import { findKeyByHash, insertKey, setKeyText, stateOf } from '#ledger/keys.js'
 import { createOrg } from '#ledger/organisations.js'
@@ -35,7 +36,9 @@ const chooseKey = async (
     return { key: kept, keyId: known.key_id, from: 'file' }
   }
   const made = createKeyText()
-  await insertKey(connection, { keyId: made.keyId, hash: hashKey(made.key), org, scopes: null, lifetime: null })
+  const createdBy = commandLine.actor
+  const hash = hashKey(made.key)
+  await insertKey(connection, { keyId: made.keyId, hash, org, scopes: null, lifetime: null, createdBy })
   return { ...made, from: 'new' }
 }
 

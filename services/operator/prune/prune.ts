@@ -22,7 +22,7 @@ export const addPrune = (program: Command, session: Session): void => {
   const { VERDICT_RETENTION_HOURS: hours, REJECTION_RETENTION_DAYS: days, HISTORY_DAYS: history } = session.config
   program
     .command('prune')
-    .description('forget old verdicts, rejections, waits and versions now, as the services do by the hour')
+    .description('forget old verdicts, rejections, waits, versions and audit rows now, as the services do by the hour')
     .option(
       '--verdicts <age>',
       `verdicts, waits and keyed interactions last used longer ago than this (default: ${hours}h)`,
@@ -38,7 +38,7 @@ export const addPrune = (program: Command, session: Session): void => {
     .option('--dry-run', 'only say how much would go')
     .option(
       '--json',
-      'one line: verdicts, waits, keyed_interactions, keyed_requests, rejections, waiting_rows, retries, versions, dry_run',
+      'one line: verdicts, waits, keyed_interactions, keyed_requests, rejections, waiting_rows, retries, versions, audit, dry_run',
     )
     .addHelpText(
       'after',
@@ -94,6 +94,7 @@ const readCutoffs = (options: Options, { config, catalogue }: Session, now: numb
     interactionVerdicts: lastUsed && retention.interactionVerdictsBefore(now, lastUsed),
     rejections,
     history: retention.historyBefore(now, { HISTORY_DAYS: historyDays }),
+    audit: isAll ? retention.auditBefore(now, config) : undefined,
     retries: rejections && retention.retriesBefore(rejections, now, retentionOf(catalogue, rejectedTopic)),
   }
 }
@@ -106,10 +107,11 @@ const readAge = (option: string, given: string): number => {
 }
 
 const report = (pruned: Pruned, options: Options, session: Session): void => {
-  const { verdicts, waits, keyed_interactions, keyed_requests, rejections, waiting_rows, retries, versions } = pruned
+  const { verdicts, waits, keyed_interactions, keyed_requests, rejections, waiting_rows, retries, versions, audit } =
+    pruned
   const text =
     `${options.dryRun ? 'would prune' : 'pruned'} ${verdicts} verdicts, ${waits} ended waits, ${keyed_interactions} keyed interactions, ` +
     `${keyed_requests} of their request ids, ${rejections} rejections, ${waiting_rows} rows of waits, ${retries} retries, ` +
-    `${versions} replaced versions`
+    `${versions} replaced versions, ${audit} rows of the audit`
   session.print(options.json ? JSON.stringify({ ...pruned, dry_run: Boolean(options.dryRun) }) : text)
 }

@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { uuidv7 } from 'uuidv7'
+import { commandLine } from '#ledger/audit.js'
 import { cancelWaits, countWaits } from '#ledger/waiting/look-up.js'
 import { canAsk, confirm } from '../command/confirm.js'
 import { OperatorError } from '../command/operator-error.js'
@@ -46,8 +48,9 @@ const cancel = (options: Options, session: Session): Promise<void> => {
     }
     const progress = createProgress('cancelling', found)
     let cancelled = 0
+    const by = { ...commandLine, requestId: uuidv7() }
     for (let step = -1; step !== 0; cancelled += step) {
-      step = await cancelWaits(pool, filter, atOnce)
+      step = await cancelWaits(pool, filter, atOnce, by)
       progress.advance(step)
     }
     progress.end()

@@ -1,10 +1,11 @@
-import type { Retry } from '#ledger/retries/claims.js'
-import { rejectionName } from '#ledger/retries/claims.js'
+import { type FieldChange, type RejectionId, type Retry, rejectionName } from '#ledger/retries/claims.js'
 import type { StoredOrder } from '#ledger/retries/orders.js'
+import { changedRecord } from '#rejections/changed-record.js'
 import type { Rejection } from '#rejections/find-rejections.js'
 import type { RetryPlan } from '#rejections/plan-retry.js'
 import type { RejectionState } from '#rejections/states.js'
 import type { RejectionGroup } from '#rejections/summary.js'
+import type { Validate } from '#schemas/derive/validator.js'
 import type { AnswerOf } from '#schemas/endpoints/endpoint.js'
 import type { lookUpRetry } from '#schemas/endpoints/rejections.js'
 import { asJson } from '#schemas/json-text.js'
@@ -66,6 +67,29 @@ export const groupAnswer = ({ type, code, field, count, firstSeen, lastSeen, sam
       }
     : null,
 })
+
+export const valueAnswer = ({ value, rows }: { value: string; rows: number }) => ({
+  value: asJson(value),
+  count: rows,
+})
+
+/** What a change would make of a record that was refused. */
+export const sampleOf = (
+  one: RejectionId & { id?: string | null | undefined },
+  text: string,
+  change: FieldChange,
+  validate: Validate,
+) => {
+  const after = JSON.parse(changedRecord(text, change)) as Record<string, unknown>
+  const result = validate(after)
+  return {
+    rejection_id: rejectionName(one),
+    id: one.id ?? null,
+    before: (JSON.parse(text) as Record<string, unknown>)[change.field],
+    after: after[change.field],
+    problems: 'problems' in result ? result.problems : [],
+  }
+}
 
 type Order = AnswerOf<typeof lookUpRetry>
 

@@ -1,12 +1,15 @@
 import { Unavailable } from '#http/request-error.js'
+import { type FieldChange, rejectionName } from '#ledger/retries/claims.js'
 import { countOrdered, findOrder, type NewOrder, placeOrder } from '#ledger/retries/orders.js'
 import type { Filter } from '#rejections/filter.js'
-import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
+import { countValues, findRecords, findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
+import { type AskedState, countStates, inState } from '#rejections/in-state.js'
 import { planRetries, type RetryPlan, type Sources } from '#rejections/plan-retry.js'
 import { findQuality } from '#rejections/quality.js'
 import { findStates } from '#rejections/states.js'
 import { findGroups } from '#rejections/summary.js'
-import { type KnownRejection, nextOf, skippedOf } from './answers.js'
+import { createValidator } from '#schemas/derive/validator.js'
+import { type KnownRejection, nextOf, sampleOf, skippedOf } from './answers.js'
 import type { RetryAsked } from './question.js'
 
 /** What the routes need to know and do about one organisation's rejections. */
@@ -15,14 +18,25 @@ export type OwnRejections = ReturnType<typeof createOwnRejections>
 // A page has at most this many bytes of records: a record may have 64 KiB, and while a page is written nothing else is served.
 const pageBytes = 4 * 1024 * 1024
 const mostWaiting = 20_000
+const mostSamples = 5
+
+/** Which of them: those that a filter means, in a state where one is given. */
+export type AskedRejections = { filter: Filter; state?: AskedState | undefined }
 
 export const createOwnRejections = (sources: Sources, onPlaced: () => void) => {
-  const { pool, clickhouse } = sources
+  const { pool, clickhouse, catalogue } = sources
+  const inAsked = async (org: string, { filter, state }: AskedRejections): Promise<Filter & { org: string }> => {
+    const own = { ...filter, org }
+    return state ? { ...own, within: [await inState(sources, own, state)] } : own
+  }
   return {
-    list: async (org: string, { filter, after, limit }: { filter: Filter; after?: RejectionPlace; limit: number }) => {
+    list: async (
+      org: string,
+      { after, limit, ...asked }: AskedRejections & { after?: RejectionPlace; limit: number },
+    ) => {
       const found = await findRejections(
         clickhouse,
-        { ...filter, org, ...(after && { after }) },
+        { ...(await inAsked(org, asked)), ...(after && { after }) },
         // One more than is shown tells whether there is a next page.
         limit + 1,
         pageBytes,
@@ -34,17 +48,33 @@ export const createOwnRejections = (sources: Sources, onPlaced: () => void) => {
       // A page that is full of bytes may be the last one too; then the next one is empty.
       return { rejections, isLast: found.length <= limit && bytes < pageBytes }
     },
-    groups: (org: string, filter: Filter, most: number) => findGroups(clickhouse, { ...filter, org }, most),
+    groups: async (org: string, asked: AskedRejections, most: number) => ({
+      groups: await findGroups(clickhouse, await inAsked(org, asked), most),
+      states: await countStates(sources, { ...asked.filter, org }),
+    }),
+    values: async (org: string, field: string, asked: AskedRejections, most: number) =>
+      countValues(clickhouse, await inAsked(org, asked), field, most),
     quality: (org: string, days: { from: string; to: string }) => findQuality(clickhouse, org, days),
     /** What would be submitted again, at most `limit`, from a place on. */
-    plan: (org: string, { filter, limit, after }: Omit<RetryAsked, 'dryRun'>) =>
+    plan: (org: string, { filter, limit, after }: Pick<RetryAsked, 'filter' | 'limit' | 'after'>) =>
       planRetries(sources, { ...filter, org }, { evenSuperseded: false, limit, after }),
+    /** The first few of a plan, with what a change would make of them, and what would still be wrong with each by itself. */
+    samples: async (org: string, { jobs: [job] }: RetryPlan, change: FieldChange) => {
+      const type = job && catalogue.all.get(job.type)
+      const some = job?.wanted.slice(0, mostSamples) ?? []
+      const records = await findRecords(clickhouse, org, some)
+      const validate = type && createValidator(type)
+      return some.flatMap((one) => {
+        const text = records.get(rejectionName(one))
+        return text === undefined || !validate ? [] : [sampleOf(one, text, change, validate)]
+      })
+    },
     /** Whether so much of this organisation waits to be submitted that no more is taken. */
     isBusy: (org: string) => countOrdered(pool, org).then((count) => count >= mostWaiting, unavailable),
     /** Claims what was planned, to be submitted in the background; does nothing where the order is there already. */
     place: async (order: NewOrder, plan: RetryPlan): Promise<void> => {
       const claims = plan.jobs.flatMap(({ retryId, org, type, wanted }) =>
-        wanted.map(({ batchId, index, rejectedAt }) => ({ retryId, org, type, batchId, index, rejectedAt })),
+        wanted.map(({ batchId, index, rejectedAt, id }) => ({ retryId, org, type, batchId, index, rejectedAt, id })),
       )
       const countsOf = (claimed: number) => ({
         matched: plan.matched,

@@ -7,7 +7,7 @@ import type { Catalogue } from '#schemas/catalogue.js'
 import * as endpoints from '#schemas/endpoints/rejections.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { Reads } from '../reads.js'
-import { groupAnswer, nextOf, orderAnswer, rejectionAnswer, skippedOf } from './answers.js'
+import { groupAnswer, nextOf, orderAnswer, rejectionAnswer, skippedOf, valueAnswer } from './answers.js'
 import { readPlace, toDays, toFilter, toRetry, writePlace } from './question.js'
 import type { OwnRejections } from './rejections.js'
 
@@ -25,9 +25,9 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
 
   const list = on(
     endpoints.listRejections,
-    async ({ query: { cursor: after, limit, ...named } }, request) => {
+    async ({ query: { cursor: after, limit, state, ...named } }, request) => {
       const { orgId } = callerOf(request)
-      const asked = { filter: toFilter(named), limit, ...(after && { after }) }
+      const asked = { filter: toFilter(named), state, limit, ...(after && { after }) }
       const page = await reads(orgId, () => rejections.list(orgId, asked))
       if ('error' in page) return page
       const last = page.isLast ? undefined : page.rejections.at(-1)
@@ -36,12 +36,22 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     { reads: { cursor: readPlace } },
   )
 
-  const summary = on(endpoints.summariseRejections, async ({ query }, request) => {
+  const summary = on(endpoints.summariseRejections, async ({ query: { state, ...named } }, request) => {
     const { orgId } = callerOf(request)
+    const asked = { filter: toFilter(named), state }
     // One more than is shown tells whether there are more.
-    const groups = await reads(orgId, () => rejections.groups(orgId, toFilter(query), mostGroups + 1))
-    if ('error' in groups) return groups
-    return { groups: groups.slice(0, mostGroups).map(groupAnswer), complete: groups.length <= mostGroups }
+    const found = await reads(orgId, () => rejections.groups(orgId, asked, mostGroups + 1))
+    if ('error' in found) return found
+    const { groups, states } = found
+    return { groups: groups.slice(0, mostGroups).map(groupAnswer), states, complete: groups.length <= mostGroups }
+  })
+
+  const values = on(endpoints.countRejectedValues, async ({ query: { state, ...named } }, request) => {
+    const { orgId } = callerOf(request)
+    const asked = { filter: toFilter(named), state }
+    const found = await reads(orgId, () => rejections.values(orgId, named.field, asked, mostValues + 1))
+    if ('error' in found) return found
+    return { values: found.slice(0, mostValues).map(valueAnswer), complete: found.length <= mostValues }
   })
 
   const quality = on(endpoints.readQuality, async ({ query }, request) => {
@@ -53,10 +63,11 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
   })
 
   const retry = on(endpoints.retryRejections, async ({ body, sha256 }, request, reply) => {
-    const asked = toRetry(body)
+    const asked = toRetry(body, deps.catalogue)
     if ('problems' in asked) return { error: badRequest(asked.problems) }
     if (!sha256) throw new Error('a retry was read without its body')
     const { orgId, keyId } = callerOf(request)
+    const { change } = asked
     const answerNoted = async () => {
       const order = await rejections.findOrder(orgId, request.id)
       if (!order) return { error: absent }
@@ -71,6 +82,8 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     const toSend = plan.jobs.reduce((sum, { wanted }) => sum + wanted.length, 0)
     if (asked.dryRun) {
       const { matched } = plan
+      const samples = change && (await reads(orgId, () => rejections.samples(orgId, plan, change)))
+      if (samples && 'error' in samples) return samples
       reply.header('weir-dry-run', 'true')
       return {
         request_id: request.id,
@@ -80,12 +93,13 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
         submitted: toSend,
         skipped: skippedOf(plan),
         next_cursor: nextOf(plan),
+        ...(samples && { samples }),
       }
     }
     const tooMany = toSend > 0 ? deps.rateLimits.takeRecords(request, toSend) : undefined
     if (tooMany) return { error: tooMany }
     request.recordCount = toSend
-    await rejections.place({ orderId: request.id, org: orgId, keyId, bodySha256: sha256 }, plan)
+    await rejections.place({ orderId: request.id, org: orgId, keyId, bodySha256: sha256, change }, plan)
     return answerNoted()
   })
 
@@ -94,10 +108,11 @@ export const addRejections = (app: FastifyInstance, deps: RejectionDeps): void =
     return order ? orderAnswer(order) : { error: absent }
   })
 
-  addEndpoints(app, deps.catalogue, [list, summary, retry, lookUp, quality])
+  addEndpoints(app, deps.catalogue, [list, summary, values, retry, lookUp, quality])
 }
 
 const mostGroups = 500
+const mostValues = 100
 
 const absent = requestError(404, 'no retry of yours is known by this id')
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { pageOf } from '#http/cursor.js'
 import { addEndpoints, badRequest, on } from '#http/endpoint.js'
 import { callerOf } from '#http/request-context.js'
+import type { Doer } from '#ledger/audit.js'
 import type { Wait } from '#ledger/waiting/look-up.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { cancelWaiting, listMissing, listWaiting } from '#schemas/endpoints/waiting.js'
@@ -48,15 +49,16 @@ export const addWaiting = (app: FastifyInstance, deps: WaitingDeps): void => {
   const cancel = on(cancelWaiting, async ({ body }, request) => {
     const asked = toCancelled(body)
     if ('problems' in asked) return { error: badRequest(asked.problems) }
-    const { orgId } = callerOf(request)
-    return reads(orgId, () => cancelAll(orgId, asked.filter))
+    const { orgId, keyId } = callerOf(request)
+    const by = { actor: keyId ?? 'nobody', requestId: request.id }
+    return reads(orgId, () => cancelAll(orgId, asked.filter, by))
   })
 
   // In steps, so that each lets go of its rows soon. A row that is locked at a moment is being decided, and is passed over.
-  const cancelAll = async (orgId: string, filter: OwnWaits) => {
+  const cancelAll = async (orgId: string, filter: OwnWaits, by: Doer) => {
     let cancelled = 0
     for (let some = stepOfCancelling; some === stepOfCancelling && cancelled < mostCancelled; cancelled += some)
-      some = await waiting.cancel(orgId, filter, stepOfCancelling)
+      some = await waiting.cancel(orgId, filter, stepOfCancelling, by)
     const left = await waiting.count(orgId, filter)
     return { cancelled, left, complete: left === 0 }
   }

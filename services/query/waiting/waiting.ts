@@ -1,3 +1,4 @@
+import type { Doer } from '#ledger/audit.js'
 import * as ledger from '#ledger/waiting/look-up.js'
 import { findWaitSamples, type WaitSample } from '#ledger/waiting/samples.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
@@ -36,8 +37,8 @@ export const createOwnWaiting = (pool: Pool) => {
     records: (orgId: string, filter: OwnWaits, page: Page<ledger.AfterWait>) =>
       patiently((db) => ledger.findWaits(db, { ...filter, orgId }, page)),
     /** Ends the waiting of at most `most` records, and resolves to how many. */
-    cancel: (orgId: string, filter: OwnWaits, most: number) =>
-      patiently((db) => ledger.cancelWaits(db, { ...filter, orgId }, most)),
+    cancel: (orgId: string, filter: OwnWaits, most: number, by?: Doer) =>
+      patiently((db) => ledger.cancelWaits(db, { ...filter, orgId }, most, by)),
     count: (orgId: string, filter: OwnWaits) => patiently((db) => ledger.countWaits(db, { ...filter, orgId })),
   }
 }

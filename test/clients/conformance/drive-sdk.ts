@@ -1,4 +1,9 @@
-import { createWeir, type UploadRefusal, WeirError } from '../../../clients/typescript/src/index.js'
+import {
+  createWeir,
+  type RejectedValuesFilter,
+  type UploadRefusal,
+  WeirError,
+} from '../../../clients/typescript/src/index.js'
 import type { ConformanceCall, Names } from './cases.js'
 
 type Given = {
@@ -10,6 +15,9 @@ type Given = {
   filter: object
   days: object
   requestId: string
+  keyId: string
+  wanted: object
+  name: string | null
 }
 
 /** Does with the SDK what a call says, and tells how that differs from what has to come of it. */
@@ -52,6 +60,8 @@ const perform = async (call: Given, config: { url: string; key: string; fetch: t
       return allOf(weir.rejections.list(filter, options))
     case 'rejections.summary':
       return weir.rejections.summary(filter, options)
+    case 'rejections.values':
+      return weir.rejections.values(filter as RejectedValuesFilter, options)
     case 'rejections.retry':
       return weir.rejections.retry(filter, options)
     case 'rejections.getRetry':
@@ -64,6 +74,18 @@ const perform = async (call: Given, config: { url: string; key: string; fetch: t
       return allOf(weir.waiting.records(filter, options))
     case 'waiting.cancel':
       return weir.waiting.cancel(filter, options)
+    case 'keys.list':
+      return allOf(weir.keys.list(filter, options))
+    case 'keys.issue':
+      return weir.keys.issue(call.wanted, options)
+    case 'keys.rename':
+      return (await weir.keys.rename(call.keyId, call.name, options)) ?? null
+    case 'keys.rotate':
+      return weir.keys.rotate(call.keyId, call.wanted, options)
+    case 'keys.revoke':
+      return weir.keys.revoke(call.keyId, options)
+    case 'audit.list':
+      return allOf(weir.audit.list(options))
     default:
       throw new Error(`the SDK cannot ${call.do}`)
   }

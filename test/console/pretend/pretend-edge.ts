@@ -38,6 +38,9 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
   const days: Record<string, unknown>[] = []
   const types = typeReferences()
   const topics = topicReferences()
+  const fieldsOf = ({ record }: { record: unknown }) => record as Record<string, unknown>
+  const stateOf = ({ state }: { state: string }) =>
+    state === 'accepted_since' || state === 'overtaken' ? 'resolved' : state
   const refusalsOf = ({ org, query }: Asked) =>
     world.rejections.filter((row) => {
       const has = (name: string, value: unknown) => !query.get(name) || query.get(name) === value
@@ -45,6 +48,7 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
         row.org === org &&
         has('type', row.type) &&
         has('request_id', row.request_id) &&
+        (!query.get('state') || stateOf(row) === query.get('state')) &&
         row.problems.some(({ code, field }) => has('code', code) && has('field', field))
       )
     })
@@ -133,7 +137,28 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
             }
             groups.set(name, { ...group, count: (group.count as number) + 1, first_seen: row.rejected_at })
           }
-        return { groups: [...groups.values()], complete: true }
+        const all = refusalsOf({
+          ...asked,
+          query: new URLSearchParams([...asked.query].filter(([name]) => name !== 'state')),
+        })
+        const countOf = (state: string) => all.filter((row) => stateOf(row) === state).length
+        const states = { open: countOf('open'), retried: countOf('retried'), resolved: countOf('resolved') }
+        return { groups: [...groups.values()], states, complete: true }
+      },
+    ],
+    [
+      'GET',
+      /^\/v1\/rejections\/values$/,
+      (asked) => {
+        const counts = new Map<string, number>()
+        for (const row of refusalsOf(asked)) {
+          const value = JSON.stringify(fieldsOf(row)[asked.query.get('field') ?? ''] ?? null)
+          counts.set(value, (counts.get(value) ?? 0) + 1)
+        }
+        return {
+          values: [...counts].map(([value, number]) => ({ value: JSON.parse(value), count: number })),
+          complete: true,
+        }
       },
     ],
     [
@@ -142,7 +167,12 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
       ({ org, body }) => {
         const filter = new URLSearchParams(body.filter as Record<string, string>)
         const matched = refusalsOf({ org, query: filter } as Asked)
-        const open = matched.filter(({ state }) => state === 'open')
+        const change = body.change as { field: string; from?: unknown; to?: unknown } | undefined
+        const isMeant = (row: { record: unknown }) =>
+          !change || !('from' in change) || (fieldsOf(row)[change.field] ?? null) === change.from
+        const changed = (row: { record: unknown }) =>
+          change ? { ...fieldsOf(row), [change.field]: change.to } : row.record
+        const open = matched.filter((row) => row.state === 'open' && isMeant(row))
         const counts = {
           request_id: 'r1',
           status: 'done',
@@ -151,11 +181,15 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
           submitted: open.length,
           skipped: { accepted_since: matched.length - open.length },
         }
-        if (body.dry_run) return counts
+        const samples = open.slice(0, 5).map((row) => ({
+          ...{ rejection_id: row.rejection_id, id: row.id, problems: [] },
+          ...{ before: fieldsOf(row)[change?.field ?? ''], after: change?.to },
+        }))
+        if (body.dry_run) return { ...counts, next_cursor: null, ...(change && { samples }) }
         let accepted = 0
         for (const row of open) {
           row.state = 'retried'
-          if (world.upload(org, row.type, [row.record], false)?.status === 200) accepted += 1
+          if (world.upload(org, row.type, [changed(row)], false)?.status === 200) accepted += 1
         }
         return { ...counts, accepted, refused: open.length - accepted, waiting: 0, given_up: 0 }
       },

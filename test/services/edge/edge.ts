@@ -21,6 +21,7 @@ import { createRateLimits, ratesOf } from '../../../services/edge/limits/rates.j
 import { readNetwork } from '../../../services/edge/network/network.js'
 import { createRequestNotes } from '../../../services/edge/requests/notes.js'
 import { createAnswerCheck } from '../../support/openapi/answers.js'
+import { createFakeKeys } from '../query/fakes/keys.fake.js'
 import { createFakeOperators } from '../query/fakes/operators.fake.js'
 import { createFakeInteractions } from '../query/fakes/reader.fake.js'
 import { createFakeRejections } from '../query/fakes/rejections.fake.js'
@@ -120,6 +121,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     findKeyOrg: async () => undefined,
     lagOf: () => 0,
     findJourney: async () => undefined,
+    keys: createFakeKeys(),
     operators: createFakeOperators(),
     followers: { follow: async () => ({ tail: createTail(), leave: () => {} }) },
     findOlder: async () => [],
@@ -133,7 +135,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
   const app = createApp({ ...deps, query: createQuery(deps) })
 
   const send = async (
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD',
     url: string,
     body?: string | Buffer | object,
     headers: Record<string, string> = {},

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
+import { commandLine } from '#ledger/audit.js'
 import { hashKey } from '#ledger/key-text.js'
 import {
   endKey,
@@ -19,7 +20,7 @@ import { openMigratedDatabase } from '../../support/migrated-database.js'
 
 const { pool } = await openMigratedDatabase()
 beforeEach(async () => {
-  await pool.query('truncate auth.api_keys, auth.organisations')
+  await pool.query('truncate auth.api_keys, auth.organisations, auth.audit')
   await createOrg(pool, 'acme')
 })
 
@@ -34,7 +35,7 @@ const isUsable = async ({ hash }: NewKey) => (await findKey(pool, hash)) !== und
 
 it('finds a key by the hash of its text, with its scopes and the limits of its organisation', async () => {
   const key = await issue({ scopes: ['shops:write'], lifetime: day })
-  await setOrgLimits(pool, 'acme', { records_per_second: 100 })
+  await setOrgLimits(pool, 'acme', { records_per_second: 100 }, commandLine)
   const found = await findKey(pool, key.hash)
   expect(found).toMatchObject({ keyId: key.keyId, orgId: 'acme', scopes: ['shops:write'] })
   expect(found?.rates).toEqual({ requests: null, records: 100 })
@@ -44,11 +45,11 @@ it('finds a key by the hash of its text, with its scopes and the limits of its o
 
 it('does not find a key that has expired or was revoked; the operator still does', async () => {
   const [expired, revoked] = [await issue({ lifetime: -1000 }), await issue()]
-  const first = await revokeKey(pool, revoked.keyId)
+  const first = await revokeKey(pool, revoked.keyId, commandLine)
   expect(first).toMatchObject({ key_id: revoked.keyId, org: 'acme', already: false })
-  const again = await revokeKey(pool, revoked.keyId)
+  const again = await revokeKey(pool, revoked.keyId, commandLine)
   expect(again).toEqual({ ...first, already: true })
-  expect(await revokeKey(pool, 'unknown')).toBeUndefined()
+  expect(await revokeKey(pool, 'unknown', commandLine)).toBeUndefined()
   for (const key of [expired, revoked]) {
     expect(await isUsable(key)).toBe(false)
     expect(await inTransaction(pool, (c) => findKeyByHash(c, key.hash))).toMatchObject({ key_id: key.keyId })
@@ -60,7 +61,7 @@ it('ends a key after its grace, and never lets it live longer than before', asyn
   const end = (key: NewKey, grace: number) =>
     inTransaction(pool, async (c) => {
       expect(await lockKey(c, key.keyId)).toMatchObject({ key_id: key.keyId })
-      return endKey(c, key.keyId, grace)
+      return endKey(c, key.keyId, grace, commandLine)
     })
   expect(((await end(endless, day)).getTime() - Date.now()) / day).toBeCloseTo(1, 2)
   expect((await end(short, day)).getTime()).toBeLessThan(Date.now() + 60_000)
@@ -82,8 +83,8 @@ it('lists the keys of one organisation or of all, with their last use', async ()
   await createOrg(pool, 'other')
   const [own, foreign] = [await issue(), await issue({ org: 'other' })]
   await touchKeys(pool, [own.keyId])
-  expect((await listKeys(pool, 'acme')).map(({ key_id }) => key_id)).toEqual([own.keyId])
-  expect(await listKeys(pool, null)).toMatchObject([
+  expect((await listKeys(pool, { org: 'acme' })).map(({ key_id }) => key_id)).toEqual([own.keyId])
+  expect(await listKeys(pool, { org: null })).toMatchObject([
     { key_id: own.keyId, org: 'acme', last_used_at: expect.any(Date) },
     { key_id: foreign.keyId, org: 'other', last_used_at: null },
   ])
@@ -94,10 +95,12 @@ it('makes an organisation once, counts its active keys, and sets only the limits
   expect([await hasOrg(pool, 'acme'), await hasOrg(pool, 'nobody')]).toEqual([true, false])
   await issue()
   await issue({ lifetime: -1000 })
-  expect(await setOrgLimits(pool, 'acme', { requests_per_second: 5 })).toMatchObject({ requests_per_second: 5 })
+  expect(await setOrgLimits(pool, 'acme', { requests_per_second: 5 }, commandLine)).toMatchObject({
+    requests_per_second: 5,
+  })
   const limits = { requests_per_second: 5, records_per_second: 0 }
-  expect(await setOrgLimits(pool, 'acme', { records_per_second: 0 })).toEqual(limits)
-  expect(await setOrgLimits(pool, 'nobody', { records_per_second: 0 })).toBeUndefined()
+  expect(await setOrgLimits(pool, 'acme', { records_per_second: 0 }, commandLine)).toEqual(limits)
+  expect(await setOrgLimits(pool, 'nobody', { records_per_second: 0 }, commandLine)).toBeUndefined()
   expect(await listOrgs(pool)).toMatchObject([{ org: 'acme', active_keys: 1, ...limits }])
 })
 
@@ -123,19 +126,19 @@ it('lists organisations and keys part by part, in one order, each of them once',
     ),
   ).toEqual(orgs)
   expect(orgs.map(({ active_keys }) => active_keys).sort()).toEqual([0, 3, 3, 3, 3])
-  const keys = await listKeys(pool, null)
+  const keys = await listKeys(pool, { org: null })
   expect(keys).toHaveLength(12)
   expect(
     await inParts(
-      (after) => listKeys(pool, null, { after, most: 2 }),
+      (after) => listKeys(pool, { org: null }, { after, most: 2 }),
       (key) => key.key_id,
     ),
   ).toEqual(keys)
   const own = await inParts(
-    (after) => listKeys(pool, 'b', { after, most: 2 }),
+    (after) => listKeys(pool, { org: 'b' }, { after, most: 2 }),
     (key) => key.key_id,
   )
-  expect(own).toEqual(await listKeys(pool, 'b'))
+  expect(own).toEqual(await listKeys(pool, { org: 'b' }))
 
   const begun = await listOrgs(pool, { prefix: 'acme' })
   // The organisation of exactly this id is the first of those that begin so.
@@ -155,7 +158,8 @@ it('reads no more rows for a page of many organisations than of a few', async ()
     } as unknown as typeof pool
     await listOrgs(explained, { after: 'many-3', most: 10 })
     await listOrgs(explained, { prefix: 'many-7', most: 1 })
-    await listKeys(explained, null, { after: (await listKeys(pool, 'many-5'))[0]?.key_id, most: 10 })
+    const last = (await listKeys(pool, { org: 'many-5' }))[0]?.key_id
+    await listKeys(explained, { org: null }, { after: last, most: 10 })
     return seen
   }
   const fill = async (many: number) => {

@@ -193,7 +193,7 @@ it('prunes keyed interactions, their request ids and retries by age, each by its
   }
   const retention = retentionWith(0, 1)
   const before = { verdicts: date(1), retries: date(2) }
-  const counts = { verdicts: 0, waits: 0, keyed_interactions: 1, keyed_requests: 2, retries: 2 }
+  const counts = { verdicts: 0, waits: 0, keyed_interactions: 1, keyed_requests: 2, retries: 2, audit: 0 }
   expect(await retention.count(before)).toEqual(counts)
   expect(await retention.prune(before)).toEqual(counts)
   expect(await retention.count({ verdicts: date(9), retries: date(9) })).toMatchObject({
@@ -236,7 +236,7 @@ it('prunes verdicts on interactions sooner than the others, with the request ids
     steps: { pauseMs: 0 },
   })
   const before = { verdicts: date(0), interactionVerdicts: date(1) }
-  const gone = { verdicts: 1, waits: 0, keyed_interactions: 0, keyed_requests: 1, retries: 0 }
+  const gone = { verdicts: 1, waits: 0, keyed_interactions: 0, keyed_requests: 1, retries: 0, audit: 0 }
   expect(await retention.count(before)).toEqual(gone)
   expect(await retention.prune(before)).toEqual(gone)
   expect((await pool.query('select topic from integrity.verdicts')).rows).toEqual([{ topic }])
@@ -307,4 +307,17 @@ it('finds what to prune by an index, without reading the table while it holds th
     expect(count).toBe(1000)
     expect((await connection.query(scans)).rows).toEqual(before)
   })
+})
+
+it('prunes what was done by its age alone', async () => {
+  await pool.query('truncate auth.audit')
+  for (let n = 0; n < 4; n++)
+    await pool.query(
+      `insert into auth.audit (org_id, at, actor, action, subject) values ('acme', $1, 'k', 'key_revoked', 'k')`,
+      [date(n)],
+    )
+  const retention = retentionWith(0)
+  expect(await retention.count({ audit: date(3) })).toMatchObject({ audit: 3, verdicts: 0 })
+  expect(await retention.prune({ audit: date(3) })).toMatchObject({ audit: 3, verdicts: 0 })
+  expect(await retention.prune({ verdicts: date(9) })).toMatchObject({ audit: 0 })
 })

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { listAudit } from '#ledger/audit.js'
 import {
   claimRetries,
   findOrdered,
@@ -56,6 +57,14 @@ it('is written once for one id, with all of its claims or none', async () => {
   expect((await Promise.all(both)).sort()).toEqual([false, true])
   const found = await findOrder(pool, org, order.orderId)
   expect(found?.waiting).toBe(found?.matched)
+  expect(await listAudit(pool, org, { most: 9 })).toMatchObject([
+    {
+      action: 'retry_ordered',
+      subject: order.orderId,
+      by: { actor: 'k7f3a9c1' },
+      details: { records: found?.submitted },
+    },
+  ])
   expect(await findOrder(pool, `${org}-2`, order.orderId)).toBeUndefined()
 
   const failing = newOrder(org)

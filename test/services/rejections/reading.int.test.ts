@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { claimRetries, settleRetries } from '#ledger/retries/claims.js'
+import { claimRetries, rejectionName, settleRetries } from '#ledger/retries/claims.js'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
-import { findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
+import { hasValue } from '#rejections/filter.js'
+import { countValues, findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
+import { type AskedState, countStates, inState, TooManyRetried } from '#rejections/in-state.js'
 import { findOvertaken, hasCaughtUp, planRetries } from '#rejections/plan-retry.js'
 import { findQuality } from '#rejections/quality.js'
 import { findStates } from '#rejections/states.js'
@@ -189,9 +191,94 @@ it('counts, groups and pages as a naive reader does, however often a row was wri
           return newest(refused, id) > version ? 'overtaken' : 'open'
         }),
       )
+
+      const claims = found.filter((_, i) => i % 3 === 0).map((one) => ({ ...one, retryId: randomUUID() }))
+      await claimRetries(pool, claims)
+      const now = await findStates(sources, org, found)
+      const inStates = (...wanted: string[]) =>
+        found.filter((_, i) => wanted.includes(now[i]?.state ?? '')).map(rejectionName)
+      const expectedIn = {
+        open: inStates('open'),
+        retried: inStates('retried'),
+        resolved: inStates('accepted_since', 'overtaken'),
+        overtaken: inStates('overtaken'),
+      }
+      for (const [state, names] of Object.entries(expectedIn)) {
+        const within = [await inState(sources, { org }, state as AskedState)]
+        expect((await findRejections(clickhouse, { org, within }, 100)).map(rejectionName)).toEqual(names)
+      }
+      const { open, retried, resolved } = expectedIn
+      expect(await countStates(sources, { org })).toEqual({
+        ...{ open: open.length, retried: retried.length, resolved: resolved.length },
+      })
+      await pool.query('delete from integrity.retries where org_id = $1', [org])
     }),
     { numRuns: 15 },
   )
+})
+
+it('knows what is open, however many were retried, and says where it cannot tell more', async () => {
+  const org = `org-${randomUUID()}`
+  const [older, newer] = [randomUUID(), randomUUID()]
+  const row = { type: 'shops', codes: ['bad_format'] }
+  const retriedIds = [randomUUID(), randomUUID(), randomUUID()]
+  await insertRefused(org, [
+    ...retriedIds.map((id, index) => ({ ...row, second: 0, batch: older, index, version: 8192 + index, id })),
+    ...retriedIds.map((id, index) => ({ ...row, second: 9, batch: newer, index, version: 99 * 8192 + index, id })),
+    { ...row, second: 0, batch: older, index: 7, version: 8199, id: '' },
+  ])
+  const rejectedAt = new Date(Date.UTC(2026, 2, 1))
+  const claim = { retryId: randomUUID(), org, type: 'shops', batchId: older, rejectedAt }
+  await claimRetries(pool, [
+    ...retriedIds.map((id, index) => ({ ...claim, index, id })),
+    { ...claim, index: 7, id: null },
+  ])
+  await pool.query(
+    `update integrity.retries set outcome = 'refused', answered_at = now() - interval '1 day' where org_id = $1`,
+    [org],
+  )
+  const openBy = async (most: number) => {
+    const within = [await inState(sources, { org }, 'open', most)]
+    return (await findRejections(clickhouse, { org, within }, 100)).map(({ batchId, index }) => [batchId, index])
+  }
+  const open = [0, 1, 2].map((index) => [newer, index])
+  // All four are told to ClickHouse; only the one without an id is; not even that one can be.
+  expect([await openBy(4), await openBy(1)]).toEqual([open, open])
+  await expect(openBy(0)).rejects.toThrow(TooManyRetried)
+  await expect(inState(sources, { org }, 'retried', 1)).rejects.toThrow(TooManyRetried)
+  expect(await countStates(sources, { org }, 4)).toEqual({ open: 3, retried: 4, resolved: 0 })
+  expect(await countStates(sources, { org }, 1)).toEqual({ open: 3, retried: null, resolved: null })
+  expect(await countStates(sources, { org }, 0)).toEqual({ open: null, retried: null, resolved: null })
+})
+
+it('finds records by the value of a field, however that is written, and counts the values', async () => {
+  const org = `org-${randomUUID()}`
+  const batch = randomUUID()
+  const records = [
+    '{"region":"UK"}',
+    '{ "region" : "\\u0055K", "n": 1 }',
+    '{"region":5.0}',
+    '{"region":null}',
+    '{"n":1}',
+    '{"n":1e400}',
+  ]
+  const rows = records.map((record, index) => {
+    const facts = [org, batch, batch, momentOf(0)].map(quoted).join(', ')
+    const text = `'${record.replaceAll('\\', '\\\\')}'`
+    return `(${facts}, ${index}, 'shops', ${index}, '', [('region', 'bad_format', 'no')], ${text}, false)`
+  })
+  await clickhouse.command(`insert into weir.rejections_log values ${rows.join(', ')}`)
+  const indexesWith = async (value: unknown) => {
+    const found = await findRejections(clickhouse, { org, within: [hasValue('region', value)] }, 9)
+    return found.map(({ index }) => index)
+  }
+  expect(await Promise.all(['UK', 5, null, 'GB'].map(indexesWith))).toEqual([[0, 1], [2], [3, 4], []])
+  const counted = await countValues(clickhouse, { org, field: 'region' }, 'region', 9)
+  expect(counted).toEqual([
+    { value: '"UK"', rows: 2 },
+    { value: 'null', rows: 2 },
+    { value: '5', rows: 1 },
+  ])
 })
 
 it('plans no more than is wanted, and accounts for everything that matched', async () => {

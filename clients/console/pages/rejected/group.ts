@@ -1,52 +1,84 @@
 import type { Rejection } from '../../../typescript/src/endpoints.js'
-import type { RejectionFilter, RejectionRetry } from '../../../typescript/src/index.js'
 import { may, useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
-import { Asking, Badge, Card, Confirm, Empty, Json, PageHead, Problems, When } from '../../components/shown.js'
-import { codeWords, records, sentence } from '../../components/words.js'
+import { Asking, Badge, Empty, Json, PageHead, Problems, When } from '../../components/shown.js'
+import { codeWords, count, sentence } from '../../components/words.js'
 import { Pager } from '../../frame/pager.js'
-import { linkTo, type PageProps } from '../../frame/route.js'
+import { choiceIn, goTo, linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
+import { saveGroup } from './as-csv.js'
+import { ChangeValue } from './change.js'
 import { MendRefused } from './mend.js'
-
-type Filter = { type?: string; code?: string; field?: string; since?: string; request_id?: string }
+import { type GroupFilter, RetryGroup } from './retry.js'
+import { ChooseState, refreshEvery, stateNames } from './state.js'
 
 /** The refused records of one group: to look at, to mend, and to have tried again once the reason is gone. */
 export const RefusedGroupPage = ({ query }: PageProps): VNode => {
-  const filter = Object.fromEntries(
-    ['type', 'code', 'field', 'since', 'request_id'].flatMap((name) =>
-      query.get(name) ? [[name, query.get(name)]] : [],
-    ),
-  ) as Filter
+  const named = ['type', 'code', 'field', 'since', 'request_id'] as const
+  const group: GroupFilter = Object.fromEntries(
+    named.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])),
+  )
+  const state = choiceIn(query, 'state', stateNames, 'open')
+  const filter: GroupFilter = { ...group, ...(state !== 'all' && { state }) }
   const cursor = query.get('cursor')
+  const [mending, setMending] = useState<readonly string[]>([])
   const path = `/v1/rejections?${new URLSearchParams({ ...filter, ...(cursor && { cursor }), limit: '20' })}`
-  const asked = useAnswer<'/v1/rejections'>(path)
+  // A record that somebody is mending stays where it is.
+  const asked = useAnswer<'/v1/rejections'>(path, mending.length === 0 ? { every: refreshEvery } : {})
   const shown = asked.answer?.rejections ?? []
+  const onMending = (id: string, isOpen: boolean) =>
+    setMending((before) => [...before.filter((each) => each !== id), ...(isOpen ? [id] : [])])
+  const { type, field } = filter
   return html`
-    <p class="small"><a href=${linkTo(['rejected'], { type: filter.type })}>Rejected</a></p>
-    <${PageHead} title=${[filter.type, filter.code && codeWords(filter.code)].filter(Boolean).join(': ') || 'Refused records'} about=${filter.field && html`The field is <code>${filter.field}</code>.`}>
+    <p class="small"><a href=${linkTo(['rejected'], { type, state })}>Rejected</a></p>
+    <${PageHead} title=${[type, filter.code && codeWords(filter.code)].filter(Boolean).join(': ') || 'Refused records'} about=${aboutGroup(filter)}>
+      <${ChooseState} state=${state} onChange=${(chosen: string) => goTo(linkTo(['rejected', 'group'], { ...group, state: chosen }))} />
+      <${SaveGroup} key=${path} filter=${filter} />
       <button type="button" onClick=${asked.reload}>Refresh</button>
     <//>
-    <${RetryGroup} filter=${filter} onDone=${asked.reload} />
+    ${type && field && html`<${ChangeValue} key=${`${type} ${field}`} filter=${{ ...group, type, field }} onDone=${asked.reload} />`}
+    <${RetryGroup} filter=${group} onDone=${asked.reload} />
     <${Asking} ...${asked} has=${shown.length > 0} />
-    ${asked.answer && shown.length === 0 && html`<${Empty} title="No refused record is in this group (any more)." />`}
-    ${shown.map((one) => html`<${Refusal} key=${one.rejection_id} one=${one} onSent=${asked.reload} />`)}
-    <${Pager} path=${['rejected', 'group']} query=${filter} cursor=${cursor} next=${asked.answer?.next_cursor} words=${{ first: 'Newest', next: 'Older' }} />`
+    ${asked.answer && shown.length === 0 && html`<${Empty} title=${state === 'open' ? 'Nothing of this group is left to do.' : 'No refused record of this group is in this state.'}><p><a href=${linkTo(['rejected', 'group'], { ...group, state: 'all' })}>Show all of the group</a> · <a href=${linkTo(['rejected'])}>Back to what is open</a></p><//>`}
+    ${shown.map((one) => html`<${Refusal} key=${one.rejection_id} one=${one} onSent=${asked.reload} onMending=${onMending} />`)}
+    <${Pager} path=${['rejected', 'group']} query=${{ ...group, state }} cursor=${cursor} next=${asked.answer?.next_cursor} words=${{ first: 'Newest', next: 'Older' }} />`
 }
 
-const Refusal = ({ one, onSent }: { one: Rejection; onSent: () => void }): VNode => {
+const aboutGroup = ({ field, request_id }: GroupFilter) =>
+  (field || request_id) &&
+  html`${field && html`The field is <code>${field}</code>. `}${request_id && html`Of <a href=${linkTo(['requests', request_id])}>one request</a>.`}`
+
+/** All records of the group as a file, however many pages that takes. */
+const SaveGroup = ({ filter }: { filter: GroupFilter }): VNode => {
+  const { ask, types } = useSession()
+  const [progress, setProgress] = useState<number>()
+  const [problem, setProblem] = useState<string>()
+  const type = types.find((each) => each.type === filter.type)
+  const start = async () => {
+    setProblem(undefined)
+    setProgress(0)
+    await saveGroup(ask, filter, type, setProgress).catch((error: Error) => setProblem(error.message))
+    setProgress(undefined)
+  }
+  return html`
+    <button type="button" disabled=${progress !== undefined} onClick=${start}>${progress === undefined ? `Save as ${type ? 'CSV' : 'NDJSON'}` : `${count(progress)} read…`}</button>
+    ${problem && html`<p class="notice bad" role="alert">${sentence(problem)}</p>`}`
+}
+
+type RefusalProps = { one: Rejection; onSent: () => void; onMending: (id: string, isOpen: boolean) => void }
+
+const Refusal = ({ one, onSent, onMending }: RefusalProps): VNode => {
   const { types, me, org } = useSession()
   const [isOpen, setOpen] = useState(false)
   const type = types.find((each) => each.type === one.type)
-  const canMend =
-    type &&
-    !one.truncated &&
-    typeof one.record === 'object' &&
-    one.record !== null &&
-    org === me.org_id &&
-    may(me, `${one.type}:write`)
+  const isWhole = !one.truncated && typeof one.record === 'object' && one.record !== null
+  const canMend = type && isWhole && org === me.org_id && may(me, `${one.type}:write`)
+  const open = (now: boolean) => {
+    setOpen(now)
+    onMending(one.rejection_id, now)
+  }
   return html`
     <div class="card refusal" role="group" aria-label=${`Refused record ${one.id ?? one.index}`}>
       <div class="line">
@@ -58,11 +90,20 @@ const Refusal = ({ one, onSent }: { one: Rejection; onSent: () => void }): VNode
       ${one.retry && html`<p class="small">Tried again <${When} at=${one.retry.retried_at} />: <${Badge} state=${one.retry.outcome} />${one.retry.request_id && html` in <a href=${linkTo(['requests', one.retry.request_id])}>this request</a>`}</p>`}
       ${
         isOpen && type && canMend
-          ? html`<${MendRefused} type=${type} one=${one} onSent=${onSent} onClose=${() => setOpen(false)} />`
-          : html`<details><summary>The record</summary><${Json} value=${one.record} label="The record as it was sent" />${one.truncated && html`<p class="soft">It was too large to be kept whole.</p>`}</details>
-            ${canMend && html`<div class="actions"><button type="button" onClick=${() => setOpen(true)}>Mend it</button></div>`}`
+          ? html`<${MendRefused} type=${type} one=${one} onSent=${onSent} onClose=${() => open(false)} />`
+          : html`<details><summary>The record</summary><${Json} value=${one.record} label="The record as it was sent" /></details>
+            ${canMend ? html`<div class="actions"><button type="button" onClick=${() => open(true)}>Mend it</button></div>` : html`<p class="soft small">${whyNot(one, isWhole, type !== undefined, org === me.org_id)}</p>`}`
       }
     </div>`
+}
+
+/** Why a record cannot be mended here, and where it can. */
+const whyNot = ({ type }: Rejection, isWhole: boolean, isKnown: boolean, isOwn: boolean) => {
+  if (!isWhole || !isKnown)
+    return html`It was too large to be kept whole, or could not be read, so it cannot be mended here: mend it where it came from, and <a href=${linkTo(['upload'], { type })}>upload it again</a>.`
+  if (!isOwn)
+    return 'Records of another organisation are mended with a key of theirs; weir rejected retry submits them as they are.'
+  return `This key may not write ${type}: a key with the scope ${type}:write can mend it.`
 }
 
 const stateWords: Record<string, string> = {
@@ -70,64 +111,4 @@ const stateWords: Record<string, string> = {
   retried: 'tried again',
   accepted_since: 'accepted since',
   overtaken: 'a later one came, and was refused too or waits',
-}
-
-/** Submits a whole group again: first tells how many that would be, then follows what becomes of them. */
-const RetryGroup = ({ filter, onDone }: { filter: Filter; onDone: () => void }): VNode | null => {
-  const { weir, me, org } = useSession()
-  const [plan, setPlan] = useState<RejectionRetry>()
-  const [order, setOrder] = useState<RejectionRetry>()
-  const [problem, setProblem] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  if (!may(me, 'rejections:write') || org !== me.org_id) return null
-
-  const send = async (dryRun: boolean) => {
-    setBusy(true)
-    setProblem(undefined)
-    try {
-      // Sent again where no answer came, and taken once all the same.
-      const answer = await weir.rejections.retry(filter as RejectionFilter, { dryRun, giveUpAfterMs: 60_000 })
-      if (dryRun) setPlan(answer)
-      else await follow(answer)
-    } catch (error) {
-      setProblem((error as Error).message)
-    }
-    setBusy(false)
-  }
-  const follow = async (first: RejectionRetry) => {
-    setPlan(undefined)
-    setOrder(first)
-    for (let now = first; now.status === 'running'; ) {
-      await new Promise((resolve) => setTimeout(resolve, 1_000))
-      now = await weir.rejections.getRetry(now.request_id)
-      setOrder(now)
-    }
-    onDone()
-  }
-  return html`
-    <${Card} title="Try all of them again">
-      <p class="soft">For records that were right and came too early, such as an offer that came before its shop. Each is submitted once; what was accepted since is left out.</p>
-      <div role="status">
-        ${plan && html`<p>${records(plan.submitted)} would be submitted again${skippedWords(plan)}.</p>`}
-        ${order && html`<p><${Badge} state=${order.status} /> ${records(order.submitted)} submitted: <span class="accepted">${order.accepted ?? 0} accepted</span>, <span class="refused">${order.refused ?? 0} refused again</span>${(order.waiting ?? 0) > 0 && `, ${order.waiting} not decided yet`}${(order.given_up ?? 0) > 0 && `, ${order.given_up} left out after all`}.</p>`}
-      </div>
-      ${problem && html`<p class="notice bad" role="alert">${sentence(problem)}</p>`}
-      <div class="actions">
-        <button type="button" disabled=${isBusy} onClick=${() => send(true)}>See how many</button>
-        ${plan && plan.submitted > 0 && html`<${Confirm} isDanger=${false} question=${`Submit ${records(plan.submitted)} again?`} action="Submit them" onYes=${() => send(false)}>Try them again<//>`}
-      </div>
-    <//>`
-}
-
-const skippedWords = ({ skipped }: RejectionRetry): string => {
-  const words: Record<string, string> = {
-    already_retried: 'tried again before',
-    accepted_since: 'accepted since',
-    not_kept_whole: 'too large to be kept whole',
-    over_limit: 'more than at once: ask again for these',
-  }
-  const left = Object.entries(skipped).filter(([, number]) => number > 0)
-  return left.length === 0
-    ? ''
-    : `; left out are ${left.map(([name, number]) => `${number} (${words[name] ?? name})`).join(', ')}`
 }

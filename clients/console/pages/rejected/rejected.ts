@@ -5,6 +5,7 @@ import { codeWords, count } from '../../components/words.js'
 import { choiceIn, goTo, linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import type { VNode } from '../../vendor/preact.js'
+import { ChooseState, refreshEvery, stateNames } from './state.js'
 
 /** What is wrong with how many records, the largest group first. */
 export const RejectedPage = ({ query }: PageProps): VNode => {
@@ -20,19 +21,29 @@ export const RejectedPage = ({ query }: PageProps): VNode => {
     periods.map(([days]) => days),
     '7',
   )
+  const state = choiceIn(query, 'state', stateNames, 'open')
   const from = since === 'all' ? undefined : startOfDay(Number(since))
-  const filter = new URLSearchParams({ ...(type && { type }), ...(from && { since: from }) }).toString()
-  const asked = useAnswer<'/v1/rejections/summary'>(`/v1/rejections/summary${filter && `?${filter}`}`)
+  const filter = new URLSearchParams({
+    ...(type && { type }),
+    ...(from && { since: from }),
+    ...(state !== 'all' && { state }),
+  }).toString()
+  const asked = useAnswer<'/v1/rejections/summary'>(`/v1/rejections/summary${filter && `?${filter}`}`, {
+    every: refreshEvery,
+  })
   const groups = asked.answer?.groups
-  const choose = (change: Record<string, string>) => goTo(linkTo(['rejected'], { type, since, ...change }))
+  const wasRefused = Object.values(asked.answer?.states ?? {}).some((number) => number !== 0)
+  const choose = (change: Record<string, string>) => goTo(linkTo(['rejected'], { type, since, state, ...change }))
   return html`
     <${PageHead} title="Rejected" about="Refused records, grouped by what is wrong with them. Open a group to mend one, or to have all of it tried again.">
       <${Choose} label="Type" value=${type} onChange=${(chosen: string) => choose({ type: chosen })} options=${[['', 'all'], ...types.map((each) => [each.type, each.type])]} />
       <${Choose} label="Since" value=${since} onChange=${(chosen: string) => choose({ since: chosen })} options=${periods} />
+      <${ChooseState} state=${state} counts=${asked.answer?.states} onChange=${(chosen: string) => choose({ state: chosen })} />
       <button type="button" onClick=${asked.reload}>Refresh</button>
     <//>
     <${Asking} ...${asked} has=${groups !== undefined} />
-    ${groups?.length === 0 && html`<${Empty} title="Nothing was refused in this time." command="npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample && npm run -s weir -- upload .data/sample"><p>To see how it looks, upload sample files of which some rows are wrong:</p><//>`}
+    ${groups?.length === 0 && wasRefused && html`<${Empty} title=${state === 'open' ? 'Nothing is left to do about what was refused in this time.' : 'Nothing refused in this time is in this state.'}><p><a href=${linkTo(['rejected'], { type, since, state: 'all' })}>Show all that was refused</a></p><//>`}
+    ${groups?.length === 0 && !wasRefused && html`<${Empty} title="Nothing was refused in this time." command="npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample && npm run -s weir -- upload .data/sample"><p>To see how it looks, upload sample files of which some rows are wrong:</p><//>`}
     ${
       groups &&
       groups.length > 0 &&
@@ -41,7 +52,7 @@ export const RejectedPage = ({ query }: PageProps): VNode => {
         <${Table} label="Groups of refused records" isCards head=${html`<th scope="col">What is wrong</th><th scope="col">Type</th><th scope="col">Field</th><th scope="col" class="number">Records</th><th scope="col">Last</th><th scope="col">Such as</th>`}>
           ${groups.map(
             (group) => html`<tr key=${`${group.type} ${group.code} ${group.field}`}>
-            <td><a href=${linkTo(['rejected', 'group'], { type: group.type, code: group.code, field: group.field, since: from })}>${codeWords(group.code)}</a></td>
+            <td><a href=${linkTo(['rejected', 'group'], { type: group.type, code: group.code, field: group.field, since: from, state })}>${codeWords(group.code)}</a></td>
             <td>${group.type}</td>
             <td>${group.field ? html`<code>${group.field}</code>` : html`<span class="soft">the record</span>`}</td>
             <td class="number refused" data-label="records">${count(group.count)}</td>

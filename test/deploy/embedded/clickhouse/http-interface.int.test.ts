@@ -43,6 +43,24 @@ describe('reading', () => {
     expect((await fetch(`${engine.url}/nowhere`)).status).toBe(404)
   })
 
+  it('tells an analyst how many rows a query read, or nothing about it where others ran beside it', async () => {
+    await post('CREATE TABLE d.many (a UInt64) ENGINE = MergeTree ORDER BY a')
+    await post('INSERT INTO d.many SELECT number FROM numbers(100000)')
+    const ask = async (query: string) => {
+      const answer = await fetch(`${engine.url}/?${new URLSearchParams({ query })}`)
+      await answer.arrayBuffer()
+      return JSON.parse(answer.headers.get('x-clickhouse-summary') ?? '') as Record<string, string>
+    }
+    for (const format of ['TabSeparated', 'Native', 'JSON'])
+      expect(await ask(`SELECT sum(a) FROM d.many FORMAT ${format}`)).toMatchObject({
+        ...{ read_rows: '100000', result_rows: '1' },
+      })
+    // One granule, of those that the index leaves.
+    expect(await ask('SELECT sum(a) FROM d.many WHERE a = 5')).toMatchObject({ read_rows: '8192' })
+    const both = await Promise.all([1, 2, 3].map(() => ask('SELECT sum(a), sleep(0.2) FROM d.many')))
+    for (const { read_rows } of both) expect([undefined, '100000']).toContain(read_rows)
+  })
+
   it('answers to addresses, localhost and its own name, and to no other host', async () => {
     const { port } = new URL(engine.url)
     const ask = (host: string | undefined, path = '/?query=SELECT+1') =>

@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { calledAs, operatorOptions, takenByNpm } from '../../../../deploy/embedded/launcher/operator-call.js'
+import {
+  backupOptions,
+  calledAs,
+  operatorOptions,
+  takenByNpm,
+} from '../../../../deploy/embedded/launcher/operator-call.js'
 
 const byNpm = (options: Record<string, string> = {}) => ({
   npm_lifecycle_event: 'weir',
@@ -32,13 +37,16 @@ describe('an option that npm took for itself', () => {
   })
 })
 
-it('knows the options of all commands', () => {
-  const folder = `${import.meta.dirname}/../../../../services/operator`
-  const sources = (readdirSync(folder, { recursive: true }) as string[]).filter((name) => name.endsWith('.ts'))
-  const text = sources.map((name) => readFileSync(`${folder}/${name}`, 'utf8')).join('\n')
+it.each([
+  { folder: 'services/operator', known: operatorOptions, atLeast: 20 },
+  { folder: 'deploy/embedded/backup', known: backupOptions, atLeast: 2 },
+])('knows the options of all commands of $folder', ({ folder, known, atLeast }) => {
+  const path = `${import.meta.dirname}/../../../../${folder}`
+  const sources = (readdirSync(path, { recursive: true }) as string[]).filter((name) => name.endsWith('.ts'))
+  const text = sources.map((name) => readFileSync(`${path}/${name}`, 'utf8')).join('\n')
   const declared = [...text.matchAll(/\boption\(\s*'--([a-z-]+)( <)?/g)]
-  expect(declared.length).toBeGreaterThan(20)
-  expect(operatorOptions).toEqual(Object.fromEntries(declared.map(([, name, value]) => [name, value !== undefined])))
+  expect(declared.length).toBeGreaterThan(atLeast)
+  expect(known).toEqual(Object.fromEntries(declared.map(([, name, value]) => [name, value !== undefined])))
 })
 
 it.each([

@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { commandLine } from '#ledger/audit.js'
 import { createKeyText, hashKey } from '#ledger/key-text.js'
 import { insertKey, revokeKey, touchKeys } from '#ledger/keys.js'
 import { migrate } from '#ledger/migrate.js'
@@ -53,7 +54,7 @@ it('tells of a key that is issued and of one that is revoked, and not of one tha
   const keyId = await newKey()
   await hears(keyId)
   await touchKeys(pool, [keyId])
-  await revokeKey(pool, keyId)
+  await revokeKey(pool, keyId, commandLine)
   await hears(keyId)
 })
 

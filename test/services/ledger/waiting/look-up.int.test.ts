@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeEach, expect, it } from 'vitest'
+import { listAudit } from '#ledger/audit.js'
 import {
   cancelWaits,
   countMissing,
@@ -95,6 +96,18 @@ it('finds, counts and cancels what a naive reader does', { timeout: 120_000 }, (
     { numRuns: 40 },
   ),
 )
+
+it('notes once for each request whose records wait no longer, and how many', async () => {
+  for (const org of ['noted', 'noted', 'noted', 'noted-too']) await insertWait(pool, { id: randomUUID(), org })
+  const by = { actor: 'k7f3a9c1', requestId: randomUUID() }
+  for (const org of ['noted', 'noted-too']) while ((await cancelWaits(pool, { orgId: org }, 2, by)) > 0);
+  const noted = async (org: string) =>
+    (await listAudit(pool, org, { most: 9 })).map(({ action, subject, details, by, requestId }) => [
+      ...[action, subject, details, by.actor, requestId],
+    ])
+  const of = (records: number) => [['waiting_cancelled', 'offers', { records }, by.actor, by.requestId]]
+  expect([await noted('noted'), await noted('noted-too')]).toEqual([of(3), of(1)])
+})
 
 it('shows what became of one record, the newest first', async () => {
   const [id = ''] = ids

@@ -24,6 +24,9 @@ let pool: Pool
 
 const weir = (...words: string[]) => runWeir(words, { POSTGRES_URL: database.url })
 
+// The right to make other keys is given by name alone.
+const all = scopesOf(catalogue).filter((scope) => scope !== 'keys:manage')
+
 const answerOf = async <T>(...words: string[]): Promise<T> => {
   const { stdout, stderr, exitCode } = await weir(...words, '--json')
   expect(exitCode, stderr).toBe(0)
@@ -50,8 +53,9 @@ describe('weir keys issue', () => {
     expect(issued).toEqual({
       key_id: keyIdOf(issued.key),
       key: issued.key,
+      name: null,
       org: 'fresh',
-      scopes: scopesOf(catalogue),
+      scopes: all,
       expires_at: null,
     })
     const { rows } = await pool.query('select * from auth.api_keys where key_id = $1', [issued.key_id])
@@ -67,6 +71,14 @@ describe('weir keys issue', () => {
     expect(days).toBeCloseTo(90, 2)
   })
 
+  it('gives the right to make keys by name alone', async () => {
+    const manager = await answerOf<Issued>('keys', 'issue', '--org', 'managed', '--manage')
+    expect(manager.scopes).toEqual(['all', 'keys:manage'])
+    expect((await answerOf<Issued>('keys', 'issue', '--org', 'managed', '--scopes', 'all')).scopes).toEqual(all)
+    const { rows } = await pool.query(`select scopes from auth.api_keys where org_id = 'managed' order by created_at`)
+    expect(rows).toEqual([{ scopes: ['all', 'keys:manage'] }, { scopes: null }])
+  })
+
   it('shows people the key alone on standard output, and says that it will not again', async () => {
     const { stdout, stderr } = await weir('keys', 'issue', '--org', 'people')
     expect(keyIdOf(stdout)).toBeDefined()
@@ -76,6 +88,8 @@ describe('weir keys issue', () => {
   it.each([
     [['--org', 'Not-Right'], "cannot be an organisation's id"],
     [['--org', 'right', '--scopes', 'shop:write'], 'did you mean shops:write?'],
+    [['--org', 'right', '--name', ' '], 'a name has 1 to 100 characters'],
+    [['--org', 'right', '--manage', '--scopes', 'shops:write'], '--manage stands for'],
     [['--org', 'right', '--expires', 'soon'], '"soon" is not a duration'],
     [[], '--org says whom the key speaks for'],
   ])('refuses %j in one line, and makes nothing', async (words, reason) => {
@@ -102,15 +116,27 @@ it("issues an operator's key, for an organisation of operators unless said other
 
 describe('weir keys list', () => {
   it('shows state and dates, and never a secret', async () => {
-    const issued = await answerOf<Issued>('keys', 'issue', '--org', 'listed', '--expires', '1h')
+    const issued = await answerOf<Issued>(
+      'keys',
+      'issue',
+      '--org',
+      'listed',
+      '--expires',
+      '1h',
+      '--name',
+      'nightly upload',
+    )
     const listed = await answerOf<Listed[]>('keys', 'list', '--org', 'listed')
     expect(listed).toEqual([
       {
         key_id: issued.key_id,
         is_operator: false,
         org: 'listed',
-        scopes: scopesOf(catalogue),
+        name: 'nightly upload',
+        scopes: all,
         created_at: expect.any(String),
+        created_by: 'weir command',
+        revoked_by: null,
         expires_at: issued.expires_at,
         revoked_at: null,
         last_used_at: null,
@@ -121,6 +147,21 @@ describe('weir keys list', () => {
     expect(table).toContain(issued.key_id)
     expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     for (const shown of [table, JSON.stringify(listed)]) expect(shown).not.toContain(issued.key.slice(-20))
+  })
+
+  it('shows what people call a key, who made it and who ended it', async () => {
+    const { key_id } = await answerOf<Issued>('keys', 'issue', '--org', 'named')
+    expect(await answerOf('keys', 'rename', key_id, 'the tills')).toEqual({ key_id, org: 'named', name: 'the tills' })
+    await weir('keys', 'revoke', key_id)
+    const by = { created_by: 'weir command', revoked_by: 'weir command' }
+    expect(await answerOf('keys', 'list', '--org', 'named')).toMatchObject([{ key_id, name: 'the tills', ...by }])
+    expect((await weir('keys', 'list', '--org', 'named')).stdout).toContain('the tills')
+    const { rows } = await pool.query(`select action, actor from auth.audit where org_id = 'named' order by audit_id`)
+    expect(rows.map(({ action, actor }) => `${action} by ${actor}`)).toEqual([
+      'key_issued by weir command',
+      'key_renamed by weir command',
+      'key_revoked by weir command',
+    ])
   })
 
   it('is an empty list for an organisation without keys', async () => {

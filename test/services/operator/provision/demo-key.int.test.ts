@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { commandLine } from '#ledger/audit.js'
 import { createKeyText, keyIdOf } from '#ledger/key-text.js'
 import { revokeKey } from '#ledger/keys.js'
 import { migrate } from '#ledger/migrate.js'
@@ -41,7 +42,7 @@ it('is made once and kept in a file for its owner alone', async () => {
 it('is made anew where the one in the file was revoked', async () => {
   const file = join(folder, 'revoked')
   const { keyId } = await provisionDemoKey(pool, { key: undefined, file })
-  await revokeKey(pool, keyId)
+  await revokeKey(pool, keyId, commandLine)
   const again = await provisionDemoKey(pool, { key: undefined, file })
   expect(again).toMatchObject({ from: 'new' })
   expect(keyIdOf(await keyIn(file))).toBe(again.keyId)
@@ -68,6 +69,6 @@ it.each(['short', 'with a space', 'line\nbreak', 'schlüssel-wort'])('cannot be 
 
 it('stays ended once it was revoked', async () => {
   const { keyId } = await provisionDemoKey(pool, { key: 'soon-to-be-revoked', file: undefined })
-  await revokeKey(pool, keyId)
+  await revokeKey(pool, keyId, commandLine)
   await expect(provisionDemoKey(pool, { key: 'soon-to-be-revoked', file: undefined })).rejects.toThrow('is revoked')
 })

@@ -1,10 +1,12 @@
 import type { StoredOrder } from '#ledger/retries/orders.js'
-import type { KnownRejection } from '#query/rejections/answers.js'
-import { skippedOf } from '#query/rejections/answers.js'
-import type { OwnRejections } from '#query/rejections/rejections.js'
+import { type KnownRejection, sampleOf, skippedOf } from '#query/rejections/answers.js'
+import type { AskedRejections, OwnRejections } from '#query/rejections/rejections.js'
+import type { AskedState } from '#rejections/in-state.js'
 import type { RetryPlan } from '#rejections/plan-retry.js'
 import type { QualityDay } from '#rejections/quality.js'
 import type { RejectionGroup } from '#rejections/summary.js'
+import { catalogue } from '#schemas/catalogue.js'
+import { createValidator } from '#schemas/derive/validator.js'
 
 export type FakeRejections = OwnRejections & {
   rows: KnownRejection[]
@@ -18,11 +20,20 @@ export type FakeRejections = OwnRejections & {
   before: () => Promise<void>
 }
 
+const recordType = (name: string) => {
+  const type = catalogue.all.get(name)
+  if (!type) throw new Error(`there is no type ${name}`)
+  return type
+}
+
 /** The rules of the real one, over arrays: an organisation's own, newest first; each rejection ordered once. */
 export const createFakeRejections = (): FakeRejections => {
-  const ofOrg = (org: string, filter: { type?: string }) =>
+  const isIn = (state: string, asked: AskedState) =>
+    state === asked || (asked === 'resolved' && (state === 'accepted_since' || state === 'overtaken'))
+  const ofOrg = (org: string, { filter, state }: AskedRejections) =>
     fake.rows
       .filter((row) => row.org === org && (filter.type === undefined || row.type === filter.type))
+      .filter((row) => state === undefined || isIn(row.state, state))
       .sort((a, b) => b.rejectedAt.getTime() - a.rejectedAt.getTime() || a.index - b.index)
   const fake: FakeRejections = {
     rows: [],
@@ -32,18 +43,18 @@ export const createFakeRejections = (): FakeRejections => {
     next: undefined,
     asked: undefined,
     before: async () => {},
-    list: async (org, { filter, after, limit }) => {
+    list: async (org, { after, limit, ...asked }) => {
       await fake.before()
-      const all = ofOrg(org, filter)
+      const all = ofOrg(org, asked)
       const from = after
         ? all.findIndex(({ batchId, index }) => batchId === after.batchId && index === after.index) + 1
         : 0
       return { rejections: all.slice(from, from + limit), isLast: from + limit >= all.length }
     },
-    groups: async (org, filter, most) => {
+    groups: async (org, asked, most) => {
       await fake.before()
       const groups = new Map<string, RejectionGroup>()
-      for (const row of ofOrg(org, filter)) {
+      for (const row of ofOrg(org, asked)) {
         for (const { code, field } of row.problems) {
           const name = `${row.type}/${code}/${field}`
           const seen = {
@@ -59,8 +70,24 @@ export const createFakeRejections = (): FakeRejections => {
           groups.set(name, { ...group, count: group.count + 1, firstSeen: row.rejectedAt })
         }
       }
-      return [...groups.values()].slice(0, most)
+      const countOf = (state: AskedState) => ofOrg(org, { filter: asked.filter, state }).length
+      const states = { open: countOf('open'), retried: countOf('retried'), resolved: countOf('resolved') }
+      return { groups: [...groups.values()].slice(0, most), states }
     },
+    values: async (org, field, asked, most) => {
+      const counts = new Map<string, number>()
+      for (const { record } of ofOrg(org, asked)) {
+        const value = JSON.stringify(JSON.parse(record)[field] ?? null)
+        counts.set(value, (counts.get(value) ?? 0) + 1)
+      }
+      return [...counts].map(([value, rows]) => ({ value, rows })).slice(0, most)
+    },
+    samples: async (_, plan, change) =>
+      plan.jobs.flatMap(({ wanted }) =>
+        wanted.map((one) =>
+          sampleOf(one, (one as KnownRejection).record, change, createValidator(recordType(plan.jobs[0]?.type ?? ''))),
+        ),
+      ),
     quality: async (org, { from, to }) => {
       await fake.before()
       return fake.days
@@ -71,7 +98,7 @@ export const createFakeRejections = (): FakeRejections => {
       await fake.before()
       const { filter, limit } = asked
       fake.asked = asked
-      const all = ofOrg(org, filter)
+      const all = ofOrg(org, { filter })
       const wanted = all.filter(({ state }) => state === 'open').slice(0, limit)
       const plan: RetryPlan = {
         jobs: wanted.length > 0 ? [{ retryId: 'r', org, type: wanted[0]?.type ?? '', wanted }] : [],

@@ -1,20 +1,26 @@
 import { expect, it } from 'vitest'
 import { writeCursor } from '#http/cursor.js'
 import { createEdge } from '../../edge/edge.js'
+import { createFakeKeys } from '../fakes/keys.fake.js'
 import { createFakeOperators } from '../fakes/operators.fake.js'
 
 const operators = createFakeOperators()
-const { send, callers, rejections, lines } = createEdge({ operators })
+const keys = createFakeKeys(operators.add)
+const { send, callers, rejections, lines } = createEdge({ operators, keys })
+const issue = (org: string) =>
+  keys.issue({ actor: 'op' }, { org, name: null, scopes: null, lifetime: undefined }) as Promise<{ keyId: string }>
 callers.set('operator-key', { orgId: 'weir', keyId: 'op', scopes: null, isOperator: true })
 callers.set('looker-key', { orgId: 'weir', keyId: 'lo', scopes: ['keys:read', 'rejections:read'], isOperator: true })
-callers.set('sly-key', { orgId: 'acme', keyId: 'sl', scopes: ['keys:read', 'keys:write'] })
+callers.set('sly-key', { orgId: 'acme', keyId: 'sl', scopes: ['keys:read', 'keys:write', 'keys:manage'] })
 const as = (key: string) => ({ authorization: `Bearer ${key}` })
 const routes = [
   ['GET', '/v1/operator/organisations'],
   ['GET', '/v1/operator/keys'],
   ['POST', '/v1/operator/keys'],
+  ['PATCH', '/v1/operator/keys/key0'],
   ['POST', '/v1/operator/keys/key0/rotate'],
   ['POST', '/v1/operator/keys/key0/revoke'],
+  ['GET', '/v1/operator/audit'],
   ['PUT', '/v1/operator/organisations/acme/limits'],
 ] as const
 
@@ -28,13 +34,18 @@ it.each(routes)('keeps %s %s for operators, whatever scopes others have', async 
 })
 
 it('issues a key whose text is shown once, and rotates, revokes and limits', async () => {
-  const made = await send('POST', '/v1/operator/keys', { org: 'acme', scopes: ['shops:write'] }, as('operator-key'))
-  expect(made).toMatchObject({ status: 201, body: { org: 'acme', scopes: ['shops:write'], expires_at: null } })
+  const wanted = { org: 'acme', name: 'nightly upload', scopes: ['shops:write'] }
+  const made = await send('POST', '/v1/operator/keys', wanted, as('operator-key'))
+  expect(made).toMatchObject({ status: 201, body: { ...wanted, expires_at: null } })
   const { key_id: id, key } = made.body
   const list = await send('GET', '/v1/operator/keys?org=acme', undefined, as('operator-key'))
-  expect(list.body.keys).toMatchObject([{ key_id: id, state: 'active', is_operator: false }])
+  expect(list.body.keys).toMatchObject([
+    { key_id: id, state: 'active', is_operator: false, created_by: { kind: 'operator', key_id: 'op', name: null } },
+  ])
   expect(JSON.stringify([list.body, lines])).not.toContain(key)
 
+  const renamed = await send('PATCH', `/v1/operator/keys/${id}`, { name: 'Łódź' }, as('operator-key'))
+  expect(renamed).toMatchObject({ status: 200, body: { key_id: id, org: 'acme', name: 'Łódź' } })
   const rotated = await send('POST', `/v1/operator/keys/${id}/rotate`, { grace_seconds: 60 }, as('operator-key'))
   expect(rotated).toMatchObject({
     status: 201,
@@ -57,8 +68,8 @@ it('issues a key whose text is shown once, and rotates, revokes and limits', asy
 })
 
 it("rotates no operator's key", async () => {
-  const made = await operators.issue({ org: 'weir', scopes: null, lifetime: null })
-  Object.assign(operators.all.get(made.keyId) ?? {}, { is_operator: true })
+  const made = await issue('weir')
+  Object.assign(keys.all.get(made.keyId) ?? {}, { is_operator: true })
   expect((await send('POST', `/v1/operator/keys/${made.keyId}/rotate`, {}, as('operator-key'))).status).toBe(409)
 })
 
@@ -69,6 +80,10 @@ it.each([
   ['POST', '/v1/operator/keys', { org: 'acme', scopes: ['shop:write'] }],
   ['POST', '/v1/operator/keys', { org: 'acme', operator: true }],
   ['POST', '/v1/operator/keys', { org: 'acme', expires_in_seconds: 0 }],
+  ['POST', '/v1/operator/keys', { org: 'acme', name: ' ' }],
+  ['POST', '/v1/operator/keys', { org: 'acme', name: 'two\nlines' }],
+  ['PATCH', '/v1/operator/keys/key0', { name: 'x'.repeat(101) }],
+  ['PATCH', '/v1/operator/keys/key0', {}],
   ['POST', '/v1/operator/keys/key0/rotate', { grace_seconds: -1 }],
   ['PUT', '/v1/operator/organisations/acme/limits', { requests_per_second: '5' }],
   ['PUT', '/v1/operator/organisations/acme/limits', { records_per_second: 1.5 }],
@@ -76,6 +91,8 @@ it.each([
   ['GET', '/v1/operator/keys?cursor=key0', undefined],
   ['GET', `/v1/operator/keys?cursor=${writeCursor(['a\0'])}`, undefined],
   ['GET', '/v1/operator/keys?limit=1001', undefined],
+  ['GET', '/v1/operator/keys?state=gone', undefined],
+  ['GET', '/v1/operator/audit?cursor=x', undefined],
   ['GET', '/v1/operator/organisations?prefix=%25', undefined],
   ['GET', '/v1/operator/organisations?cursor=WyJhIl', undefined],
 ] as const)('refuses %s %s %j', async (method, url, body) => {
@@ -107,7 +124,7 @@ it.each([
   ['keys', '', 'key_id'],
   ['keys', '&org=many-1', 'key_id'],
 ] as const)('gives %s%s in pages, each of them once and in the order of the whole list', async (list, which, name) => {
-  for (let n = 0; n < 25; n++) await operators.issue({ org: `many-${n % 13}`, scopes: null, lifetime: null })
+  for (let n = 0; n < 25; n++) await issue(`many-${n % 13}`)
   type Listed = Record<string, unknown>
   const pageOf = async (more: string): Promise<{ ids: unknown[]; next_cursor: string | null }> => {
     const { status, body } = await send('GET', `/v1/operator/${list}?${more}${which}`, undefined, as('looker-key'))

@@ -22,7 +22,7 @@ const ask = {
     then<{ limit: number }>(readPage(given), ({ limit, ...filter }) => ({ filter: toFilter(filter), limit })),
   summary: (given: object) => then<object>(readSummary(given), (filter) => ({ filter: toFilter(filter) })),
   days: (given: object, now: number) => then<object>(readDays(given), (days) => toDays(days, now)),
-  retry: (json: unknown) => then<Parameters<typeof toRetry>[0]>(readRetry(json), toRetry),
+  retry: (json: unknown) => then<Parameters<typeof toRetry>[0]>(readRetry(json), (body) => toRetry(body, catalogue)),
 }
 const messageOf = (read: object): string | undefined =>
   'problems' in read ? (read.problems as { message: string }[])[0]?.message : undefined
@@ -91,6 +91,15 @@ describe('the body of a retry', () => {
     expect(ask.retry({ filter: { since: 1769860800 } })).toMatchObject({
       filter: { since: new Date('2026-01-31T12:00:00Z') },
     })
+    const change = { field: 'region', from: null, to: 'GB' }
+    expect(ask.retry({ filter: { type: 'shops' }, change })).toMatchObject({
+      filter: { type: 'shops', within: [{ values: { value_field: 'region', value: '{"value":null}' } }] },
+      change: { field: 'region', to: 'GB' },
+    })
+    expect(ask.retry({ filter: { type: 'shops' }, change: { field: 'colour' } })).toMatchObject({
+      filter: { type: 'shops' },
+      change: { field: 'colour' },
+    })
     expect(ask.retry({ filter: { code: 'bad_format' }, dry_run: true, limit: 5 })).toMatchObject({
       dryRun: true,
       limit: 5,
@@ -108,6 +117,11 @@ describe('the body of a retry', () => {
     [{ filter: { type: 'offers' }, dry_run: 'true' }, '"dry_run" must be true or false'],
     [{ filter: { type: 'offers' }, limit: 0 }, '"limit" must be a whole number from 1 to 10000'],
     [{ filter: { type: 'offers' }, limit: 10_001 }, '"limit" must be a whole number from 1 to 10000'],
+    [{ filter: { code: 'bad_format' }, change: { field: 'name', to: 'x' } }, '"change" needs a type in the filter'],
+    [{ filter: { type: 'shops' }, change: { field: 'shop_id', to: 'x' } }, 'shop_id cannot be changed'],
+    [{ filter: { type: 'shops' }, change: { to: 'x' } }, 'field must be the name of a field'],
+    [{ filter: { type: 'shops' }, change: 'x' }, '"change" must say what is changed'],
+    [{ filter: { type: 'shops' }, change: { field: 'name', to: 'x'.repeat(10_000) } }, '10000 characters at the most'],
   ])('%j is refused: %s', (body, message) => expect(messageOf(ask.retry(body))).toContain(message))
 })
 

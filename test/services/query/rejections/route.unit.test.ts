@@ -161,6 +161,45 @@ describe('GET /v1/rejections/summary and /v1/quality', () => {
   })
 })
 
+describe('what is asked by state', () => {
+  const own = () => {
+    const { send, rejections } = createEdge()
+    const record = '{"name":"x","region":"UK"}'
+    rejections.rows = (['open', 'open', 'retried', 'accepted_since', 'overtaken'] as const).map((state, second) =>
+      rejection({ state, record, rejectedAt: later(second) }),
+    )
+    return send
+  }
+
+  it.each([
+    ['open', ['open', 'open']],
+    ['retried', ['retried']],
+    ['resolved', ['overtaken', 'accepted_since']],
+    ['overtaken', ['overtaken']],
+  ])('lists and groups those that are %s, and counts all', async (state, listed) => {
+    const send = own()
+    const { body } = await send('GET', `/v1/rejections?state=${state}`)
+    expect(body.rejections.map((one: { state: string }) => one.state)).toEqual(listed)
+    const summary = (await send('GET', `/v1/rejections/summary?state=${state}`)).body
+    expect(summary.groups[0].count).toBe(listed.length)
+    expect(summary.states).toEqual({ open: 2, retried: 1, resolved: 2 })
+  })
+
+  it('counts the values of a field', async () => {
+    const { body } = await own()('GET', '/v1/rejections/values?type=shops&field=region&state=open')
+    expect(body).toEqual({ values: [{ value: 'UK', count: 2 }], complete: true })
+    const { status } = await own()('GET', '/v1/rejections/values?type=shops')
+    expect(status).toBe(400)
+  })
+
+  it('shows what a change would make of the first few, and what would still be wrong', async () => {
+    const change = { field: 'region', to: 'GB' }
+    const { body } = await own()('POST', '/v1/rejections/retry', { filter: { type: 'shops' }, change, dry_run: true })
+    expect(body).toMatchObject({ submitted: 2, samples: [{ before: 'UK', after: 'GB' }, { before: 'UK' }] })
+    expect(body.samples[0].problems).toEqual([expect.objectContaining({ field: 'shop_id', code: 'missing_field' })])
+  })
+})
+
 describe('POST /v1/rejections/retry', () => {
   const filter = { type: 'shops' }
 

@@ -1,0 +1,44 @@
+import { manageKeys, readKeys } from '../../derive/scopes.js'
+import { answered, endpoint } from '../endpoint.js'
+import * as v from '../values.js'
+import { actor, ofOrganisation } from './keys.js'
+
+// What was done with an organisation's keys, limits and records, and by whom.
+
+export const auditActions = [
+  'key_issued',
+  'key_renamed',
+  'key_rotated',
+  'key_revoked',
+  'limits_set',
+  'retry_ordered',
+  'waiting_cancelled',
+] as const
+export type AuditAction = (typeof auditActions)[number]
+
+const audited = v.named('Audited', {
+  at: v.instant,
+  org: v.text('whose keys, limits or records they are'),
+  action: v.oneOf(auditActions),
+  subject: v.text('the id of the key or of the order, the organisation, or the type of the records'),
+  by: actor,
+  request_id: v.nullable(v.uuid),
+  details: v.anyObject('a few words and numbers more; never a secret'),
+})
+const page = { limit: v.limitTo(1000, 100), cursor: v.cursor }
+const answers = answered('A page.', v.object({ done: v.list(audited), next_cursor: v.nextCursor }))
+
+export const listOwnAudit = endpoint('GET', '/v1/audit', 'list-own-audit', 'keys', {
+  summary: 'What was done with your keys, limits and records, and by whom; the newest first',
+  scope: manageKeys,
+  query: page,
+  answers,
+})
+
+export const listAudit = endpoint('GET', '/v1/operator/audit', 'list-audit', 'operators', {
+  summary: 'What was done with keys, limits and records of organisations, and by whom; the newest first',
+  scope: readKeys,
+  isForOperators: true,
+  query: { org: ofOrganisation('only what concerns this organisation'), ...page },
+  answers,
+})

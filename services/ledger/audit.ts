@@ -1,0 +1,65 @@
+import type { Pool } from '#platform/postgres/postgres.js'
+import { type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
+import type { AuditAction } from '#schemas/endpoints/access/audit.js'
+
+// auth.audit: what was done with an organisation's keys, limits and records, and by whom. Written in the transaction that does it.
+
+/** Who does something: the id of a key or the command line, and the request that asks for it, if one does. */
+export type Doer = { actor: string; requestId?: string | undefined }
+
+/** The operator's command, as an actor; no key has such an id. */
+export const commandLine: Doer = { actor: 'weir command' }
+
+export type NewAudit = { org: string; action: AuditAction; subject: string; details?: object }
+
+export const noteAudit = async (db: Database, by: Doer, { org, action, subject, details = {} }: NewAudit) => {
+  await db.query(
+    `insert into auth.audit (org_id, actor, action, subject, request_id, details) values ($1, $2, $3, $4, $5, $6)`,
+    [org, by.actor, action, subject, by.requestId ?? null, JSON.stringify(details)],
+  )
+}
+
+/** Whether an error says that this request was noted before: then it was done before, too. */
+export const isDoneBefore = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === '23505' && (error as { constraint?: unknown }).constraint === 'audit_once'
+
+/** An actor as people see it: a key with its name, or the command line. */
+export type KnownActor = { actor: string; name: string | null; isOperator: boolean }
+
+export type Audit = Required<NewAudit> & { id: number; at: Date; requestId: string | null; by: KnownActor }
+
+/** An actor in a statement, from its id and from the row of auth.api_keys that has this id, if there is one. */
+export const actorSql = (id: string, key: string): string =>
+  `case when ${id} is not null then
+    json_build_object('actor', ${id}, 'name', ${key}.name, 'isOperator', coalesce(${key}.is_operator, false))
+  end`
+
+/** What was done, of one organisation or with null of all, the newest first; behind the row with the id `before`. */
+export const listAudit = (
+  db: Pool,
+  org: string | null,
+  { before, most }: { before?: number | undefined; most: number },
+): Promise<Audit[]> =>
+  rowsOf(
+    db,
+    `select a.audit_id as id, a.org_id as org, a.at, a.action, a.subject, a.request_id as "requestId", a.details,
+      ${actorSql('a.actor', 'k')} as by
+    from auth.audit a
+    left join auth.api_keys k on k.key_id = a.actor
+    where ($1::text is null or a.org_id = $1) and ($2::bigint is null or a.audit_id < $2)
+    order by a.audit_id desc
+    limit $3`,
+    [org, before ?? null, most],
+  )
+
+/** The id of the key that a request made when it came before. */
+export const findMadeKey = async (db: Pool, requestId: string): Promise<string | undefined> =>
+  (
+    await firstRow<{ keyId: string }>(
+      db,
+      `select coalesce(details ->> 'key_id', subject) as "keyId"
+      from auth.audit
+      where request_id = $1 and action in ('key_issued', 'key_rotated')`,
+      [requestId],
+    )
+  )?.keyId
