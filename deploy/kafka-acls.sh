@@ -16,6 +16,8 @@ edge --operation Write --topic weir.submitted. --resource-pattern-type prefixed
 edge --operation Read --topic weir.verdicts --topic weir.interactions --topic weir.rejected --topic weir.waiting
 edge --operation Read --topic weir.accepted. --resource-pattern-type prefixed
 edge --operation Read --group weir-edge- --resource-pattern-type prefixed
+# It shows operators how far the services are behind. To show other teams' groups too, let it describe those.
+edge --operation Describe --group weir- --resource-pattern-type prefixed
 
 # Integrity reads batches, and publishes what it has decided. Records that waited it appends to their log again.
 integrity --operation Read --operation Write --topic weir.submitted. --resource-pattern-type prefixed

@@ -26,7 +26,8 @@ process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal)
 // `weir upload … | head -1` closes the pipe early, and that is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
-const program = new Command('weir')
+// The package alone brings a command of another name.
+const program = new Command(calledAs.endsWith('weir-upload') ? 'weir-upload' : 'weir')
   .description('Upload records to Weir.')
   .exitOverride()
   .configureOutput({

@@ -1,7 +1,7 @@
 import type { Catalogue } from '../catalogue.js'
 import { listAudit, listOwnAudit } from './access/audit.js'
 import * as keys from './access/keys.js'
-import { limitOrganisation, listOrganisations } from './access/organisations.js'
+import { limitOrganisation, listOrganisations, rankOrganisations, readSystem } from './access/organisations.js'
 import type { Endpoint } from './endpoint.js'
 import { readHealth, readMetrics, readReadiness } from './health.js'
 import { listInteractionsOf, recordInteractionOf } from './interactions.js'
@@ -51,6 +51,8 @@ export const fixedEndpoints = [
   listOwnAudit,
   listOrganisations,
   limitOrganisation,
+  rankOrganisations,
+  readSystem,
   keys.listKeys,
   keys.issueKey,
   keys.renameKey,

@@ -71,6 +71,16 @@ create table auth.audit (
 create index audit_at on auth.audit (at);
 create index audit_of_organisation on auth.audit (org_id, audit_id);
 
+-- How often keys of an organisation sent more than they may, and were answered 429: by the hour that it happened in.
+-- The edges add to it every two seconds. Pruned by age, with auth.audit.
+create table auth.limit_hits (
+  org_id text not null,
+  hour timestamptz(3) not null,
+  hits bigint not null,
+  constraint limit_hits_pkey primary key (org_id, hour)
+);
+create index limit_hits_hour on auth.limit_hits (hour);
+
 -- Requests that were not answered quickly: noted here before anything of them is decided. Once all of a request is
 -- decided, its verdicts say everything that this row does.
 create table edge.requests (

@@ -11,6 +11,7 @@ import type { Query } from '#query/routes.js'
 import { addBodyParser } from './body/body.js'
 import type { EdgeFigures } from './figures.js'
 import { addDocs } from './http/docs.js'
+import { addDownloads, type Download } from './http/downloads.js'
 import { addHealth, type HealthDeps } from './http/health.js'
 import { addRequestLog } from './http/request-log.js'
 import type { ImportBounds } from './imports/bounds.js'
@@ -35,6 +36,8 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     store: Pick<VerdictStore, 'ofRequest' | 'ofKeyedRequest' | 'keyedInteraction'>
     /** Calls `send` when interactions have been gathered for long enough, or, where there is none to gather with, at once. */
     sendLater: (send: () => void, isAlone: boolean) => void
+    /** What uploaders install on their own machines. */
+    downloads: readonly Download[]
     /** The read side. */
     query: Query
     bodyLimit: number
@@ -112,6 +115,7 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   addGoodbye(app)
   addHealth(app, deps, { isPublicOnly: deps.hasOperationsPort ?? false })
   addDocs(app, deps)
+  addDownloads(app, deps.downloads)
   deps.query.addPages(app)
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))

@@ -1,13 +1,15 @@
 // HTTP requests → validated, cut into batches, published as submitted events → answered with their verdicts.
 
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findCursors } from '#ledger/cursors.js'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
+import { addLimitHits } from '#ledger/organisations.js'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { createReadiness } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
-import { createMetrics, joinMetrics } from '#platform/health/metrics.js'
+import { createMetrics, joinMetrics, withoutOrganisations } from '#platform/health/metrics.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { listen } from '#platform/postgres/listen.js'
@@ -16,6 +18,7 @@ import { readAccess } from '#platform/process/access.js'
 import { orExit, readConfigOrExit } from '#platform/process/config.js'
 import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
+import { packageRoot } from '#platform/process/package-root.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
 import { openQuery } from '#query/query.js'
@@ -25,6 +28,7 @@ import { submittedTopic } from '#schemas/derive/names.js'
 import { createApp } from './app.js'
 import { configSchema, openOrgOf, operationsPortOf, withLimits } from './config.js'
 import { createFigures } from './figures.js'
+import { readDownloads } from './http/downloads.js'
 import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
 import { importBoundsOf } from './imports/bounds.js'
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
@@ -32,6 +36,7 @@ import { createKeyMemory } from './keys/key-memory.js'
 import { createLastUse } from './keys/last-use.js'
 import { createBacklog } from './limits/backlog.js'
 import { createLag } from './limits/lag.js'
+import { createLimitHits } from './limits/limit-hits.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
 import { createRenewal, type TlsServer } from './network/certificate.js'
@@ -161,7 +166,9 @@ await runService(log, async (onStop, crash) => {
     },
     metricsText: async () => {
       const theirs = await readPeerMetrics(peers, figures)
-      return joinMetrics([await metrics.text(), ...theirs])
+      // Without a port for operators anybody may ask, and who else uploads here is nobody's business.
+      const shown = operationsPort === undefined ? theirs.map(withoutOrganisations) : theirs
+      return joinMetrics([await metrics.text(), ...shown])
     },
   })
   if (operationsPort !== undefined) {
@@ -180,7 +187,15 @@ await runService(log, async (onStop, crash) => {
     now: elapsed,
     log,
   })
-  const rateLimits = createRateLimits({ defaults: ratesOf(config), figures, now: elapsed })
+  const limitHits = createLimitHits({ write: (hits) => addLimitHits(pool, hits), log })
+  onStop('limits that were met', limitHits.flush)
+  every(2_000, limitHits.flush)
+  const rateLimits = createRateLimits({
+    defaults: ratesOf(config),
+    figures,
+    onLimited: limitHits.note,
+    now: elapsed,
+  })
   const query = openQuery(
     {
       catalogue,
@@ -207,6 +222,7 @@ await runService(log, async (onStop, crash) => {
     ...taking,
     ...health,
     query,
+    downloads: readDownloads(join(packageRoot, 'dist/downloads')),
     findCaller,
     rateLimits,
     shortestWait: config.MIN_WAIT_SECONDS * 1000,

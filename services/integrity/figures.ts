@@ -1,6 +1,7 @@
 import type { Decided } from '#ledger/fence.js'
 import type { WaitingCount } from '#ledger/waiting/look-up.js'
 import type { WaitChanges } from '#ledger/waiting/waits.js'
+import { createBusiest } from '#platform/health/busiest.js'
 import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 import { createLagGauge } from '#platform/kafka/lag-gauge.js'
@@ -10,6 +11,12 @@ export type IntegrityFigures = ReturnType<typeof createIntegrityFigures>
 export const createIntegrityFigures = (metrics: Metrics) => {
   const lag = createLagGauge(metrics, 'Batches that wait to be decided.')
   const records = metrics.counter('records_total', 'Records decided, by outcome.', ['type', 'outcome'])
+  const ofOrgs = metrics.counter(
+    'org_records_total',
+    'Records decided, by organisation: the busiest ones, and all others.',
+    ['org', 'outcome'],
+  )
+  const orgNameOf = createBusiest()
   const batches = metrics.counter('batches_total', 'Batches published: decided, or published again.', ['type', 'kind'])
   const forgotten = metrics.counter(
     'forgotten_total',
@@ -41,9 +48,16 @@ export const createIntegrityFigures = (metrics: Metrics) => {
       for (const { batch, verdict, isTheOneDecided } of outcomes) {
         batches.inc({ type: verdict.type, kind: isTheOneDecided ? 'decided' : 'repeated' })
         if (!isTheOneDecided) continue
-        records.inc({ type: verdict.type, outcome: 'accepted' }, verdict.accepted)
-        records.inc({ type: verdict.type, outcome: 'refused' }, verdict.refused.length)
-        if (verdict.waiting) records.inc({ type: verdict.type, outcome: 'waiting' }, verdict.waiting.length)
+        const counts = {
+          accepted: verdict.accepted,
+          refused: verdict.refused.length,
+          ...(verdict.waiting && { waiting: verdict.waiting.length }),
+        }
+        const org = orgNameOf(batch.org_id, verdict.accepted + verdict.refused.length + (verdict.waiting?.length ?? 0))
+        for (const [outcome, count] of Object.entries(counts)) {
+          records.inc({ type: verdict.type, outcome }, count)
+          ofOrgs.inc({ org, outcome }, count)
+        }
         latency.observe({ type: verdict.type }, (Date.now() - batch.submitted_at) / 1000)
       }
     },

@@ -1,5 +1,5 @@
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
-import { firstRow, rowsOf } from '#platform/postgres/rows.js'
+import { changedBy, firstRow, listsOf, rowsOf } from '#platform/postgres/rows.js'
 import type { Doer } from './audit.js'
 
 // auth.organisations: whose data it is, and how much of it may come in a second.
@@ -81,3 +81,65 @@ export const setOrgLimits = (
       by.requestId ?? null,
     ],
   )
+
+/** The ids of all organisations; with a prefix, of those whose ids begin so. */
+export const listOrgIds = async (db: Pool, prefix = ''): Promise<string[]> => {
+  const rows = await rowsOf<{ org: string }>(
+    db,
+    `select org_id as org from auth.organisations where org_id ^@ $1 order by org_id`,
+    [prefix],
+  )
+  return rows.map(({ org }) => org)
+}
+
+/** These organisations, with how often they met their limits since the hour of a moment. */
+export const describeOrgs = (
+  db: Pool,
+  orgs: readonly string[],
+  since: Date,
+): Promise<(Organisation & { limited: number })[]> =>
+  rowsOf(
+    db,
+    `select o.org_id as org, o.created_at, o.requests_per_second, o.records_per_second,
+      (
+        select count(*)
+        from auth.api_keys k
+        where k.org_id = o.org_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+      ) as active_keys,
+      (
+        select coalesce(sum(hits), 0)::bigint from auth.limit_hits h where h.org_id = o.org_id and h.hour >= date_trunc('hour', $2::timestamptz)
+      ) as limited
+    from auth.organisations o
+    where o.org_id = any ($1::text[])`,
+    [orgs, since],
+  )
+
+/** Adds requests that were answered 429, to this hour's by Postgres's clock. */
+export const addLimitHits = async (db: Pool, hits: readonly { org: string; hits: number }[]): Promise<void> => {
+  await db.query({
+    name: 'add-limit-hits',
+    // In one order, so that two edges do not wait for each other.
+    text: `
+      insert into auth.limit_hits as known (org_id, hour, hits)
+      select org_id, date_trunc('hour', now()), hits
+      from unnest($1::text[], $2::bigint[]) as added (org_id, hits)
+      order by org_id
+      on conflict (org_id, hour) do update set hits = known.hits + excluded.hits`,
+    values: listsOf(hits, 'org', 'hits'),
+  })
+}
+
+/** Removes the hours before a moment, at most `most` rows. */
+export const pruneLimitHits = (db: Pool, before: Date, most: number): Promise<number> =>
+  changedBy(
+    db,
+    `delete from auth.limit_hits
+    where (org_id, hour) in (
+      select org_id, hour from auth.limit_hits where hour < $1 order by hour limit $2 for update skip locked
+    )`,
+    [before, most],
+  )
+
+/** Bytes that the database takes, indexes included. */
+export const sizeOfDatabase = async (db: Pool): Promise<number> =>
+  (await firstRow<{ bytes: number }>(db, 'select pg_database_size(current_database()) as bytes'))?.bytes ?? 0

@@ -6,6 +6,7 @@ import { inSteps } from '#platform/process/periodically.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import { holdCursor, markPruned } from './cursors.js'
+import { pruneLimitHits } from './organisations.js'
 import { pruneOrders } from './retries/orders.js'
 import { countPrunableVerdicts, pruneVerdicts } from './verdicts.js'
 import { countPrunableWaits, pruneWaits } from './waiting/upkeep.js'
@@ -168,7 +169,10 @@ export const createRetention = (deps: {
         // Without its claims an order says nothing that anybody needs.
         await inSteps((most) => pruneOrders(pool, retries, most), { ...deps.steps, signal })
       }
-      if (audit) pruned.audit = await pruneAll('audit', audit, signal)
+      if (audit) {
+        pruned.audit = await pruneAll('audit', audit, signal)
+        await inSteps((most) => pruneLimitHits(pool, audit, most), { ...deps.steps, signal })
+      }
       return pruned
     },
   }

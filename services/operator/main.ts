@@ -19,7 +19,8 @@ const failed = await runCommand(process.argv.slice(2), {
   endWith: (exitCode) => {
     process.exitCode = exitCode
   },
-  width: process.stdout.isTTY ? process.stdout.columns : 80,
+  // In a pipe or a file nothing wraps: a line for each row can be searched and cut.
+  width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
 })
 // A client that still tries to reach a part would keep the process alive.
 if (failed !== undefined) process.exit(failed)

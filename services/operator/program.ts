@@ -49,7 +49,7 @@ const createProgram = (session: Session): Command => {
     // It throws what it would end the process with.
     .exitOverride()
     .description('Operate Weir: its keys, its organisations, their analysts and the parts it runs on.')
-    .configureHelp({ helpWidth: session.width, showGlobalOptions: false })
+    .configureHelp({ helpWidth: Number.isFinite(session.width) ? session.width : 80, showGlobalOptions: false })
     .configureOutput({
       writeOut: (text) => session.print(toPasted(text, session.config.CALLED_AS).replace(/\n$/, '')),
       writeErr: (text) => session.note(text.replace(/\n$/, '')),

@@ -24,6 +24,8 @@ import { createKeyActions } from './keys/actions.js'
 import { createActivity } from './live/activity.js'
 import { createCountRows } from './live/history.js'
 import { createOperatorActions } from './operators/actions.js'
+import { createOrgFigures } from './operators/figures.js'
+import { createSystemState } from './operators/system.js'
 import { createReads, type ReadBounds, usual } from './reads.js'
 import { createOwnRejections } from './rejections/rejections.js'
 import { createQuery, type Query, type QueryDeps } from './routes.js'
@@ -37,7 +39,8 @@ const ofWaiting: ReadBounds = { atOnce: 3, ofOne: 1 }
 // rejections, those of the console, those about waiting records. The last three are for what is short and has no bounds: orders of
 // retries, keys, organisations.
 const mostConnections = usual.atOnce + usual.atOnce + ofWaiting.atOnce + 3
-// To ClickHouse, for each of rejections, journeys, interactions, topics, what is looked for and what was decided: a journey asks several things at once.
+// To ClickHouse, for each of rejections, journeys, interactions, topics, what is looked for, what was decided and what operators look
+// at: a journey asks several things at once.
 const share = 10
 // What is counted one by one when somebody begins to watch: ten seconds of an organisation's batches.
 const mostRecent = 20_000
@@ -71,7 +74,7 @@ export const openQuery = (
   const { access, catalogue } = deps
   const pool = createPool(access.postgres, deps.log, mostConnections, { queryTimeout: 5_000 })
   onStop('postgres of the read side', () => endPool(pool))
-  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 6 * share }
+  const options = { ...access.clickhouse, requestTimeout: 10_000, maxConnections: 8 * share }
   const clickhouse = createClickHouse(access.clickhouse.url, options)
   onStop('clickhouse of the read side', clickhouse.close)
   const followers = createFollowers(deps)
@@ -118,6 +121,8 @@ export const openQuery = (
     }),
     keys: createKeyActions(pool, catalogue),
     operators: createOperatorActions(pool),
+    orgFigures: createOrgFigures({ pool, catalogue, clickhouse: boundedReader(withShare(clickhouse)) }),
+    systemState: createSystemState({ ...deps, pool, clickhouse: boundedReader(withShare(clickhouse)) }),
     readInteractions: createReadInteractions(withShare(clickhouse), catalogue.interaction),
     followers,
     findOlder: createFindOlder({ ...deps, clickhouse: boundedReader(withShare(clickhouse)) }),

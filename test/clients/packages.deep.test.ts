@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,14 +14,12 @@ import { createValidator } from '#schemas/derive/validator.js'
 import type { Values } from '#schemas/field.js'
 import type { RecordType } from '#schemas/record.js'
 import { blocksOf, showsIn } from '../docs/snippets.js'
-import { cloneInto } from '../support/clone.js'
 import { sampleOf } from '../support/sample.js'
 import { newOrganisation, system } from '../support/system/system.js'
 
-// What a stranger gets: the SDK and the uploader as npm packs them, in a project of their own that has nothing else.
+// What a stranger gets: the SDK and the uploader as the edge serves them, in a project of their own that has nothing else.
 const folder = await mkdtemp(join(tmpdir(), 'weir-client-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
-const clone = join(folder, 'weir')
 const project = join(folder, 'project')
 const { version } = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8'))
 const client = `./weir-client-${version}.tgz`
@@ -35,15 +34,28 @@ const textOf = (language: string): string =>
     .join('\n')
 const program = textOf('ts').replaceAll('http://127.0.0.1:8080', system.edgeUrl)
 
+const prefix = join(folder, 'own')
+
 beforeAll(async () => {
-  // Packing builds beside the sources; those of this clone stay as they are.
-  await cloneInto(clone)
   await mkdir(project)
-  await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
-  const packages = ['./clients/typescript', './clients/uploader']
-  await execa('npm', ['pack', ...packages, '--pack-destination', project], { cwd: clone })
-  // Offline: neither needs anything that is not in its own file.
-  await execa('npm', ['install', client, uploader, '--offline', '--no-audit', '--no-fund'], { cwd: project })
+  await execa('npm', ['init', '-y'], { cwd: project })
+  const { packages } = (await (await fetch(`${system.edgeUrl}/downloads/index.json`)).json()) as {
+    packages: { install: string }[]
+  }
+  expect(packages).toHaveLength(2)
+  for (const { install } of packages) {
+    const [npm = '', ...words] = install.split(' ')
+    await execa(npm, [...words, '--prefix', words.includes('-g') ? prefix : project, '--no-audit', '--no-fund'], {
+      cwd: project,
+    })
+  }
+  const sums = await (await fetch(`${system.edgeUrl}/downloads/SHA256SUMS`)).text()
+  for (const line of sums.trim().split('\n')) {
+    const [sha256, file = ''] = line.split('  ')
+    const bytes = Buffer.from(await (await fetch(`${system.edgeUrl}/downloads/${file}`)).arrayBuffer())
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256)
+    await writeFile(join(project, file), bytes)
+  }
 })
 
 it('runs what its README shows, in plain Node', async () => {
@@ -53,8 +65,16 @@ it('runs what its README shows, in plain Node', async () => {
   expect(showsIn(textOf('text'), stdout), stdout).toBe(true)
 })
 
+it('compiles in a new project as its README stands, with no settings at all', async () => {
+  await mkdir(join(project, 'node_modules/@types'), { recursive: true })
+  await symlink(join(packageRoot, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'))
+  await writeFile(join(project, 'program.mts'), program)
+  const words = [tsc, '--noEmit', 'program.mts']
+  expect((await execa(process.execPath, words, { cwd: project, reject: false })).stdout).toBe('')
+})
+
 it('brings its types, for Node and for browsers, with everything strict', async () => {
-  await writeFile(join(project, 'program.ts'), program)
+  await writeFile(join(project, 'program.mts'), program)
   const wrong = [
     "import { createWeir } from 'weir-client'",
     "const weir = createWeir({ url: location.href, key: 'k', fetch: window.fetch })",
@@ -66,15 +86,15 @@ it('brings its types, for Node and for browsers, with everything strict', async 
     "void weir.interactions.list({ item_type: 'SHOPS' })",
     'void weir.shopCategories.upload([], { onRefused: ({ record }) => record.shop_category_id.length })',
   ]
-  await writeFile(join(project, 'page.ts'), wrong.join('\n'))
-  expect(await complaintsOf(['program.ts'], forNode)).toBe('')
-  expect(await complaintsOf(['page.ts'], ['--lib', 'es2022,dom'])).toBe('')
+  await writeFile(join(project, 'page.mts'), wrong.join('\n'))
+  expect(await complaintsOf(['program.mts'], forNode)).toBe('')
+  expect(await complaintsOf(['page.mts'], ['--lib', 'es2022,dom'])).toBe('')
 })
 
 it('brings the types of the events on the topics, as the consumers that are shown for each topic use them', async () => {
   for (const name of ['kafkajs', '@kafkajs'])
     await symlink(join(packageRoot, 'node_modules', name), join(project, 'node_modules', name))
-  const consumers = topicReferenceOf(catalogue).map(({ name, snippets }) => ({ file: `${name}.ts`, snippets }))
+  const consumers = topicReferenceOf(catalogue).map(({ name, snippets }) => ({ file: `${name}.mts`, snippets }))
   for (const { file, snippets } of consumers) await writeFile(join(project, file), snippets.typescript)
   const wrong = [
     "import type { EventsByTopic, ShopsEvent } from 'weir-client/events'",
@@ -85,14 +105,14 @@ it('brings the types of the events on the topics, as the consumers that are show
     '// @ts-expect-error: there is no such topic',
     "export type Shop = EventsByTopic['weir.submitted.shops']",
   ]
-  await writeFile(join(project, 'events.ts'), wrong.join('\n'))
+  await writeFile(join(project, 'events.mts'), wrong.join('\n'))
   // What a decoder gives, written out: no field too many, none missing, each of its type.
   const decoded = [...catalogue.all.values()].map(
     (type, n) => `export const event${n}: EventsByTopic['${acceptedTopic(type.type)}'] = ${decodedEventOf(type)}`,
   )
   const imported = "import type { EventsByTopic } from 'weir-client/events'"
-  await writeFile(join(project, 'decoded.ts'), [imported, ...decoded].join('\n'))
-  const files = [...consumers.map(({ file }) => file), 'events.ts', 'decoded.ts']
+  await writeFile(join(project, 'decoded.mts'), [imported, ...decoded].join('\n'))
+  const files = [...consumers.map(({ file }) => file), 'events.mts', 'decoded.mts']
   expect(await complaintsOf(files, forNode)).toBe('')
 })
 
@@ -115,10 +135,10 @@ async function complaintsOf(files: string[], settings: string[]): Promise<string
   return (await execa(process.execPath, words, { cwd: project, reject: false })).stdout
 }
 
-it('uploads files with the command of the other package, which needs no clone', async () => {
+it('uploads files with the command of the other package, installed in a folder of its user, which needs no clone', async () => {
   const org = await newOrganisation('packed-uploader')
   const weirUpload = (...words: string[]) =>
-    execa('npx', ['--no', 'weir-upload', ...words], {
+    execa(join(prefix, 'bin/weir-upload'), words, {
       cwd: project,
       env: { WEIR_URL: system.edgeUrl, WEIR_KEY: org.key },
       reject: false,
@@ -133,7 +153,7 @@ it('uploads files with the command of the other package, which needs no clone', 
   })
   expect(accepted).toBeGreaterThan(1)
   const { stderr } = await weirUpload('sample/shops.csv')
-  expect(stderr).toContain("To send it all again: npx weir-upload upload 'sample/shops.csv' --restart")
+  expect(stderr).toContain('To send it all again: weir-upload upload sample/shops.csv --restart')
 })
 
 const namesIn = async (tarball: string): Promise<string[]> =>

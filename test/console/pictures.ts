@@ -32,8 +32,13 @@ const pages: Record<string, string> = {
   topics: '#/topics',
   topic: '#/topics/weir.accepted.offers',
   quality: '#/quality',
-  keys: '#/keys',
+  keys: '#/keys?org=demo',
+  'own-keys': '#/keys',
+  audit: '#/audit',
 }
+// Without a manager's key of a system that runs, the operator's shows those pages.
+const managerKey = url ? shown.operatorKey : keys.manager
+const byKey: Record<string, string> = { keys: shown.operatorKey, 'own-keys': managerKey, audit: managerKey }
 const looks = [
   { name: 'light-wide', colorScheme: 'light', viewport: { width: 1360, height: 900 } },
   { name: 'dark-wide', colorScheme: 'dark', viewport: { width: 1360, height: 900 } },
@@ -56,7 +61,7 @@ for (const { name, ...look } of looks) {
   if (wanted.length === 0) await page.screenshot({ path: `${folder}/sign-in-${name}.png` })
   for (const [title, hash] of Object.entries(pages)) {
     if (wanted.length > 0 && !wanted.includes(title)) continue
-    const signedIn = title === 'keys' ? shown.operatorKey : shown.key
+    const signedIn = byKey[title] ?? shown.key
     await page.evaluate((text) => sessionStorage.setItem('weir.key', text), signedIn)
     await page.evaluate((to) => {
       location.hash = to
@@ -103,6 +108,16 @@ function firstViewOf(page: Page): Promise<number> {
 async function showPretended(): Promise<Shown> {
   const edge = await startPretendEdge()
   fill(edge)
+  const change = async (method: string, path: string, body: object) => {
+    const headers = { authorization: `Bearer ${keys.manager}`, 'content-type': 'application/json' }
+    const answer = await fetch(`${edge.url}/v1/keys${path}`, { method, headers, body: JSON.stringify(body) })
+    return (await answer.json()) as { key_id: string }
+  }
+  for (const name of ['nightly upload', 'old till']) {
+    const { key_id } = await change('POST', '', { name, scopes: ['shops:write', 'offers:write'] })
+    if (name === 'old till') await change('POST', `/${key_id}/revoke`, {})
+  }
+  await change('PATCH', '/k_demo', { name: 'warehouse' })
   const shop = [...edge.world.stored.values()].find(({ type, versions }) => type === 'shops' && versions.length > 1)
   const request = edge.world.requests.find(({ type }) => type === 'offers')
   return {

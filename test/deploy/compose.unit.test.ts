@@ -145,7 +145,7 @@ describe('deploy/Dockerfile', () => {
       from === '--from=build' ? [source.replace('/app/dist/', '')] : [],
     )
     expect(compiled).toContain('services')
-    // The console is put together from what its page imports, and has no sources in the image.
+    // The console is put together from what its page imports, and downloads are packages: both have no sources in the image.
     const sources = compiled.filter((folder) => existsSync(join(root, folder)))
     expect(sources.flatMap((folder) => filesIn(folder, '.fake.ts'))).toEqual([])
   })

@@ -330,6 +330,48 @@ it('lets an operator look at every organisation, and issue, rotate, limit and re
   expect((await org.uploader.get('/v1/operator/keys')).status).toBe(403)
 })
 
+it('shows an operator what each organisation sends, and how the parts are', async () => {
+  const org = await newOrganisation('counted')
+  const silent = await newOrganisation('counted-silent')
+  const { key } = await operate<{ key: string }>(['keys', 'issue', '--operator', '--expires', '1h'])
+  const operator = createUploader(system.edgeUrl, key)
+  await operate(['orgs', 'limits', org.name, '--requests', '1'])
+  await org.uploader.upload('shops', [sampleOf(shop), sampleOf(shop), sampleOf(shop, { region: 'nowhere' })])
+  type Figures = { all: object; organisations: Record<string, unknown>[]; next_cursor: string | null }
+  await eventually(async () => {
+    await org.uploader.get('/v1/me')
+    const { body } = await operator.get<Figures>('/v1/operator/figures?prefix=counted&hours=1')
+    expect(body.all).toEqual({ organisations: 2, accepted: 2, refused: 1, waiting: 0 })
+    expect(body.organisations).toMatchObject([
+      { org: org.name, accepted: 2, refused: 1, waiting: 0, requests_per_second: 1, active_keys: 1, lag_seconds: 0 },
+      { org: silent.name, accepted: 0, refused: 0, requests_per_second: null, limited: 0 },
+    ])
+    expect(Number(body.organisations[0]?.limited)).toBeGreaterThan(0)
+  })
+  const first = await operator.get<Figures>('/v1/operator/figures?prefix=counted&limit=1')
+  const next = `/v1/operator/figures?prefix=counted&limit=1&cursor=${first.body.next_cursor}`
+  expect((await operator.get<Figures>(next)).body).toMatchObject({
+    organisations: [{ org: silent.name }],
+    next_cursor: null,
+  })
+
+  type Parts = {
+    parts: { name: string; ok: boolean }[]
+    storage: { part: string; used_bytes: number | null; free_bytes: number | null }[]
+    groups: { group: string; state: string; members: number; lag: number }[]
+  }
+  const { body } = await operator.get<Parts>('/v1/operator/system')
+  expect(body.parts.every(({ ok }) => ok)).toBe(true)
+  const bytes = Object.fromEntries(body.storage.map(({ part, ...sizes }) => [part, sizes]))
+  expect(bytes.postgres?.used_bytes).toBeGreaterThan(0)
+  expect(bytes.clickhouse?.used_bytes).toBeGreaterThan(0)
+  expect(bytes.clickhouse?.free_bytes).toBeGreaterThan(0)
+  expect(body.groups.map(({ group }) => group)).toEqual(
+    expect.arrayContaining([expect.stringContaining('weir-integrity'), expect.stringContaining('weir-sink')]),
+  )
+  expect(body.groups.every(({ state, members }) => state === 'Stable' && members > 0)).toBe(true)
+})
+
 it("shows the last events of one's own on a topic, and new ones as they are published", async () => {
   const org = await newOrganisation('topic')
   const stranger = await newOrganisation('topic-stranger')

@@ -193,6 +193,14 @@ const walks: Record<string, Walk> = {
     foreign: () => uploader.send('PUT', `/v1/operator/organisations/${owner.name}/limits`, '{}'),
     absent: () => uploader.send('PUT', '/v1/operator/organisations/nobody/limits', '{}'),
   },
+  'GET /v1/operator/figures': {
+    foreign: () => uploader.get(`/v1/operator/figures?prefix=${owner.name}`),
+    absent: () => uploader.get('/v1/operator/figures?prefix=nobody'),
+  },
+  'GET /v1/operator/system': {
+    foreign: () => uploader.get('/v1/operator/system'),
+    absent: () => quiet.uploader.get('/v1/operator/system'),
+  },
   'GET /v1/operator/keys': {
     foreign: () => uploader.get(`/v1/operator/keys?org=${owner.name}`),
     absent: () => uploader.get('/v1/operator/keys?org=nobody'),

@@ -9,7 +9,7 @@ export class AskError extends Error {
 }
 
 export type AskOptions = {
-  method?: 'GET' | 'POST' | 'PUT'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
   body?: unknown
   signal?: AbortSignal
   idempotencyKey?: string

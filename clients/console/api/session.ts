@@ -68,10 +68,12 @@ const fetchOf =
   }
 
 /** Whether the key may do what needs this scope; `data:write` stands for the write scopes of all uploaded types. */
-export const may = ({ scopes }: Me, scope: string): boolean =>
-  scopes === null ||
-  scopes.includes(scope) ||
-  (scope.endsWith(':write') && !notUploads.includes(scope) && scopes.includes('data:write'))
+export const may = ({ scopes }: Me, scope: string): boolean => {
+  if (scopes?.includes(scope)) return true
+  // keys:manage is had by name alone.
+  if (scopes === null || scopes.includes('all')) return scope !== 'keys:manage'
+  return scope.endsWith(':write') && !notUploads.includes(scope) && scopes.includes('data:write')
+}
 
 const notUploads = ['interactions:write', 'rejections:write', 'waiting:write']
 

@@ -4,6 +4,7 @@ import { html } from '../components/html.js'
 import { Choose, Confirm, PageHead } from '../components/shown.js'
 import { ownZone, showUtc, useUtc } from '../components/time-zone.js'
 import { JourneyPage } from '../pages/journey.js'
+import { AuditPage } from '../pages/keys/audit.js'
 import { KeysPage } from '../pages/keys/keys.js'
 import { OverviewPage } from '../pages/overview.js'
 import { QualityPage } from '../pages/quality.js'
@@ -27,8 +28,9 @@ import { useAnswer } from './use-answer.js'
 
 type Page = { name: string; title: string; page: ComponentType<PageProps>; isFor: (me: Me) => boolean }
 
-const writes = (me: Me): boolean => me.scopes === null || me.scopes.some((scope) => isUpload.test(scope))
-const isUpload = /^(?!rejections|waiting).*:write$/
+const writes = (me: Me): boolean => may(me, 'data:write') || Boolean(me.scopes?.some((scope) => isUpload.test(scope)))
+const isUpload = /^(?!rejections|waiting|keys).*:write$/
+const manages = (me: Me): boolean => me.is_operator || may(me, 'keys:manage')
 
 const pages: Page[] = [
   { name: 'overview', title: 'Overview', page: OverviewPage, isFor: (me) => may(me, 'requests:read') },
@@ -40,7 +42,8 @@ const pages: Page[] = [
   { name: 'quality', title: 'Quality', page: QualityPage, isFor: (me) => may(me, 'rejections:read') },
   { name: 'types', title: 'Types', page: TypesPage, isFor: () => true },
   { name: 'topics', title: 'Topics', page: TopicsPage, isFor: () => true },
-  { name: 'keys', title: 'Keys', page: KeysPage, isFor: (me) => me.is_operator },
+  { name: 'keys', title: 'Keys', page: KeysPage, isFor: manages },
+  { name: 'audit', title: 'What was done', page: AuditPage, isFor: manages },
 ]
 // Pages behind a page, with an address of their own.
 const inner: Record<string, ComponentType<PageProps>> = {

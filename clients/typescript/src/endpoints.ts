@@ -574,6 +574,39 @@ export interface OrganisationListed {
   records_per_second: number | null
 }
 
+export interface OrganisationFigures {
+  org: string
+  created_at: string
+  active_keys: number
+  /** null: the default; 0: no limit */
+  requests_per_second: number | null
+  /** null: the default; 0: no limit */
+  records_per_second: number | null
+  accepted: number
+  refused: number
+  /** records that wait now */
+  waiting: number
+  /** since when the oldest of its records waits */
+  oldest_wait: string | null
+  /** requests answered 429 */
+  limited: number
+  /** how long its oldest batch has been undecided */
+  lag_seconds: number
+}
+
+export interface GroupState {
+  group: string
+  /** as Kafka says: Stable, Empty, … */
+  state: string
+  members: number
+  /** messages that it has not read yet */
+  lag: number
+  topics: {
+    topic: string
+    lag: number
+  }[]
+}
+
 export interface Readiness {
   status: 'ready' | 'not_ready'
   parts?: Record<string, {
@@ -943,6 +976,52 @@ export interface Endpoints {
       requests_per_second: number | null
       /** null: the default; 0: no limit */
       records_per_second: number | null
+    }
+  }
+  'GET /v1/operator/figures': {
+    query: {
+      /** how many hours back */
+      hours?: number | undefined
+      /** only those whose id begins so */
+      prefix?: string | undefined
+      /** how many at most */
+      limit?: number | undefined
+      /** next_cursor of the page before */
+      cursor?: string | undefined
+    }
+    answer: {
+      /** from when on what was sent is counted */
+      since: string
+      all: {
+        organisations: number
+        accepted: number
+        refused: number
+        /** records that wait now */
+        waiting: number
+      }
+      organisations: OrganisationFigures[]
+      /** null on the last page */
+      next_cursor: string | null
+    }
+  }
+  'GET /v1/operator/system': {
+    answer: {
+      parts: ({
+        name: string
+        ok: boolean
+        problem: string | null
+      })[]
+      storage: ({
+        part: string
+        /** of Weir; null where it cannot be known */
+        used_bytes: number | null
+        /** on its disks; null where it cannot be known */
+        free_bytes: number | null
+        /** why something is not known */
+        problem: string | null
+      })[]
+      /** consumer groups that read Weir's topics, as far as Kafka shows them to the edge; null where it does not answer */
+      groups: GroupState[] | null
     }
   }
   'GET /v1/operator/keys': {

@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { mkdir, statfs } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { claimOf } from '../launcher/data-folder.mjs'
+import { backupClaimOf, claimOf } from '../launcher/data-folder.mjs'
 import { claimDataFolder } from '../launcher/running-system.js'
 import { claimFile, livingHolderOf } from '../supervision/claim-file.mjs'
 import { isAlive, parseWhole, readIfThere } from '../supervision/process-identity.mjs'
+import { CannotSuspend, suspendProcesses } from '../supervision/suspend.js'
 import { BackupRefused } from './backup-refused.js'
 import { createDataCopy } from './copy-data.js'
 import { listData, storingParts, type TreeEntry } from './data-tree.js'
 import { inWords } from './in-words.js'
 import { dataIn, describe, type Manifest, writeManifest } from './manifest.js'
-import { CannotSuspend, suspendProcesses } from './suspend.js'
 
 type Say = (line: string) => void
 
@@ -50,7 +50,7 @@ const refuseFolder = (dataDir: string, folder: string): void => {
 /** One backup at a time; and of a system that does not run, none that starts meanwhile. */
 const claim = (dataDir: string): { isRunning: boolean; release: () => void } => {
   mkdirSync(join(dataDir, 'run'), { recursive: true })
-  const backup = claimFile(join(dataDir, 'run', 'backup.json'))
+  const backup = claimFile(backupClaimOf(dataDir))
   if (backup.holder) throw new BackupRefused(`another backup of ${dataDir} is under way (process ${backup.holder.pid})`)
   if (livingHolderOf(claimOf(dataDir))) return { isRunning: true, release: backup.release }
   const release = claimDataFolder(dataDir)
@@ -140,8 +140,8 @@ const copyStandingStill = async (copy: ReturnType<typeof createDataCopy>, pids: 
         throw new CannotSuspend('more has changed than can be copied while the servers stand still')
     }
     const { entries, bytes } = await copy.round(mayGoOn)
-    // One that was killed meanwhile may have been started again, and have written.
-    if (!suspended.allStandStill()) throw new CannotSuspend('a server ended meanwhile')
+    // One that was killed, or let go on by somebody else, may have written meanwhile.
+    if (!suspended.allStandStill()) throw new CannotSuspend('a server did not stand still until the end')
     await suspended.resume()
     return { moment, paused_ms: Date.now() - begun, entries, bytes }
   } catch (error) {

@@ -26,6 +26,9 @@ export const findStartProblems = async (env, root) => {
 export const claimOf = (dataDir) => join(dataDir, 'run', 'launcher.json')
 
 /** @param {string} dataDir */
+export const backupClaimOf = (dataDir) => join(dataDir, 'run', 'backup.json')
+
+/** @param {string} dataDir */
 export const addressesFileOf = (dataDir) => join(dataDir, 'run', 'addresses.json')
 
 // Where the parts are; undefined where that is not noted yet: a launcher claims the folder a moment before.

@@ -4,13 +4,14 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { putInPlace, restoredIn } from '../backup/put-in-place.js'
+import { livingHolderOf } from '../supervision/claim-file.mjs'
 import { refusalOf } from '../supervision/disk-refusal.mjs'
 import { endOrphans, type RunningProcess } from '../supervision/noted-processes.js'
 import { CannotStart, createSupervisor, type Supervisor } from '../supervision/supervisor.js'
 import { banner } from './banner.js'
 import { findBusyPorts } from './busy-ports.mjs'
 import { ConfigProblems, checkEdgeNetwork, type LauncherConfig, readConfig } from './config.js'
-import { unusableLine } from './data-folder.mjs'
+import { backupClaimOf, unusableLine } from './data-folder.mjs'
 import { embeddedParts } from './embedded-parts.js'
 import { claimDataFolder, DataFolderInUse, noteAddresses } from './running-system.js'
 import { demoKeyFile, ownsAllParts, provision, weirServices } from './services.js'
@@ -102,6 +103,7 @@ const run = async (config: LauncherConfig, leaveSignals: () => void): Promise<vo
     const demoKey = (await readFile(demoKeyFile(config), 'utf8')).trim()
     process.stdout.write(`${banner(config, demoKey)}\n`)
     say(`up after ${seconds(Date.now() - begun)}`)
+    keepLogsSmall(supervisor, config.dataDir)
   } catch (error) {
     // A signal came during the start, which is why it fails; the signal's handler ends the process.
     if (isStopping) return
@@ -122,6 +124,18 @@ const sayWaiting = (supervisor: Supervisor): void => {
     last = line
   }
   setInterval(look, SAY_WAITING_MS).unref()
+}
+
+const LOOK_AT_LOGS_MS = 10_000
+
+/** Not while a backup lets the same processes stand still. */
+const keepLogsSmall = (supervisor: Supervisor, dataDir: string): void => {
+  const look = async () => {
+    const isBackedUp = livingHolderOf(backupClaimOf(dataDir)) !== undefined
+    if (!isBackedUp) await supervisor.rotateLogs().catch((error) => say(`the logs could not be put aside: ${error}`))
+    setTimeout(look, LOOK_AT_LOGS_MS).unref()
+  }
+  setTimeout(look, LOOK_AT_LOGS_MS).unref()
 }
 
 const isExplained = (error: unknown): error is Error =>

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, runTool } from './tool.mjs'
+import { makeDownloads } from './downloads.mjs'
+import { hashOf, isSource } from './sources.mjs'
+import { root, runTool, SetUpFailure } from './tool.mjs'
 
 const folders = ['schemas', 'services', 'clients', 'deploy']
 const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
@@ -14,7 +15,7 @@ export const build = {
   title: 'build',
   writes: [root, dist, next],
   isNeeded: () => !existsSync(stamp) || readFileSync(stamp, 'utf8') !== sourcesHash(),
-  run: async () => {
+  run: async (detail) => {
     const hash = sourcesHash()
     rmSync(next, { recursive: true, force: true })
     await runTool({
@@ -36,11 +37,10 @@ export const build = {
       nextStep: 'The console cannot be put together; npm run build shows why.',
     })
     for (const folder of folders.filter((name) => existsSync(join(root, name)))) {
-      cpSync(join(root, folder), join(next, folder), {
-        recursive: true,
-        filter: (from) => !/\.m?ts$|\/clients\/console$/.test(from),
-      })
+      const isCopied = (from) => !/\.m?ts$|\/clients\/console$/.test(from) && isSource(from.slice(root.length))
+      cpSync(join(root, folder), join(next, folder), { recursive: true, filter: isCopied })
     }
+    await withoutThem(detail, () => makeDownloads(join(next, 'downloads'), join(dist, 'downloads')))
     writeFileSync(join(next, '.built-from'), hash)
     // Replaced as a whole: a running system never sees a half-built dist, and nothing of a removed source stays.
     rmSync(dist, { recursive: true, force: true })
@@ -48,22 +48,14 @@ export const build = {
   },
 }
 
-function sourcesHash() {
-  const hash = createHash('sha256')
-  const add = (path) =>
-    hash
-      .update(`${path}\0`)
-      .update(readFileSync(join(root, path)))
-      .update('\0')
-  for (const name of settings) if (existsSync(join(root, name))) add(name)
-  for (const folder of folders) for (const path of filesIn(folder)) add(path)
-  return hash.digest('hex')
-}
+const sourcesHash = () => hashOf([...settings, ...folders])
 
-function filesIn(folder) {
-  if (!existsSync(join(root, folder))) return []
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
-    .sort()
+/** What uploaders install is good to have, and nothing that a system needs to start. */
+async function withoutThem(detail, work) {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof SetUpFailure)) throw error
+    detail('the packages at /downloads/ could not be made; .parts/logs/pack-*.log say why')
+  }
 }

@@ -20,6 +20,7 @@ export async function runTool({
   args,
   nextStep,
   env = process.env,
+  cwd = root,
   onLine = () => {},
   mayBeKilled = true,
 }) {
@@ -28,7 +29,7 @@ export async function runTool({
   const log = createWriteStream(logFile)
   const tail = []
   // With a process group of its own, so that a signal reaches the tool's own processes too, and reaches them once.
-  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   running.set(child, { name, mayBeKilled })
   for (const stream of [child.stdout, child.stderr]) {
     let rest = ''

@@ -22,6 +22,8 @@ export type Startable = {
 export type Ending = { isClean: boolean; reason: string }
 
 export type RunningProcess = {
+  /** Undefined where it could not be started. */
+  readonly pid: number | undefined
   readonly ended: Promise<Ending>
   /** Asks the process, by its stop signal, to end in good order. */
   end: () => void
@@ -54,7 +56,7 @@ export const spawnNoted = (definition: Startable, dataDir: string, { isAgain = f
       resolve({ isClean: code === 0, reason: signal ?? `exit code ${code}` })
     })
   })
-  return { ended, end: () => child.kill(stopSignal), kill: () => child.kill('SIGKILL') }
+  return { pid: child.pid, ended, end: () => child.kill(stopSignal), kill: () => child.kill('SIGKILL') }
 }
 
 // A fail point, by which a test makes a process kill itself, holds for the first life alone.

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { tryToWrite } from './disk-refusal.mjs'
-import { logFileOf, sizeOf, tailOf } from './log-file.js'
+import { logFileOf, rotateLog, sizeOf, tailOf } from './log-file.js'
 import { type Ending, type RunningProcess, type Startable, spawnNoted } from './noted-processes.js'
 
 /** One process that the supervisor keeps running: a part (Kafka, Postgres, …) or one of Weir's services. */
@@ -69,6 +69,13 @@ export const createSupervisor = (options: {
     stop: async (): Promise<void> => {
       isStopping = true
       await Promise.all(processes.map(({ definition }) => stopNamed(definition.name)))
+    },
+    /** Puts aside the logs that have grown large, one after another. */
+    rotateLogs: async (): Promise<void> => {
+      for (const { definition, supervised } of processes) {
+        const pid = supervised.pid()
+        if (pid !== undefined) await rotateLog(logFileOf(options.dataDir, definition.name), pid)
+      }
     },
     /** Those that were asked to stop and have not ended yet. */
     stopping: (): ProcessDefinition[] => [...stopping],
@@ -187,6 +194,8 @@ export const superviseProcess = (
       await Promise.allSettled([starting, watch])
     },
     wasReady: (): boolean => watch !== undefined,
+    /** Of the process as it was last started. */
+    pid: (): number | undefined => running?.pid,
     /** Ends the process at once, without the chance to end in good order. */
     kill: (): void => {
       stopping.abort()

@@ -48,6 +48,8 @@ export type RateLimits = {
 export const createRateLimits = (deps: {
   defaults: Rates
   figures: Pick<EdgeFigures, 'rateLimited'>
+  /** Called with the organisation whose request is refused. */
+  onLimited?: (orgId: string) => void
   now: () => number
 }): RateLimits => {
   const buckets = { requests: createBuckets(), records: createBuckets(), bytes: createBuckets() }
@@ -63,7 +65,10 @@ export const createRateLimits = (deps: {
 
   const takeFor: typeof takeQuietly = (limit, caller, cost) => {
     const result = takeQuietly(limit, caller, cost)
-    if (result && !result.taken.allowed) deps.figures.rateLimited.inc({ limit })
+    if (result && !result.taken.allowed) {
+      deps.figures.rateLimited.inc({ limit })
+      deps.onLimited?.(caller.orgId)
+    }
     return result
   }
 

@@ -20,7 +20,7 @@ export type Session = {
   note: (text: string) => void
   /** The exit code of a command that has done its work: 0 unless this says otherwise. */
   endWith: (exitCode: number) => void
-  /** Columns of the terminal. */
+  /** Columns of the terminal; infinite where there is none. */
   width: number
 }
 

@@ -13,11 +13,21 @@ type ConsumerEvents = {
 }
 
 const silenceIsDeath = 60_000
+// How long kafkajs may take to find a Kafka again that answers others.
+const patience = 30_000
+const lookEvery = 5_000
 
 export const watchPulse = (
   consumer: ConsumerEvents,
-  { groupId, sessionTimeout, crash }: { groupId: string; sessionTimeout: number; crash: Crash },
+  deps: {
+    groupId: string
+    sessionTimeout: number
+    /** Whether Kafka answers on a connection of its own. */
+    isThere: () => Promise<boolean>
+    crash: Crash
+  },
 ) => {
+  const { groupId, sessionTimeout } = deps
   // On the clock that never steps: a machine whose time is set has not fallen silent.
   let lastHeard = performance.now()
   let lastHeartbeat = { at: Number.NEGATIVE_INFINITY, time: 0 }
@@ -39,13 +49,22 @@ export const watchPulse = (
   consumer.on('consumer.crash', ({ payload }) => {
     isMember = false
     // kafkajs will not restart this consumer: without a crash the process would live on and read nothing.
-    if (!payload.restart) crash(payload.error)
+    if (!payload.restart) deps.crash(payload.error)
   })
-  // kafkajs may never reconnect to a broker that timed out; a fresh process does.
-  const timer = setInterval(() => {
-    if (performance.now() - lastHeard > silenceIsDeath)
-      crash(new Error(`consumer ${groupId} has heard nothing for a minute`))
-  }, 5_000)
+  // kafkajs may never reconnect to a broker that timed out; a fresh process does. Where Kafka itself is away, it would not either.
+  let thereSince: number | undefined
+  let isAsking = false
+  const look = async (): Promise<void> => {
+    const isSilent = () => performance.now() - lastHeard > silenceIsDeath
+    if (isAsking) return
+    isAsking = true
+    const isThere = isSilent() && (await deps.isThere().catch(() => false))
+    isAsking = false
+    thereSince = isThere && isSilent() ? (thereSince ?? performance.now()) : undefined
+    if (thereSince !== undefined && performance.now() - thereSince > patience)
+      deps.crash(new Error(`consumer ${groupId} has heard nothing for a minute, and Kafka answers`))
+  }
+  const timer = setInterval(look, lookEvery)
   timer.unref()
   return {
     /**

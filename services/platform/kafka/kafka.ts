@@ -12,6 +12,7 @@ import type { Log } from '../health/log.js'
 import type { KafkaAccess, KafkaLogin } from '../process/access.js'
 import { watchProduce } from '../process/fail-point.js'
 import type { Crash } from '../process/lifecycle.js'
+import { within } from '../process/within.js'
 import { adjustBrokers, createAssigner, type Had, placesIn } from './brokers.js'
 import { createCommits } from './commits.js'
 import { type Pulse, watchPulse } from './consumer-pulse.js'
@@ -84,6 +85,7 @@ const usualSessionTimeout = 10_000
 // kafkajs leaves out a heartbeat that comes earlier than a fifth of the session after the last one.
 const beatEvery = 500
 const waitBesideOthers = 100
+const askWithin = 5_000
 
 export const createKafka = (
   deps: KafkaAccess & {
@@ -121,12 +123,21 @@ export const createKafka = (
     work.catch((error: unknown) => {
       throw orRefused(error, sasl !== undefined)
     })
+  /** A client that was silent may have lost Kafka for good: this one is new. */
+  const isThere = async (): Promise<boolean> => {
+    const other = clientWith((options) => open(options).socket, 0)
+    await within(
+      askWithin,
+      withAdmin(other, (admin) => admin.describeCluster()),
+    )
+    return true
+  }
   return {
     // Each wire is a client of its own, with connections that no other shares: they can be cut off.
     createProducer: (): Promise<Producer> =>
       createProducer(() => explained(openWire(clientWith, openWatched, deps.log))),
     consume: (options: ConsumeOptions): Promise<Consumer> =>
-      explained(consume(client, deps.log, deps.sessionTimeout ?? usualSessionTimeout, options)),
+      explained(consume(client, deps.log, deps.sessionTimeout ?? usualSessionTimeout, isThere, options)),
     /** Runs work that reads one partition by offsets, on connections of its own; it fails once `ms` have passed. */
     withPartitionReader: <T>(
       place: TopicPartition & { ms: number },
@@ -161,6 +172,7 @@ const consume = async (
   client: Client,
   log: Log,
   sessionTimeout: number,
+  isThere: () => Promise<boolean>,
   options: ConsumeOptions,
 ): Promise<Consumer> => {
   const bytesPerFetch = options.bytesPerFetch ?? 4 * 1024 * 1024
@@ -218,7 +230,7 @@ const consume = async (
     await work.ended()
     await commits.ended()
   }
-  const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, crash: options.crash })
+  const pulse = watchPulse(consumer, { groupId: options.groupId, sessionTimeout, isThere, crash: options.crash })
   consumer.on('consumer.group_join', ({ payload: { memberAssignment } }) => {
     had = { partitions: memberAssignment, since: Date.now() }
     commits.forget()

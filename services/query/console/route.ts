@@ -68,7 +68,8 @@ const takesPages = ({ headers }: FastifyRequest): boolean => /\btext\/html\b|\*\
 /** Beside what the answer depends on already, such as the origin. */
 const varyBy = (reply: FastifyReply, name: string): string => [reply.getHeader('vary'), name].filter(Boolean).join(', ')
 
-const isKnown = (shown = '', etag: string): boolean =>
+/** Whether a client that shows these tags (If-None-Match) has what this one names. */
+export const isKnown = (shown = '', etag: string): boolean =>
   shown.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()))
 
 const takesGzip = (accepted: string | string[] | undefined): boolean =>

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +8,13 @@ import { createWorld, topicReferences, typeReferences } from './world.js'
 type Caller = { org_id: string; key_id: string; scopes: string[] | null; is_operator: boolean }
 type Asked = { caller: Caller; org: string; query: URLSearchParams; body: Record<string, unknown>; path: string[] }
 
-export const keys = { demo: 'weir_demo_1', other: 'weir_other_1', reader: 'weir_reader_1', operator: 'weir_operator_1' }
+export const keys = {
+  demo: 'weir_demo_1',
+  other: 'weir_other_1',
+  reader: 'weir_reader_1',
+  manager: 'weir_manager_1',
+  operator: 'weir_operator_1',
+}
 
 /**
  * Answers the console as the edge does, from memory: for tests of the page alone, and to look at it. What the real edge answers is
@@ -22,17 +28,84 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
     [keys.demo, { org_id: 'demo', key_id: 'k_demo', scopes: null, is_operator: false }],
     [keys.other, { org_id: 'other', key_id: 'k_other', scopes: null, is_operator: false }],
     [keys.reader, { org_id: 'demo', key_id: 'k_reader', scopes: ['requests:read'], is_operator: false }],
+    [keys.manager, { org_id: 'demo', key_id: 'k_manager', scopes: ['all', 'keys:manage'], is_operator: false }],
     [keys.operator, { org_id: 'operators', key_id: 'k_operator', scopes: null, is_operator: true }],
   ])
   const issued: Record<string, unknown>[] = [...callers.values()].map((caller) => ({
     ...caller,
     org: caller.org_id,
     state: 'active',
+    name: caller.key_id === 'k_reader' ? 'the tills' : null,
     created_at: ago(30 * 86_400),
+    created_by: null,
     expires_at: null,
     revoked_at: null,
+    revoked_by: null,
     last_used_at: ago(40),
   }))
+  const done: Record<string, unknown>[] = []
+  const actorOf = ({ key_id, is_operator }: Caller) => ({ kind: is_operator ? 'operator' : 'key', key_id, name: null })
+  const note = (caller: Caller, org: unknown, action: string, subject: unknown, details: object = {}) =>
+    done.unshift({ at: ago(0), org, action, subject, by: actorOf(caller), request_id: randomUUID(), details })
+  /** The same at both addresses: an operator's, and those of one's own keys. */
+  const keysAt = (base: string, orgOf: (asked: Asked) => unknown): typeof routes => {
+    const find = (asked: Asked) => {
+      const key = issued.find(({ key_id }) => key_id === asked.path[0])
+      return key && (asked.caller.is_operator || key.org === asked.org) ? key : undefined
+    }
+    return [
+      [
+        'GET',
+        new RegExp(`^${base}/keys$`),
+        (asked) => ({
+          keys: issued.filter(
+            ({ org, state, is_operator }) =>
+              org === orgOf(asked) &&
+              (asked.caller.is_operator || !is_operator) &&
+              (!asked.query.get('state') || (state === 'active') === (asked.query.get('state') === 'active')),
+          ),
+          next_cursor: null,
+        }),
+      ],
+      [
+        'POST',
+        new RegExp(`^${base}/keys$`),
+        (asked) => issue(asked.caller, String(asked.body.org ?? asked.org), asked.body),
+      ],
+      [
+        'PATCH',
+        new RegExp(`^${base}/keys/([^/]+)$`),
+        (asked) => {
+          const key = find(asked)
+          if (key) note(asked.caller, key.org, 'key_renamed', key.key_id, { name: asked.body.name, was: key.name })
+          return key && Object.assign(key, { name: asked.body.name })
+        },
+      ],
+      [
+        'POST',
+        new RegExp(`^${base}/keys/([^/]+)/rotate$`),
+        (asked) => {
+          const key = find(asked)
+          return key && issue(asked.caller, String(key.org), key)
+        },
+      ],
+      [
+        'POST',
+        new RegExp(`^${base}/keys/([^/]+)/revoke$`),
+        (asked) => {
+          const key = find(asked)
+          if (key) note(asked.caller, key.org, 'key_revoked', key.key_id)
+          const ended = { state: 'revoked', revoked_at: ago(0), revoked_by: actorOf(asked.caller) }
+          return key && Object.assign(key, ended)
+        },
+      ],
+      [
+        'GET',
+        new RegExp(`^${base}/audit$`),
+        (asked) => ({ done: done.filter(({ org }) => org === orgOf(asked)), next_cursor: null }),
+      ],
+    ]
+  }
   const limits = new Map<string, { requests_per_second: number | null; records_per_second: number | null }>()
   const waiting: Record<string, unknown>[] = []
   const days: Record<string, unknown>[] = []
@@ -236,48 +309,41 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
         }
       },
     ],
-    [
-      'GET',
-      /^\/v1\/operator\/keys$/,
-      ({ query }) => ({ keys: issued.filter(({ org }) => org === query.get('org')), next_cursor: null }),
-    ],
-    ['POST', /^\/v1\/operator\/keys$/, ({ body }) => issue(String(body.org), (body.scopes as string[]) ?? null)],
-    [
-      'POST',
-      /^\/v1\/operator\/keys\/([^/]+)\/rotate$/,
-      ({ path }) => issue(String(issued.find(({ key_id }) => key_id === path[0])?.org), null),
-    ],
-    [
-      'POST',
-      /^\/v1\/operator\/keys\/([^/]+)\/revoke$/,
-      ({ path }) =>
-        Object.assign(issued.find(({ key_id }) => key_id === path[0]) ?? {}, { state: 'revoked', revoked_at: ago(0) }),
-    ],
+    ...keysAt('/v1/operator', ({ query }) => query.get('org')),
+    ...keysAt('/v1', ({ org }) => org),
     [
       'PUT',
       /^\/v1\/operator\/organisations\/([^/]+)\/limits$/,
-      ({ path, body }) => {
+      ({ path, body, caller }) => {
         limits.set(path[0] ?? '', body as { requests_per_second: number; records_per_second: number })
+        note(caller, path[0], 'limits_set', path[0], body)
         return { org: path[0], ...body }
       },
     ],
   ]
-  const issue = (org: string, scopes: string[] | null) => {
+  function issue(maker: Caller, org: string, wanted: Record<string, unknown>) {
     const key_id = `k_${randomBytes(4).toString('hex')}`
     const key = `weir_${randomBytes(12).toString('hex')}`
-    issued.push({
+    const made = {
       key_id,
+      name: (wanted.name as string) ?? null,
       org,
-      scopes,
+      scopes: (wanted.scopes as string[]) ?? null,
+      expires_at: null,
+    }
+    issued.push({
+      ...made,
       is_operator: false,
       state: 'active',
       created_at: ago(0),
-      expires_at: null,
+      created_by: actorOf(maker),
       revoked_at: null,
+      revoked_by: null,
       last_used_at: null,
     })
-    callers.set(key, { org_id: org, key_id, scopes, is_operator: false })
-    return { key_id, key, org, scopes, expires_at: null }
+    note(maker, org, 'key_issued', key_id, { name: made.name, scopes: made.scopes })
+    callers.set(key, { org_id: org, key_id, scopes: made.scopes, is_operator: false })
+    return { ...made, key }
   }
 
   // By the key that they were opened with: four of a key, as at the real edge.

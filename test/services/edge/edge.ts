@@ -80,6 +80,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     findCaller: async (key) => callers.get(key),
     submit,
     sendLater: setImmediate,
+    downloads: [],
     store,
     notes,
     findKnown: async (orgId) => {
@@ -123,6 +124,8 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     findJourney: async () => undefined,
     keys: createFakeKeys(),
     operators: createFakeOperators(),
+    orgFigures: async () => ({ all: { organisations: 0, accepted: 0, refused: 0, waiting: 0 }, organisations: [] }),
+    systemState: async () => ({ parts: [], storage: [], groups: null }),
     followers: { follow: async () => ({ tail: createTail(), leave: () => {} }) },
     findOlder: async () => [],
     decoders: { decoder: () => async (value) => JSON.parse(value.toString()) },

@@ -14,7 +14,16 @@ import {
   setKeyText,
   touchKeys,
 } from '#ledger/keys.js'
-import { createOrg, hasOrg, listOrgs, setOrgLimits } from '#ledger/organisations.js'
+import {
+  addLimitHits,
+  createOrg,
+  describeOrgs,
+  hasOrg,
+  listOrgIds,
+  listOrgs,
+  pruneLimitHits,
+  setOrgLimits,
+} from '#ledger/organisations.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 
@@ -144,6 +153,20 @@ it('lists organisations and keys part by part, in one order, each of them once',
   // The organisation of exactly this id is the first of those that begin so.
   expect(begun.map(({ org }) => org)).toEqual(['acme', 'acme-10', 'acme-2'])
   expect(await listOrgs(pool, { prefix: 'nobody' })).toEqual([])
+})
+
+it('adds up how often limits were met, by day and by all edges', async () => {
+  const hits = [
+    { org: 'acme', hits: 2 },
+    { org: 'other', hits: 5 },
+  ]
+  await Promise.all([addLimitHits(pool, hits), addLimitHits(pool, hits.toReversed()), addLimitHits(pool, hits)])
+  await pool.query(`insert into auth.limit_hits values ('acme', '2020-01-01', 7)`)
+  const since = async (from: Date) => (await describeOrgs(pool, ['acme', 'nobody'], from)).map(({ limited }) => limited)
+  const old = new Date(Date.UTC(2020, 0, 1))
+  expect([await since(new Date(Date.now() - day)), await since(old)]).toEqual([[6], [13]])
+  expect(await pruneLimitHits(pool, new Date(Date.UTC(2021, 0, 1)), 10)).toBe(1)
+  expect(await listOrgIds(pool, 'ac')).toEqual(['acme'])
 })
 
 it('reads no more rows for a page of many organisations than of a few', async () => {

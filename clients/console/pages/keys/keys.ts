@@ -1,113 +1,120 @@
-import type { KeyListed, KeyMade, OrganisationListed } from '../../../typescript/src/endpoints.js'
+import type { KeyListed, KeyMade } from '../../../typescript/src/endpoints.js'
 import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
-import { Asking, Badge, Card, Code, Confirm, Empty, PageHead, Table, When } from '../../components/shown.js'
-import { sentence } from '../../components/words.js'
+import { Asking, Card, Code, Empty, PageHead } from '../../components/shown.js'
+import { count, sentence } from '../../components/words.js'
 import { Pager } from '../../frame/pager.js'
-import type { PageProps } from '../../frame/route.js'
+import { linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
-import { useState } from '../../vendor/hooks.js'
+import { useEffect, useRef, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
-import { IssueKey } from './issue.js'
+import { IssueKey, type KeyOrdered } from './issue.js'
+import { Limits } from './limits.js'
+import { ActiveKeys, EndedKeys } from './lists.js'
 
-/** For operators: who may send, and how much. */
+/** What was just done, in a sentence; with the text of a key, where one was made. */
+type Done = { words: string; key?: string }
+
+/** Who may send: the keys of one's own organisation, or for operators those of any, and how much they may send. */
 export const KeysPage = ({ query }: PageProps): VNode => {
-  const { ask, org } = useSession()
+  const { ask, org, me } = useSession()
   const cursor = query.get('cursor')
-  const keys = useAnswer<'/v1/operator/keys'>(
-    `/v1/operator/keys?${new URLSearchParams({ org, limit: '200', ...(cursor && { cursor }) })}`,
-  )
+  const base = me.is_operator ? '/v1/operator/keys' : '/v1/keys'
+  const pathOf = (state: string, more: Record<string, string>) =>
+    `${base}?${new URLSearchParams({ ...(me.is_operator && { org }), state, limit: '200', ...more })}`
+  const active = useAnswer<'/v1/keys'>(pathOf('active', cursor ? { cursor } : {}))
+  const ended = useAnswer<'/v1/keys'>(pathOf('ended', {}))
   // The organisation of exactly this id comes before the others that begin so.
   const organisations = useAnswer<'/v1/operator/organisations'>(
-    `/v1/operator/organisations?${new URLSearchParams({ prefix: org, limit: '1' })}`,
+    me.is_operator ? `/v1/operator/organisations?${new URLSearchParams({ prefix: org, limit: '1' })}` : undefined,
   )
-  const [fresh, setFresh] = useState<KeyMade>()
+  const [done, setDone] = useState<Done>()
   const [problem, setProblem] = useState<string>()
   const limits = organisations.answer?.organisations.find((each) => each.org === org)
 
-  const act = async <Answer>(path: string, method: 'POST' | 'PUT', body?: unknown): Promise<Answer | undefined> => {
+  const act = async <Answer>(
+    path: string,
+    method: 'POST' | 'PUT' | 'PATCH',
+    body: unknown,
+    doneOf: (answer: Answer) => Done,
+  ): Promise<boolean> => {
     setProblem(undefined)
     try {
-      return await ask<Answer>(`/v1/operator/${path}`, { method, body })
+      setDone(doneOf(await ask<Answer>(path, { method, body })))
+      return true
     } catch (error) {
+      setDone(undefined)
       setProblem((error as Error).message)
-      return undefined
+      return false
     } finally {
-      keys.reload()
+      active.reload()
+      ended.reload()
       organisations.reload()
     }
   }
-  const issue = async (wanted: unknown) => setFresh(await act<KeyMade>('keys', 'POST', wanted))
-  const rotate = async ({ key_id }: KeyListed) =>
-    setFresh(await act<KeyMade>(`keys/${encodeURIComponent(key_id)}/rotate`, 'POST', { grace_seconds: 86_400 }))
-  const revoke = ({ key_id }: KeyListed) => act(`keys/${encodeURIComponent(key_id)}/revoke`, 'POST')
+  const at = ({ key_id }: KeyListed) => `${base}/${encodeURIComponent(key_id)}`
+  const issue = (wanted: KeyOrdered) =>
+    act<KeyMade>(base, 'POST', wanted, (made) => ({
+      words: `The key ${calledOf(made)} of ${made.org} is made.`,
+      key: made.key,
+    }))
+  const rotate = (key: KeyListed) =>
+    act<KeyMade>(`${at(key)}/rotate`, 'POST', { grace_seconds: 86_400 }, (made) => ({
+      words: `The key ${made.key_id} is made in place of ${calledOf(key)}, which goes on for 24 hours.`,
+      key: made.key,
+    }))
+  const revoke = (key: KeyListed) =>
+    act(`${at(key)}/revoke`, 'POST', {}, () => ({
+      words: `The key ${calledOf(key)} is revoked. It is below, among those that have ended.`,
+    }))
+  const rename = (key: KeyListed, name: string | null) =>
+    act(at(key), 'PATCH', { name }, () => ({
+      words: name ? `The key ${key.key_id} is called ${name} now.` : `The key ${key.key_id} has no name now.`,
+    }))
+  const limit = (wanted: unknown) =>
+    act(`/v1/operator/organisations/${encodeURIComponent(org)}/limits`, 'PUT', wanted, () => ({
+      words: `The limits of ${org} are set.`,
+    }))
+
+  const about = me.is_operator
+    ? html`Keys and limits of <strong>${org}</strong>. Another organisation is chosen above.`
+    : html`Keys of <strong>${org}</strong>. None of them may do more than the one that made it.`
   return html`
-    <${PageHead} title="Keys" about=${html`Keys and limits of <strong>${org}</strong>. Another organisation is chosen above.`} />
+    <${PageHead} title="Keys" about=${about}><a class="button" href=${linkTo(['audit'])}>What was done</a><//>
     ${problem && html`<p class="notice bad" role="alert">${sentence(problem)}</p>`}
-    <div role="status">${
-      fresh &&
-      html`<div class="notice good">
-      <p><strong>The new key of ${fresh.org}.</strong> It is shown this once: copy it now.</p>
-      <${Code} text=${fresh.key} label="The new key" />
-      <button type="button" onClick=${() => setFresh(undefined)}>I have copied it</button>
-    </div>`
-    }</div>
-    <${Asking} ...${keys} has=${keys.answer !== undefined} />
-    ${keys.answer?.keys.length === 0 && html`<${Empty} title="This organisation has no key yet." command=${`npm run -s weir -- keys issue --org ${org}`} />`}
+    ${done && html`<${WhatWasDone} done=${done} onSeen=${() => setDone(undefined)} />`}
+    <${Asking} ...${active} has=${active.answer !== undefined} />
+    ${active.answer?.keys.length === 0 && html`<${Empty} title="This organisation has no key that may be used." />`}
     ${
-      keys.answer &&
-      keys.answer.keys.length > 0 &&
-      html`<${Card}>
-      <${Table} label="Keys" head=${html`<th scope="col">Key</th><th scope="col">State</th><th scope="col">May</th><th scope="col">Last used</th><th scope="col">Issued</th><th scope="col">Expires</th><th scope="col"><span class="hidden">Actions</span></th>`}>
-        ${keys.answer.keys.map(
-          (key) => html`<tr key=${key.key_id}>
-          <td class="mono small">${key.key_id}</td>
-          <td><${Badge} state=${key.state} /></td>
-          <td class="text small">${key.is_operator ? html`<strong>operator</strong>` : (key.scopes?.join(', ') ?? 'everything')}</td>
-          <td><${When} at=${key.last_used_at} /></td>
-          <td><${When} at=${key.created_at} /></td>
-          <td>${key.expires_at ? html`<${When} at=${key.expires_at} />` : html`<span class="soft">does not</span>`}</td>
-          <td>${
-            key.state === 'active' &&
-            !key.is_operator &&
-            html`<div class="actions">
-            <${Confirm} isDanger=${false} question="A new key is made; this one goes on for 24 hours." action="Rotate it" to=${key.key_id} onYes=${() => rotate(key)}>Rotate<//>
-            <${Confirm} question="Nothing can be sent with it any more." action="Revoke it" to=${key.key_id} onYes=${() => revoke(key)}>Revoke<//>
-          </div>`
-          }</td>
-        </tr>`,
-        )}
-      <//>
-    <//>`
+      active.answer &&
+      active.answer.keys.length > 0 &&
+      html`<${Card}><${ActiveKeys} keys=${active.answer.keys} own=${me.key_id} onRotate=${rotate} onRevoke=${revoke} onRename=${rename} /><//>`
     }
-    <${Pager} path=${['keys']} cursor=${cursor} next=${keys.answer?.next_cursor} words=${{ first: 'Oldest', next: 'Newer' }} />
+    <${Pager} path=${['keys']} cursor=${cursor} next=${active.answer?.next_cursor} words=${{ first: 'Oldest', next: 'Newer' }} />
+    ${
+      ended.answer &&
+      ended.answer.keys.length > 0 &&
+      html`<details class="folded"><summary>Revoked and expired (${ended.answer.next_cursor ? 'more than ' : ''}${count(ended.answer.keys.length)})</summary>
+      <${Card}><${EndedKeys} keys=${ended.answer.keys} /><//>
+    </details>`
+    }
     <div class="two">
       <${IssueKey} org=${org} onIssue=${issue} />
-      ${limits && html`<${Limits} key=${`${org} ${limits.requests_per_second} ${limits.records_per_second}`} limits=${limits} onSet=${(wanted: unknown) => act(`organisations/${encodeURIComponent(org)}/limits`, 'PUT', wanted)} />`}
-    </div>`
+      ${limits && html`<${Limits} key=${`${org} ${limits.requests_per_second} ${limits.records_per_second}`} limits=${limits} onSet=${limit} />`}
+    </div>
+    <p class="soft small">Keys belong to programs and teams. For people's accounts and single sign-on, put the console behind a proxy that has them, such as oauth2-proxy, and let it pass on only those who may come in.</p>`
 }
 
-type LimitsProps = { limits: OrganisationListed; onSet: (limits: unknown) => Promise<unknown> }
-
-const Limits = ({ limits, onSet }: LimitsProps): VNode => {
-  const [requests, setRequests] = useState(asText(limits.requests_per_second))
-  const [records, setRecords] = useState(asText(limits.records_per_second))
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void onSet({ requests_per_second: asNumber(requests), records_per_second: asNumber(records) })
-  }
-  const field = (id: string, label: string, value: string, take: (value: string) => void) => html`
-    <label for=${id}>${label}</label>
-    <input id=${id} type="text" inputmode="numeric" pattern="[0-9]*" value=${value} placeholder="what everybody gets" onInput=${(event: Event) => take((event.target as HTMLInputElement).value)} />`
-  return html`<${Card} title="Limits">
-    <form onSubmit=${submit}>
-      ${field('limit-requests', 'Requests a second', requests, setRequests)}
-      ${field('limit-records', 'Records a second', records, setRecords)}
-      <p class="soft small">Empty: what everybody gets. 0: no limit. They hold on every edge within seconds.</p>
-      <div class="actions"><button class="primary" type="submit">Set the limits</button></div>
-    </form>
-  <//>`
+/** Focused, so that what was done is read, and seen, wherever the button was. */
+const WhatWasDone = ({ done, onSeen }: { done: Done; onSeen: () => void }): VNode => {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => box.current?.focus(), [done])
+  return html`<div class="notice good" role="status" tabindex="-1" ref=${box}>
+    <p><strong>${done.words}</strong>${done.key && ' Its text is shown this once: copy it now.'}</p>
+    ${done.key && html`<${Code} text=${done.key} label="The new key" />`}
+    ${done.key && html`<button type="button" onClick=${onSeen}>I have copied it</button>`}
+  </div>`
 }
 
-const asText = (limit: number | null): string => (limit === null ? '' : String(limit))
-const asNumber = (text: string): number | null => (/^\d+$/.test(text.trim()) ? Number(text) : null)
+const calledOf = ({ key_id, name }: Pick<KeyListed, 'key_id' | 'name'>): string =>
+  name ? `${name} (${key_id})` : key_id

@@ -62,3 +62,12 @@ describe('the Node that it runs on', () => {
     expect(stderr.trim()).toMatch(/^Weir runs on Node 20 .*; this is \S+\. Install Node 24 \(nvm install 24, [^\n]*$/)
   })
 })
+
+it('does not build anew for what npm pack leaves beside the sources', async () => {
+  const { isSource } = await import(join(embedded, 'setup/sources.mjs'))
+  const left = ['dist/weir-upload.js', 'LICENSE', 'weir-upload-0.1.0.tgz'].map((name) => `clients/uploader/${name}`)
+  expect(left.filter(isSource)).toEqual([])
+  expect(
+    ['clients/uploader/main.ts', 'clients/uploader/README.md', 'services/edge/main.ts'].filter(isSource),
+  ).toHaveLength(3)
+})

@@ -21,6 +21,11 @@ it('wraps a column that may, at spaces', () => {
   expect(toTable(columns, rows, 20)).toBe('ID   SCOPES\nabc  shops:write\n     tags:write all')
 })
 
+it('has a line for each row where there is no terminal', () => {
+  const rows = [{ id: 'abc', scopes: 'shops:write tags:write '.repeat(20).trim() }]
+  expect(toTable(columns, rows, Number.POSITIVE_INFINITY).split('\n')).toHaveLength(2)
+})
+
 it('never leaves the terminal, and loses no letter', () => {
   const text = fc.stringMatching(/^[a-z]{0,30}( [a-z]{1,30}){0,3}$/)
   fc.assert(

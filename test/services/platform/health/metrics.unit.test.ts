@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createMetrics, joinMetrics } from '#platform/health/metrics.js'
+import { createMetrics, joinMetrics, withoutOrganisations } from '#platform/health/metrics.js'
 
 it('has the figures of several services on one page, those of one name together, each explained once', async () => {
   const services = ['edge', 'integrity'].map((service) => {
@@ -19,4 +19,14 @@ it('has the figures of several services on one page, those of one name together,
   // As `promtool check metrics` has it: what is no counter has no name that ends in _total.
   const kinds = [...page.matchAll(/^# TYPE (\S+) (\S+)/gm)]
   expect(kinds.filter(([, name, kind]) => name?.endsWith('_total') !== (kind === 'counter'))).toEqual([])
+})
+
+it('shows strangers no organisation', async () => {
+  const metrics = createMetrics('integrity')
+  metrics.counter('org_records_total', 'records', ['org', 'outcome']).inc({ org: 'acme', outcome: 'accepted' })
+  metrics.counter('records_total', 'records', ['type']).inc({ type: 'shops' })
+  expect(await metrics.text()).toContain('weir_integrity_org_records_total{org="acme",outcome="accepted"} 1')
+  const page = withoutOrganisations(await metrics.text())
+  expect(page).not.toContain('acme')
+  expect(page).toContain('weir_integrity_records_total{type="shops"} 1')
 })

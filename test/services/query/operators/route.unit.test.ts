@@ -10,7 +10,8 @@ const { send, callers, rejections, lines } = createEdge({ operators, keys })
 const issue = (org: string) =>
   keys.issue({ actor: 'op' }, { org, name: null, scopes: null, lifetime: undefined }) as Promise<{ keyId: string }>
 callers.set('operator-key', { orgId: 'weir', keyId: 'op', scopes: null, isOperator: true })
-callers.set('looker-key', { orgId: 'weir', keyId: 'lo', scopes: ['keys:read', 'rejections:read'], isOperator: true })
+const looking = ['keys:read', 'rejections:read', 'requests:read']
+callers.set('looker-key', { orgId: 'weir', keyId: 'lo', scopes: looking, isOperator: true })
 callers.set('sly-key', { orgId: 'acme', keyId: 'sl', scopes: ['keys:read', 'keys:write', 'keys:manage'] })
 const as = (key: string) => ({ authorization: `Bearer ${key}` })
 const routes = [
@@ -21,6 +22,8 @@ const routes = [
   ['POST', '/v1/operator/keys/key0/rotate'],
   ['POST', '/v1/operator/keys/key0/revoke'],
   ['GET', '/v1/operator/audit'],
+  ['GET', '/v1/operator/figures'],
+  ['GET', '/v1/operator/system'],
   ['PUT', '/v1/operator/organisations/acme/limits'],
 ] as const
 
@@ -93,6 +96,8 @@ it.each([
   ['GET', '/v1/operator/keys?limit=1001', undefined],
   ['GET', '/v1/operator/keys?state=gone', undefined],
   ['GET', '/v1/operator/audit?cursor=x', undefined],
+  ['GET', '/v1/operator/figures?hours=2161', undefined],
+  ['GET', `/v1/operator/figures?cursor=${writeCursor(['acme', 5])}`, undefined],
   ['GET', '/v1/operator/organisations?prefix=%25', undefined],
   ['GET', '/v1/operator/organisations?cursor=WyJhIl', undefined],
 ] as const)('refuses %s %s %j', async (method, url, body) => {

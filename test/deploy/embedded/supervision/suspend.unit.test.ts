@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { packageRoot } from '#platform/process/package-root.js'
-import { suspendProcesses } from '../../../../deploy/embedded/backup/suspend.js'
+import { suspendProcesses } from '../../../../deploy/embedded/supervision/suspend.js'
 import { eventually } from '../../../support/eventually.js'
 
 const stateOf = (pid: number): string => {
@@ -37,7 +37,7 @@ it.runIf(isLinux)('lets a process and its children stand still until they may go
 
 it.runIf(isLinux)('lets them go on when the one who stopped them is killed', async () => {
   const [parent, child] = await startTwo()
-  const source = pathToFileURL(`${packageRoot}/deploy/embedded/backup/suspend.ts`).href
+  const source = pathToFileURL(`${packageRoot}/deploy/embedded/supervision/suspend.ts`).href
   const program = `
     const { suspendProcesses } = await import('${source}')
     await suspendProcesses([${parent}])

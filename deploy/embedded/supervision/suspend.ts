@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { readIfThere } from '../supervision/process-identity.mjs'
+import { readIfThere } from './process-identity.mjs'
 
 const STOPPED_WITHIN_MS = 5_000
 const POLL_MS = 2

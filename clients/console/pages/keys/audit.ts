@@ -1,0 +1,67 @@
+import type { Audited } from '../../../typescript/src/endpoints.js'
+import { useSession } from '../../api/session.js'
+import { html } from '../../components/html.js'
+import { Asking, Card, Empty, PageHead, Table, When } from '../../components/shown.js'
+import { inline, records } from '../../components/words.js'
+import { Pager } from '../../frame/pager.js'
+import { linkTo, type PageProps } from '../../frame/route.js'
+import { useAnswer } from '../../frame/use-answer.js'
+import type { VNode } from '../../vendor/preact.js'
+import { actorWords } from './lists.js'
+
+/** What was done with an organisation's keys, limits and records, and by whom. */
+export const AuditPage = ({ query }: PageProps): VNode => {
+  const { org, me } = useSession()
+  const cursor = query.get('cursor')
+  const base = me.is_operator ? '/v1/operator/audit' : '/v1/audit'
+  const asked = useAnswer<'/v1/audit'>(
+    `${base}?${new URLSearchParams({ ...(me.is_operator && { org }), limit: '50', ...(cursor && { cursor }) })}`,
+  )
+  const done = asked.answer?.done
+  return html`
+    <${PageHead} title="What was done" about=${html`With keys, limits, retries and waiting records of <strong>${org}</strong>; newest first.`} />
+    <${Asking} ...${asked} has=${done !== undefined} />
+    ${done?.length === 0 && html`<${Empty} title="Nothing was done yet." ><p>Keys that were made before this was kept are not listed.</p><//>`}
+    ${
+      done &&
+      done.length > 0 &&
+      html`<${Card}>
+      <${Table} label="What was done" isCards head=${html`<th scope="col">When</th><th scope="col">What</th><th scope="col">By</th><th scope="col">Request</th>`}>
+        ${done.map(
+          (one, index) => html`<tr key=${index}>
+          <td><${When} at=${one.at} /></td>
+          <td class="text">${wordsOf(one)}</td>
+          <td data-label="by">${actorWords(one.by)}</td>
+          <td class="mono small">${one.request_id ?? html`<span class="soft">–</span>`}</td>
+        </tr>`,
+        )}
+      <//>
+    <//>`
+    }
+    <${Pager} path=${['audit']} cursor=${cursor} next=${asked.answer?.next_cursor} words=${{ first: 'Newest', next: 'Older' }} />`
+}
+
+const wordsOf = ({ action, subject, details }: Audited): VNode | string => {
+  const { name, was, scopes, key_id, records: some, ...rest } = details as Record<string, unknown>
+  const id = html`<span class="mono small">${subject}</span>`
+  switch (action) {
+    case 'key_issued':
+      return html`Key ${id} made${name ? html`, called <strong>${name}</strong>` : ''}; for ${Array.isArray(scopes) ? scopes.join(', ') : 'everything'}`
+    case 'key_renamed':
+      return html`Key ${id} ${name ? html`called <strong>${name}</strong>` : 'left without a name'}${was ? html` (was ${was})` : ''}`
+    case 'key_rotated':
+      return html`Key ${id} replaced by <span class="mono small">${key_id}</span>`
+    case 'key_revoked':
+      return html`Key ${id} revoked`
+    case 'limits_set':
+      return `Limits set: ${Object.entries(rest)
+        .map(([limit, value]) => `${limit.replaceAll('_', ' ')} ${value === null ? 'as for everybody' : inline(value)}`)
+        .join(', ')}`
+    case 'retry_ordered':
+      return html`${records(Number(some))} submitted again (<a href=${linkTo(['rejected'])}>Rejected</a>)`
+    case 'waiting_cancelled':
+      return `${records(Number(some))} of ${subject} no longer wait`
+    default:
+      return `${action satisfies never}`
+  }
+}

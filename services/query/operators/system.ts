@@ -1,0 +1,78 @@
+import { sizeOfDatabase } from '#ledger/organisations.js'
+import { type Readiness, reasonOf, shareForASecond } from '#platform/health/health.js'
+import { type GroupLag, lagOfGroups } from '#platform/kafka/committed-offsets.js'
+import type { Kafka } from '#platform/kafka/kafka.js'
+import type { Pool } from '#platform/postgres/postgres.js'
+import { within } from '#platform/process/within.js'
+import type { Reader } from '#rejections/find-rejections.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { database } from '#schemas/derive/names.js'
+import { topicsOf } from '#schemas/derive/topics.js'
+
+type Storage = { part: string; used_bytes: number | null; free_bytes: number | null; problem: string | null }
+
+export type SystemState = ReturnType<typeof createSystemState>
+
+// A part that hangs must not keep the operator from seeing which one it is.
+const answerWithin = 5_000
+
+/** What an operator wants to know of the parts; asked at most once a second, however many look. */
+export const createSystemState = (deps: {
+  catalogue: Catalogue
+  pool: Pool
+  clickhouse: Reader
+  kafka: Kafka
+  readiness: { everything: () => Promise<Readiness> }
+}) => {
+  const topics = topicsOf(deps.catalogue).map(({ name }) => name)
+  return shareForASecond(async () => {
+    const [{ parts }, postgres, clickhouse, groups] = await Promise.all([
+      deps.readiness.everything(),
+      storageOf('postgres', async () => ({ used: await sizeOfDatabase(deps.pool), free: null, problem: noFree })),
+      storageOf('clickhouse', () => sizesInClickHouse(deps.clickhouse)),
+      within(answerWithin, lagOfGroups(deps.kafka, topics)).catch(() => null),
+    ])
+    return {
+      parts: Object.entries(parts).map(([name, state]) => ({
+        name,
+        ok: state.ok,
+        problem: state.ok ? null : state.problem,
+      })),
+      storage: [postgres, clickhouse, kafka],
+      groups: groups?.map(withSum).sort((a, b) => b.lag - a.lag || (a.group < b.group ? -1 : 1)) ?? null,
+    }
+  })
+}
+
+const withSum = (group: GroupLag) => ({ ...group, lag: group.topics.reduce((sum, { lag }) => sum + lag, 0) })
+
+const noFree = 'Postgres does not tell how much is free on its disk'
+// kafkajs cannot ask for log directories (DescribeLogDirs).
+const kafka: Storage = {
+  part: 'kafka',
+  used_bytes: null,
+  free_bytes: null,
+  problem: 'ask Kafka itself: kafka-log-dirs.sh --describe',
+}
+
+type Sizes = { used: number | null; free: number | null; problem?: string }
+
+const storageOf = async (part: string, ask: () => Promise<Sizes>): Promise<Storage> => {
+  try {
+    const { used, free, problem = null } = await within(answerWithin, ask())
+    return { part, used_bytes: used, free_bytes: free, problem }
+  } catch (error) {
+    return { part, used_bytes: null, free_bytes: null, problem: reasonOf(error) }
+  }
+}
+
+const sizesInClickHouse = async (clickhouse: Reader): Promise<Sizes> => {
+  const [used] = await clickhouse.query<{ bytes: number }>(
+    `select toFloat64(sum(bytes_on_disk)) as bytes from system.parts where active and database = {database:String}`,
+    { database },
+  )
+  const [free] = await clickhouse.query<{ bytes: number }>(
+    `select toFloat64(sum(free_space)) as bytes from system.disks where type ilike 'local%'`,
+  )
+  return { used: used?.bytes ?? null, free: free?.bytes ?? null }
+}
