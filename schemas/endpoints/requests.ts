@@ -54,7 +54,7 @@ const found = v.named('Found', {
 export const findId = endpoint('GET', '/v1/find', 'find-id', 'requests', {
   summary: 'What has this id',
   about:
-    'Records of any type, accepted, refused or waiting, where the key has `data:read`; requests; batches; for operators also keys. `complete` is false where some of it could not be looked through: then what was not found may still be there.',
+    'Records of any type, accepted, refused or waiting, where the key has `data:read`; requests; batches; keys, to those who may see them: operators those of all organisations, keys with `keys:manage` those of their own. `complete` is false where some of it could not be looked through: then what was not found may still be there.',
   scope: readRequests,
   query: {
     id: v.text('of whatever it is', { minLength: 1, maxLength: 200, refusal: 'id must be the id that is looked for' }),

@@ -5,7 +5,7 @@ import type { FoundThing } from '#ledger/latest/find-id.js'
 import type { Reader } from '#rejections/find-rejections.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { database, logTableOf, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
-import { allows, dataRead } from '#schemas/derive/scopes.js'
+import { allows, dataRead, manageKeys, readKeys } from '#schemas/derive/scopes.js'
 import { findId } from '#schemas/endpoints/requests.js'
 import { comesAlone, type RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
@@ -48,8 +48,11 @@ export const addFind = (app: FastifyInstance, deps: FindDeps): void => {
     const { orgId, scopes, isOperator } = callerOf(request)
     const id = given.trim().toLowerCase()
     if (isUuid(id)) return deps.consoleReads(orgId, () => things(orgId, id, allows(scopes, dataRead, catalogue)))
-    const org = isOperator ? await deps.findKeyOrg(given.trim()) : undefined
-    return { found: org === undefined ? [] : [{ kind: 'key' as const, id: given.trim(), org }], complete: true }
+    const mayAll = Boolean(isOperator) && allows(scopes, readKeys, catalogue)
+    const mayOwn = allows(scopes, manageKeys, catalogue)
+    const org = mayAll || mayOwn ? await deps.findKeyOrg(given.trim()) : undefined
+    const isShown = org !== undefined && (mayAll || org === orgId)
+    return { found: isShown ? [{ kind: 'key' as const, id: given.trim(), org }] : [], complete: true }
   })
   addEndpoints(app, catalogue, [find])
 }

@@ -70,7 +70,7 @@ describe('the console', () => {
     if (!findChromium()) skip(noChromium)
     const page = await openConsole(browser, { ...subject, key: keys.other })
     for (const [title, address] of everyPage('x').filter(([, each]) =>
-      /overview|requests|waiting|quality/.test(each),
+      /overview|requests|rejected\?|waiting|quality/.test(each),
     )) {
       await visit(page, [title, address])
       await page.locator('.empty').getByRole('link', { name: 'downloads' }).waitFor()
@@ -351,14 +351,22 @@ describe('the console', () => {
     await page.getByRole('button', { name: 'Copy: the id' }).getByText('Copied').waitFor()
     expect(await page.evaluate(() => getSelection()?.toString())).toBe(id)
 
+    const textOf = async (table: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: `Download as CSV: ${table}` }).click(),
+      ])
+      return readFileSync(await download.path(), 'utf8')
+    }
     await visit(page, ['Requests', '#/requests'])
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download as CSV: Requests' }).click(),
-    ])
-    const [head, first] = readFileSync(await download.path(), 'utf8').split('\n')
+    const [head, first] = (await textOf('Requests')).split('\n')
     expect(head).toBe('Request,Type,When,Status,Records,Accepted,Refused,Waiting')
     expect(first).toMatch(new RegExp(`^${request},tags,\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z,accepted,1,1,0,0$`))
+    // A spreadsheet runs none of it.
+    await subject.upload('tags', [{ tag_id: '=1+1', name: 'formula' }])
+    await visit(page, ['Overview', '#/overview'])
+    await page.getByRole('link', { name: '=1+1' }).waitFor()
+    expect(await textOf('The last refused records')).toContain(",tags,'=1+1,")
   })
 
   it('shows what was decided in any time up to 90 days, a stretch of it by dragging, and names only what can be seen', async ({

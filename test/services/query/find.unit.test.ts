@@ -39,13 +39,22 @@ it('finds whatever of its own has an id, each thing once, however the id is writ
   expect((await send('GET', '/v1/find')).status).toBe(400)
 })
 
-it('tells of records only those who may read data, and of keys only operators', async () => {
+it('tells of records only those who may read data, and of keys operators and those who manage them', async () => {
   callers.set('narrow-key', { orgId: 'acme', keyId: 'k1', scopes: ['requests:read'] })
   const narrow = await find(id, 'narrow-key')
   expect(narrow.body.found.map(({ kind }: { kind: string }) => kind)).toEqual(['batch', 'request'])
   expect((await find('k7f3a9c1')).body.found).toEqual([])
   callers.set('operator-key', { orgId: 'weir', keyId: 'k9', scopes: null, isOperator: true })
   expect((await find('k7f3a9c1', 'operator-key')).body.found).toEqual([{ kind: 'key', id: 'k7f3a9c1', org: 'acme' }])
+  callers.set('narrow-operator-key', { orgId: 'weir', keyId: 'k8', scopes: ['requests:read'], isOperator: true })
+  expect((await find('k7f3a9c1', 'narrow-operator-key')).body.found).toEqual([])
+  for (const [orgId, count] of [
+    ['acme', 1],
+    ['other', 0],
+  ] as const) {
+    callers.set('manager-key', { orgId, keyId: 'k7', scopes: ['requests:read', 'keys:manage'] })
+    expect((await find('k7f3a9c1', 'manager-key')).body.found).toHaveLength(count)
+  }
   const other = await send('GET', `/v1/find?id=${id}&org=acme`, undefined, { authorization: 'Bearer operator-key' })
   expect(other.body.found).toHaveLength(4)
 })

@@ -43,7 +43,7 @@ export const RejectedPage = ({ query }: PageProps): VNode => {
     <//>
     <${Asking} ...${asked} has=${groups !== undefined} />
     ${groups?.length === 0 && wasRefused && html`<${Empty} title=${state === 'open' ? 'Nothing is left to do about what was refused in this time.' : 'Nothing refused in this time is in this state.'}><p><a href=${linkTo(['rejected'], { type, since, state: 'all' })}>Show all that was refused</a></p><//>`}
-    ${groups?.length === 0 && !wasRefused && html`<${Empty} title="Nothing was refused in this time." command="npm run -s weir -- sample --customers 500 --broken 2% --out .data/sample && npm run -s weir -- upload .data/sample"><p>To see how it looks, upload sample files of which some rows are wrong:</p><//>`}
+    ${groups?.length === 0 && !wasRefused && html`<${Empty} title="Nothing was refused in this time."><p>What is refused from now on shows up here by itself. To see how it looks, <a href=${linkTo(['upload'])}>upload</a> a template with a wrong value in it, or the sample files that the uploader makes (at <a href="/downloads/">downloads</a>).</p><//>`}
     ${
       groups &&
       groups.length > 0 &&
