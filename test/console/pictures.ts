@@ -35,10 +35,16 @@ const pages: Record<string, string> = {
   keys: '#/keys?org=demo',
   'own-keys': '#/keys',
   audit: '#/audit',
+  organisations: '#/organisations',
 }
 // Without a manager's key of a system that runs, the operator's shows those pages.
 const managerKey = url ? shown.operatorKey : keys.manager
-const byKey: Record<string, string> = { keys: shown.operatorKey, 'own-keys': managerKey, audit: managerKey }
+const byKey: Record<string, string> = {
+  keys: shown.operatorKey,
+  'own-keys': managerKey,
+  audit: managerKey,
+  organisations: shown.operatorKey,
+}
 const looks = [
   { name: 'light-wide', colorScheme: 'light', viewport: { width: 1360, height: 900 } },
   { name: 'dark-wide', colorScheme: 'dark', viewport: { width: 1360, height: 900 } },

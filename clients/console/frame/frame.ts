@@ -6,6 +6,7 @@ import { ownZone, showUtc, useUtc } from '../components/time-zone.js'
 import { JourneyPage } from '../pages/journey.js'
 import { AuditPage } from '../pages/keys/audit.js'
 import { KeysPage } from '../pages/keys/keys.js'
+import { OrganisationsPage } from '../pages/organisations.js'
 import { OverviewPage } from '../pages/overview.js'
 import { QualityPage } from '../pages/quality.js'
 import { RefusedGroupPage } from '../pages/rejected/group.js'
@@ -44,6 +45,12 @@ const pages: Page[] = [
   { name: 'topics', title: 'Topics', page: TopicsPage, isFor: () => true },
   { name: 'keys', title: 'Keys', page: KeysPage, isFor: manages },
   { name: 'audit', title: 'What was done', page: AuditPage, isFor: manages },
+  {
+    name: 'organisations',
+    title: 'Organisations',
+    page: OrganisationsPage,
+    isFor: (me) => me.is_operator && may(me, 'requests:read'),
+  },
 ]
 // Pages behind a page, with an address of their own.
 const inner: Record<string, ComponentType<PageProps>> = {

@@ -309,6 +309,80 @@ export const startPretendEdge = async ({ port = 0 }: { port?: number } = {}) => 
         }
       },
     ],
+    [
+      'GET',
+      /^\/v1\/operator\/figures$/,
+      ({ query }) => {
+        const all = [...new Set(issued.map(({ org }) => org as string))].filter((org) =>
+          org.startsWith(query.get('prefix') ?? ''),
+        )
+        const of = (org: string, status: 'accepted' | 'refused') =>
+          world.requests.filter((each) => each.org === org).reduce((sum, each) => sum + Number(each[status]), 0)
+        const organisations = all
+          .map((org) => ({
+            org,
+            created_at: ago(90 * 86_400),
+            active_keys: issued.filter((key) => key.org === org).length,
+            ...(limits.get(org) ?? { requests_per_second: null, records_per_second: null }),
+            accepted: of(org, 'accepted'),
+            refused: of(org, 'refused'),
+            waiting: org === 'demo' ? 1069 : 0,
+            oldest_wait: org === 'demo' ? ago(5400) : null,
+            limited: org === 'other' ? 17 : 0,
+            lag_seconds: org === 'demo' ? 0.4 : 0,
+          }))
+          .sort((a, b) => b.accepted + b.refused - a.accepted - a.refused)
+        return {
+          since: ago(86_400),
+          all: {
+            organisations: all.length,
+            accepted: of('demo', 'accepted'),
+            refused: of('demo', 'refused'),
+            waiting: 1069,
+          },
+          organisations: organisations.slice(0, Number(query.get('limit'))),
+          next_cursor: null,
+        }
+      },
+    ],
+    [
+      'GET',
+      /^\/v1\/operator\/system$/,
+      () => ({
+        parts: [
+          ...['kafka', 'postgres', 'registry', 'integrity', 'sink'].map((name) => ({ name, ok: true, problem: null })),
+          { name: 'clickhouse', ok: false, problem: 'connect ECONNREFUSED 127.0.0.1:8123' },
+        ],
+        storage: [
+          {
+            part: 'postgres',
+            used_bytes: 812_345_678,
+            free_bytes: null,
+            problem: 'Postgres does not tell what is free',
+          },
+          { part: 'clickhouse', used_bytes: 4_512_345_678, free_bytes: 81_412_345_678, problem: null },
+        ],
+        groups: [
+          {
+            group: 'weir-sink',
+            state: 'Stable',
+            members: 1,
+            lag: 1250,
+            topics: [
+              { topic: 'weir.accepted.offers', lag: 1250 },
+              { topic: 'weir.accepted.shops', lag: 0 },
+            ],
+          },
+          {
+            group: 'orders-team',
+            state: 'Empty',
+            members: 0,
+            lag: 0,
+            topics: [{ topic: 'weir.accepted.shops', lag: 0 }],
+          },
+        ],
+      }),
+    ],
     ...keysAt('/v1/operator', ({ query }) => query.get('org')),
     ...keysAt('/v1', ({ org }) => org),
     [

@@ -4,7 +4,7 @@ import { html } from '../../components/html.js'
 import { Asking, Card, Empty, PageHead, Table, When } from '../../components/shown.js'
 import { inline, records } from '../../components/words.js'
 import { Pager } from '../../frame/pager.js'
-import { linkTo, type PageProps } from '../../frame/route.js'
+import type { PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import type { VNode } from '../../vendor/preact.js'
 import { actorWords } from './lists.js'
@@ -62,7 +62,7 @@ const wordsOf = ({ action, subject, details }: Audited): VNode | string => {
         .map(([limit, value]) => `${limit.replaceAll('_', ' ')} ${value === null ? 'as for everybody' : inline(value)}`)
         .join(', ')}`
     case 'retry_ordered':
-      return html`${records(Number(some))} submitted again (<a href=${linkTo(['rejected'])}>Rejected</a>)`
+      return `${records(Number(some))} submitted again`
     case 'records_mended':
       return html`${records(Number(some))} of ${subject} mended, or sent in place of what was seen: ${mended(subject, rest.ids)}`
     case 'waiting_cancelled':

@@ -97,7 +97,7 @@ export const IssueKey = ({
       <fieldset>
         <legend>It may</legend>
         ${canGiveAll && choice('all', 'do everything for its organisation, but make no keys')}
-        ${canGiveAll && choice('manage', 'do everything, and make, rotate and revoke the keys of its organisation')}
+        ${canGiveAll && choice('manage', 'do everything, and make and revoke the keys of its organisation')}
         ${choice('some', 'do only this:')}
         ${rights === 'some' && html`<div class="scopes">${given.filter((scope) => me.is_operator || may(me, scope)).map(box)}</div>`}
       </fieldset>

@@ -1,4 +1,4 @@
-import type { KeyListed, KeyMade } from '../../../typescript/src/endpoints.js'
+import type { KeyListed, KeyMade, OrganisationListed } from '../../../typescript/src/endpoints.js'
 import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { Asking, Card, Code, Empty, PageHead } from '../../components/shown.js'
@@ -9,7 +9,6 @@ import { useAnswer } from '../../frame/use-answer.js'
 import { useEffect, useRef, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 import { IssueKey, type KeyOrdered } from './issue.js'
-import { Limits } from './limits.js'
 import { ActiveKeys, EndedKeys } from './lists.js'
 
 /** What was just done, in a sentence; with the text of a key, where one was made. */
@@ -65,7 +64,7 @@ export const KeysPage = ({ query }: PageProps): VNode => {
     }))
   const revoke = (key: KeyListed) =>
     act(`${at(key)}/revoke`, 'POST', {}, () => ({
-      words: `The key ${calledOf(key)} is revoked. It is below, among those that have ended.`,
+      words: `The key ${calledOf(key)} is revoked.`,
     }))
   const rename = (key: KeyListed, name: string | null) =>
     act(at(key), 'PATCH', { name }, () => ({
@@ -78,7 +77,7 @@ export const KeysPage = ({ query }: PageProps): VNode => {
 
   const about = me.is_operator
     ? html`Keys and limits of <strong>${org}</strong>. Another organisation is chosen above.`
-    : html`Keys of <strong>${org}</strong>. None of them may do more than the one that made it.`
+    : html`Keys of <strong>${org}</strong>. None may do more than the one that made it.`
   return html`
     <${PageHead} title="Keys" about=${about}><a class="button" href=${linkTo(['audit'])}>What was done</a><//>
     ${problem && html`<p class="notice bad" role="alert">${sentence(problem)}</p>`}
@@ -102,7 +101,7 @@ export const KeysPage = ({ query }: PageProps): VNode => {
       <${IssueKey} org=${org} onIssue=${issue} />
       ${limits && html`<${Limits} key=${`${org} ${limits.requests_per_second} ${limits.records_per_second}`} limits=${limits} onSet=${limit} />`}
     </div>
-    <p class="soft small">Keys belong to programs and teams. For people's accounts and single sign-on, put the console behind a proxy that has them, such as oauth2-proxy, and let it pass on only those who may come in.</p>`
+    <p class="soft small">Keys are for programs and teams: for people's accounts and single sign-on, put the console behind a proxy that has them, such as oauth2-proxy.</p>`
 }
 
 /** Focused, so that what was done is read, and seen, wherever the button was. */
@@ -118,3 +117,29 @@ const WhatWasDone = ({ done, onSeen }: { done: Done; onSeen: () => void }): VNod
 
 const calledOf = ({ key_id, name }: Pick<KeyListed, 'key_id' | 'name'>): string =>
   name ? `${name} (${key_id})` : key_id
+
+type LimitsProps = { limits: OrganisationListed; onSet: (limits: unknown) => Promise<unknown> }
+
+/** How much each key of an organisation may send. */
+const Limits = ({ limits, onSet }: LimitsProps): VNode => {
+  const [requests, setRequests] = useState(asText(limits.requests_per_second))
+  const [records, setRecords] = useState(asText(limits.records_per_second))
+  const submit = (event: Event) => {
+    event.preventDefault()
+    void onSet({ requests_per_second: asNumber(requests), records_per_second: asNumber(records) })
+  }
+  const field = (id: string, label: string, value: string, take: (value: string) => void) => html`
+    <label for=${id}>${label}</label>
+    <input id=${id} type="text" inputmode="numeric" pattern="[0-9]*" value=${value} placeholder="what everybody gets" onInput=${(event: Event) => take((event.target as HTMLInputElement).value)} />`
+  return html`<${Card} title="Limits">
+    <form onSubmit=${submit}>
+      ${field('limit-requests', 'Requests a second', requests, setRequests)}
+      ${field('limit-records', 'Records a second', records, setRecords)}
+      <p class="soft small">Empty: what everybody gets. 0: no limit. They hold on every edge within seconds.</p>
+      <div class="actions"><button class="primary" type="submit">Set the limits</button></div>
+    </form>
+  <//>`
+}
+
+const asText = (limit: number | null): string => (limit === null ? '' : String(limit))
+const asNumber = (text: string): number | null => (/^\d+$/.test(text.trim()) ? Number(text) : null)
