@@ -12,6 +12,22 @@ const defaultPorts = {
   CLICKHOUSE_PORT: 8123,
 }
 
+/** What `npm start` is told, for those who ask. */
+export const startHelp = `npm start: all of Weir on this machine, with a Kafka, a schema registry, a Postgres and a ClickHouse of its own.
+The first start sets up what it needs. Ctrl-C ends it; what was acknowledged is there again at the next start.
+
+It takes no options. What can be chosen is named in the environment, and all of it is in docs/settings.md:
+  DATA_DIR        where its data is (.data)
+  EDGE_HOST       the address that uploads come to (127.0.0.1)
+${Object.entries(defaultPorts)
+  .map(([name, port]) => `  ${name.padEnd(16)}${port}`)
+  .join('\n')}
+  KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, CLICKHOUSE_URL
+                  parts of your own, instead of those that it would start
+
+For example: DATA_DIR=../weir-data EDGE_PORT=9080 npm start
+`
+
 /** @typedef {keyof typeof defaultPorts} PortVariable */
 
 /** @type {readonly (readonly [PortVariable, ...string[]])[]} the ports, each with the addresses that make it unneeded */

@@ -79,3 +79,12 @@ it('does not need the port of a part that is elsewhere', async () => {
   const env = { ...(await freePortVariables()), KAFKA_PORT: String(port), KAFKA_BROKERS: 'elsewhere:9092' }
   expect(await findBusyPorts(readConfig(env))).toEqual([])
 })
+
+it.each([
+  ['--help', 0, 'stdout'],
+  ['--port=9080', 2, 'stderr'],
+] as const)('starts nothing where it is called with %s, and says what can be chosen', async (option, code, where) => {
+  const called = await execa(process.execPath, ['deploy/embedded/start.mjs', option], { reject: false })
+  expect(called.exitCode).toBe(code)
+  expect(called[where]).toMatch(/EDGE_PORT {2,}8080/)
+})
