@@ -19,12 +19,32 @@ export const noteAudit = async (db: Database, by: Doer, { org, action, subject, 
   )
 }
 
-/** The same for a request that may come again: it is noted once. */
-export const noteAuditOnce = async (db: Database, by: Doer, { org, action, subject, details = {} }: NewAudit) => {
-  await noteAudit(db, by, { org, action, subject, details }).catch((error: unknown) => {
-    if (!isDoneBefore(error)) throw error
+/** Records of one type that a request replaces, knowing what is there. */
+export type Mend = { org: string; keyId: string; requestId: string; type: string; ids: readonly string[] }
+
+// A program that sends if_version with each of its uploads must not fill the audit.
+const mostMends = 1000
+
+/** Noted once, however often the request comes, and at most a thousand times of an organisation in 24 hours. */
+export const noteMend = async (db: Database, { org, keyId, requestId, type, ids }: Mend): Promise<void> => {
+  await db.query({
+    name: 'note-mend',
+    text: `
+      insert into auth.audit (org_id, actor, action, subject, request_id, details)
+      select $1, $2, 'records_mended', $3, $4::uuid, jsonb_build_object('records', $5::integer, 'ids', $6::text[])
+      where ${mostMends} > (
+        select count(*)
+        from (
+          select from auth.audit
+          where org_id = $1 and action = 'records_mended' and at > now() - interval '24 hours'
+          limit ${mostMends}
+        ) as noted
+      )
+      on conflict on constraint audit_once do nothing`,
+    values: [org, keyId, type, requestId, ids.length, ids.slice(0, idsNoted)],
   })
 }
+const idsNoted = 10
 
 /** Whether an error says that this request was noted before: then it was done before, too. */
 export const isDoneBefore = (error: unknown): boolean =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RequestError, requestError, Unavailable } from '#http/request-error.js'
-import { noteAuditOnce } from '#ledger/audit.js'
+import { noteMend } from '#ledger/audit.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Reads } from '#query/reads.js'
 import { hasCaughtUp, type Sources } from '#rejections/plan-retry.js'
@@ -39,19 +39,17 @@ export type FindCurrent = (
   ids: readonly string[],
 ) => Promise<ReadonlyMap<string, CurrentRecord> | { error: RequestError }>
 
-/** Notes in the audit of the organisation which records somebody replaces, knowing what is there: that is how the console mends. */
+/** Notes in the audit which records somebody replaces, knowing what is there: that is how the console mends. */
 export type NoteMend = (upload: Upload, type: RecordType, ids: readonly string[]) => Promise<void>
 
 export const createNoteMend =
   (pool: Pool): NoteMend =>
   async ({ orgId: org, keyId, requestId }, { type }, ids) => {
-    const by = { actor: keyId ?? 'nobody', requestId }
-    const details = { ids: ids.slice(0, mostNoted), records: ids.length }
-    await noteAuditOnce(pool, by, { org, action: 'records_mended', subject: type, details }).catch((cause) => {
+    if (keyId === null) return
+    await noteMend(pool, { org, keyId, requestId, type, ids }).catch((cause: unknown) => {
       throw new Unavailable('what is sent with if_version cannot be noted in the audit at the moment', { cause })
     })
   }
-const mostNoted = 10
 
 /** Finds out whether an upload would replace something that its sender has not seen: then that is the reason not to take it. */
 export const createCheckVersions = (
