@@ -65,6 +65,12 @@ const liveOf = async (who: Organisation, path = '/v1/live'): Promise<Answer<unkn
   }
   throw new Error('a live stream ended before it began')
 }
+/** What was decided for an organisation in an hour, without when that began. */
+const activityOf = async ({ uploader }: Organisation): Promise<Answer<unknown>> => {
+  const { body, ...answer } = await uploader.get<{ from: string }>('/v1/activity?span=1h')
+  const { from: _, ...counts } = body
+  return { ...answer, body: counts }
+}
 /** What was done with an organisation's keys and records, and for whom. */
 const auditOf = async ({ uploader, name }: Organisation): Promise<Answer<unknown>> => {
   const { body, ...answer } = await uploader.get<{ done: { org: string }[] }>('/v1/audit')
@@ -134,6 +140,14 @@ const walks: Record<string, Walk> = {
     foreign: () => uploader.get(`/v1/rejections/summary?request_id=${refused}`),
     absent: () => uploader.get(`/v1/rejections/summary?request_id=${randomUUID()}`),
   },
+  'GET /v1/rejections/values': {
+    foreign: () => uploader.get(`/v1/rejections/values?type=offers&field=shop_id&request_id=${refused}`),
+    absent: () => uploader.get(`/v1/rejections/values?type=offers&field=shop_id&request_id=${randomUUID()}`),
+  },
+  'GET /v1/find': {
+    foreign: () => uploader.get(`/v1/find?id=${refused}`),
+    absent: () => uploader.get(`/v1/find?id=${randomUUID()}`),
+  },
   'POST /v1/rejections/retry': {
     foreign: () => retry({ request_id: refused }),
     absent: () => retry({ request_id: randomUUID() }),
@@ -148,6 +162,7 @@ const walks: Record<string, Walk> = {
   },
   'GET /v1/overview': { foreign: () => overviewOf(quiet), absent: () => overviewOf(mute) },
   'GET /v1/live': { foreign: () => liveOf(quiet), absent: () => liveOf(mute) },
+  'GET /v1/activity': { foreign: () => activityOf(quiet), absent: () => activityOf(mute) },
   'GET /v1/topics/{topic}/events': {
     foreign: () => quiet.uploader.get('/v1/topics/weir.accepted.shops/events'),
     absent: () => mute.uploader.get('/v1/topics/weir.accepted.shops/events'),

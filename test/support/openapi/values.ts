@@ -14,6 +14,8 @@ export const fitting = (schema: Schema, resolve: (schema: Schema) => Schema): Ar
   if (Array.isArray(choices)) return fc.constantFrom(...choices)
   if (Array.isArray(type)) return fc.oneof(...type.map((one) => fitting({ ...rest, type: one }, resolve)))
   switch (type) {
+    case undefined:
+      return fc.jsonValue()
     case 'null':
       return fc.constant(null)
     case 'boolean':
