@@ -73,7 +73,7 @@ export const OverviewPage = ({ query }: PageProps): VNode => {
       ${
         overview.last_refusals.length === 0
           ? html`<p class="soft">None are kept.</p>`
-          : html`<${Table} label="The last refused records" head=${html`<th scope="col">When</th><th scope="col">Type</th><th scope="col">Record</th><th scope="col">Why</th>`}>
+          : html`<${Table} label="The last refused records" isCards head=${html`<th scope="col">When</th><th scope="col">Type</th><th scope="col">Record</th><th scope="col">Why</th>`}>
             ${overview.last_refusals.map(
               (one) => html`<tr key=${one.rejection_id}>
               <td class="nowrap"><a href=${linkTo(['requests', one.request_id])}>${ago(one.rejected_at)}</a></td><td>${one.type}</td>

@@ -15,7 +15,7 @@ describe('a filter', () => {
   })
 
   it('means all where nothing is said', () =>
-    expect(whereOf(readFilter({}, catalogue, now))).toEqual({ where: 'true', values: {} }))
+    expect(whereOf(readFilter({}, catalogue, now))).toEqual({ where: 'true', values: {}, settings: {} }))
 
   it.each([
     [{ org: 'Acme!' }, "cannot be an organisation's id"],
