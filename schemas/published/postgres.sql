@@ -57,7 +57,8 @@ create table auth.audit (
   at timestamptz(3) not null default now(),
   -- The key_id of the key by which it was done, or 'weir command'.
   actor text not null,
-  -- What was done: key_issued, key_renamed, key_rotated, key_revoked, limits_set, retry_ordered, waiting_cancelled.
+  -- What was done: key_issued, key_renamed, key_rotated, key_revoked, limits_set, retry_ordered, waiting_cancelled;
+  -- records_mended is an upload that said which versions it replaces, noted by the edge a moment after it was accepted.
   action text not null,
   -- What it was done to: the id of a key, the organisation, the id of an order, or a type.
   subject text not null,

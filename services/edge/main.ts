@@ -1,6 +1,7 @@
 // HTTP requests → validated, cut into batches, published as submitted events → answered with their verdicts.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { noteMends } from '#ledger/audit.js'
 import { findCursors } from '#ledger/cursors.js'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
@@ -46,6 +47,7 @@ import { createSubmit } from './stream/submit.js'
 import { createVerdicts } from './stream/verdicts.js'
 import { createFindKnown } from './uploads/dry-run.js'
 import { createFindCurrent } from './uploads/if-version.js'
+import { createMends } from './uploads/mends.js'
 
 const config = readConfigOrExit(configSchema)
 const access = orExit(() => readAccess(config, ['kafka', 'registry', 'postgres', 'clickhouse']))
@@ -185,6 +187,9 @@ await runService(log, async (onStop, crash) => {
   const limitHits = createLimitHits({ write: (hits) => addLimitHits(pool, hits), log })
   onStop('limits that were met', limitHits.flush)
   every(2_000, limitHits.flush)
+  const mends = createMends({ write: (some) => noteMends(pool, some), now: elapsed, log })
+  onStop('mends', mends.flush)
+  every(2_000, mends.flush)
   const rateLimits = createRateLimits({
     defaults: ratesOf(config),
     figures,
@@ -229,6 +234,7 @@ await runService(log, async (onStop, crash) => {
     batchLimits: { records: config.BATCH_RECORDS, bytes: config.BATCH_BYTES },
     bodyLimit: config.BODY_LIMIT,
     answerWithin: config.VERDICT_TIMEOUT_MS,
+    onMended: mends.note,
     openOrg,
     importBounds: importBoundsOf(config),
     network,

@@ -1,5 +1,5 @@
 import type { Pool } from '#platform/postgres/postgres.js'
-import { type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
+import { type Database, firstRow, listsOf, rowsOf } from '#platform/postgres/rows.js'
 import type { AuditAction } from '#schemas/endpoints/access/audit.js'
 
 // auth.audit: what was done with an organisation's keys, limits and records, and by whom. Written in the transaction that does it.
@@ -17,6 +17,22 @@ export const noteAudit = async (db: Database, by: Doer, { org, action, subject, 
     `insert into auth.audit (org_id, actor, action, subject, request_id, details) values ($1, $2, $3, $4, $5, $6)`,
     [org, by.actor, action, subject, by.requestId ?? null, JSON.stringify(details)],
   )
+}
+
+/** An upload that said which versions it replaces. */
+export type Mend = { org: string; keyId: string; requestId: string; type: string; records: number }
+
+/** Notes each of these requests once, however often it is sent again. */
+export const noteMends = async (db: Database, mends: readonly Mend[]): Promise<void> => {
+  await db.query({
+    name: 'note-mends',
+    text: `
+      insert into auth.audit (org_id, actor, action, subject, request_id, details)
+      select org_id, key_id, 'records_mended', type, request_id, jsonb_build_object('records', records)
+      from unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::integer[]) as m (org_id, key_id, request_id, type, records)
+      on conflict on constraint audit_once do nothing`,
+    values: listsOf(mends, 'org', 'keyId', 'requestId', 'type', 'records'),
+  })
 }
 
 /** Whether an error says that this request was noted before: then it was done before, too. */

@@ -522,7 +522,7 @@ export interface Audited {
   at: string
   /** whose keys, limits or records they are */
   org: string
-  action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'waiting_cancelled'
+  action: 'key_issued' | 'key_renamed' | 'key_rotated' | 'key_revoked' | 'limits_set' | 'retry_ordered' | 'waiting_cancelled' | 'records_mended'
   /** the id of the key or of the order, the organisation, or the type of the records */
   subject: string
   by: Actor

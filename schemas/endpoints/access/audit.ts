@@ -13,6 +13,7 @@ export const auditActions = [
   'limits_set',
   'retry_ordered',
   'waiting_cancelled',
+  'records_mended',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 

@@ -3,6 +3,7 @@ import { addEndpoints, on } from '#http/endpoint.js'
 import { bodyOf, callerOf } from '#http/request-context.js'
 import { type RequestError, retryLater } from '#http/request-error.js'
 import { addResource } from '#http/resource.js'
+import type { Mend } from '#ledger/audit.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import { uploadOf } from '#schemas/endpoints/uploads.js'
@@ -11,7 +12,7 @@ import type { RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
 import type { BatchLimits } from '../batches/batches.js'
 import { createToEntry, sentIn, toEntries } from '../batches/entries.js'
-import type { Submit } from '../batches/outcome.js'
+import type { BatchResult, Submit } from '../batches/outcome.js'
 import type { Body } from '../body/body.js'
 import type { EdgeFigures } from '../figures.js'
 import type { Lag } from '../limits/lag.js'
@@ -41,6 +42,8 @@ export type UploadDeps = {
   rateLimits: RateLimits
   /** The shortest time that records may be had to wait for what they refer to, in milliseconds. */
   shortestWait: number
+  /** Called with an upload that said which versions it replaces, once it has been accepted. */
+  onMended?: (mend: Mend) => void
   figures: EdgeFigures
   now: () => number
 }
@@ -59,6 +62,11 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
   const upload = createUploader(deps)
   const dryRun = createDryRun(type, deps)
   const checkVersions = createCheckVersions(type, deps)
+
+  const noteMend = ({ orgId: org, keyId, requestId }: Upload, results: readonly BatchResult[]): void => {
+    const records = results.reduce((sum, { outcome }) => sum + acceptedIn(outcome), 0)
+    if (keyId !== null && records > 0) deps.onMended?.({ org, keyId, requestId, type: type.type, records })
+  }
 
   const readUpload = async (
     request: FastifyRequest,
@@ -106,6 +114,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
         const batch = given.batches[i]
         if (batch) deps.figures.countRecords(type.type, isDry ? 'dry_run' : outcome, recordsIn(batch))
       })
+      if (query.if_version && !isDry) noteMend(given, answered.results)
       const answer = answerOf(given, answered.results)
       reply.code(overallStatus(answer.batches)).headers(headersOf(answer, prefer))
       return answer
@@ -129,6 +138,9 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     return `a record has no address of its own; to delete one, POST it to /v1/data/${type.type} again with "is_deleted": true, as in ${form}`
   })
 }
+
+const acceptedIn = (outcome: BatchResult['outcome']): number =>
+  typeof outcome === 'object' && 'verdict' in outcome ? outcome.verdict.accepted : 0
 
 /** Where to ask for what is pending or waits, and when to try what failed again. */
 const headersOf = ({ request_id, batches }: Answer, { wait }: Preferences): Record<string, string> => ({

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
-import { commandLine } from '#ledger/audit.js'
+import { commandLine, listAudit, noteMends } from '#ledger/audit.js'
 import { hashKey } from '#ledger/key-text.js'
 import {
   endKey,
@@ -153,6 +153,16 @@ it('lists organisations and keys part by part, in one order, each of them once',
   // The organisation of exactly this id is the first of those that begin so.
   expect(begun.map(({ org }) => org)).toEqual(['acme', 'acme-10', 'acme-2'])
   expect(await listOrgs(pool, { prefix: 'nobody' })).toEqual([])
+})
+
+it('notes a mend once, however often its request is sent again', async () => {
+  const mend = { org: 'acme', keyId: 'k', requestId: randomUUID(), type: 'shops', records: 2 }
+  await noteMends(pool, [mend, { ...mend, requestId: randomUUID() }])
+  await noteMends(pool, [mend])
+  expect(await listAudit(pool, 'acme', { most: 9 })).toMatchObject([
+    { action: 'records_mended', subject: 'shops', by: { actor: 'k', name: null }, details: { records: 2 } },
+    { requestId: mend.requestId },
+  ])
 })
 
 it('adds up how often limits were met, by day and by all edges', async () => {

@@ -19,7 +19,7 @@ export const AuditPage = ({ query }: PageProps): VNode => {
   )
   const done = asked.answer?.done
   return html`
-    <${PageHead} title="What was done" about=${html`With keys, limits, retries and waiting records of <strong>${org}</strong>; newest first.`} />
+    <${PageHead} title="What was done" about=${html`With keys, limits and records of <strong>${org}</strong>; newest first.`} />
     <${Asking} ...${asked} has=${done !== undefined} />
     ${done?.length === 0 && html`<${Empty} title="Nothing was done yet." ><p>Keys that were made before this was kept are not listed.</p><//>`}
     ${
@@ -61,6 +61,8 @@ const wordsOf = ({ action, subject, details }: Audited): VNode | string => {
       return `${records(Number(some))} submitted again`
     case 'waiting_cancelled':
       return `${records(Number(some))} of ${subject} no longer wait`
+    case 'records_mended':
+      return `${records(Number(some))} of ${subject} mended`
     default:
       return `${action satisfies never}`
   }

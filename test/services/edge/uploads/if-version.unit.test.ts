@@ -1,20 +1,27 @@
+import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
+import type { Mend } from '#ledger/audit.js'
 import { shop } from '#schemas/records/shop.js'
 import type { CurrentRecord } from '../../../../services/edge/uploads/if-version.js'
+import { createMends } from '../../../../services/edge/uploads/mends.js'
 import { sampleOf } from '../../../support/sample.js'
 import { createEdge } from '../edge.js'
 import { verdictOn } from '../fakes/submit.fake.js'
 
+const log = pino({ level: 'silent' })
+
 /** An edge whose organisations have these records. */
 const edgeWith = (current: readonly (CurrentRecord & { id: string })[] = []) => {
   const asked: string[] = []
+  const mended: Mend[] = []
   const edge = createEdge({
+    onMended: (mend) => void mended.push(mend),
     findCurrent: async (orgId, { type }, ids) => {
       asked.push(`${orgId} ${type} ${ids.length}`)
       return new Map(current.filter(({ id }) => ids.includes(id)).map(({ id, ...one }) => [id, one]))
     },
   })
-  return { ...edge, asked }
+  return { ...edge, asked, mended }
 }
 const [one, two] = [sampleOf(shop), sampleOf(shop, { created: '2024-05-31T12:00:00+02:00' })]
 const idOf = (record: object): string => String((record as { shop_id: unknown }).shop_id)
@@ -32,6 +39,33 @@ describe('an upload with if_version', () => {
     expect((await send('POST', post('8192,none'), { records: [one, two] })).status).toBe(200)
     expect(submit.submitted).toHaveLength(1)
     expect(asked).toEqual(['acme shops 2'])
+  })
+
+  it('is noted as a mend once it was accepted, and neither a dry run nor what was not taken', async () => {
+    const { send, mended } = edgeWith([stored(one, 8192)])
+    await send('POST', `${post('8192')}&dry_run=true`, { records: [one] })
+    await send('POST', post('1'), { records: [one] })
+    await send('POST', '/v1/data/shops', { records: [one] })
+    expect(mended).toEqual([])
+    const { body } = await send('POST', post('8192'), { records: [one] })
+    expect(mended).toEqual([
+      { org: 'acme', keyId: expect.any(String), requestId: body.request_id, type: 'shops', records: 1 },
+    ])
+  })
+
+  it('is noted in bounds: a program that sends it with every upload does not fill the audit', async () => {
+    const written: Mend[] = []
+    let now = 0
+    const mends = createMends({ write: async (some) => void written.push(...some), now: () => now, log })
+    const note = (org: string) => mends.note({ org, keyId: 'k', requestId: 'r', type: 'shops', records: 1 })
+    for (let n = 0; n < 3000; n++) note('busy')
+    note('other')
+    await mends.flush()
+    expect([written.length, written.at(-1)?.org]).toEqual([1001, 'other'])
+    now = 86_400_000
+    note('busy')
+    await mends.flush()
+    expect(written).toHaveLength(1002)
   })
 
   it('is not taken where something else is there: the answer shows both', async () => {
