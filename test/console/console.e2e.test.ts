@@ -137,7 +137,7 @@ it('lets an operator look at an organisation, and issue a key of it that is show
     .last()
     .click()
   await page.getByRole('button', { name: 'Revoke it' }).click()
-  await page.getByText('revoked', { exact: true }).waitFor()
+  await page.getByText('is revoked.').waitFor()
   await eventually(async () => expect(await isTaken()).toBe(false))
   expect(await findBarriers(page)).toEqual([])
 })
