@@ -5,6 +5,7 @@ import { keyword } from '#schemas/records/keyword.js'
 import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
+import { createWeir, WeirError } from '../../clients/typescript/src/index.js'
 import { eventually } from '../support/eventually.js'
 import { sampleOf } from '../support/sample.js'
 import { kill } from '../support/system/processes.js'
@@ -328,6 +329,37 @@ it('lets an operator look at every organisation, and issue, rotate, limit and re
   const [, own] = key.split('_')
   expect((await change('POST', `/keys/${own}/rotate`, {})).status).toBe(409)
   expect((await org.uploader.get('/v1/operator/keys')).status).toBe(403)
+})
+
+it('lets an organisation manage its own keys, on every edge at once, and shows what was done', async () => {
+  const org = await newOrganisation('managing', 'all,keys:manage')
+  const weir = createWeir({ url: system.edgeUrl, key: org.key })
+  const made = await weir.keys.issue({ name: 'nightly upload', scopes: ['shops:write'] })
+  const nightly = createWeir({ url: system.edgeUrl, key: made.key })
+  const record = sampleOf(shop) as never
+  expect((await nightly.shops.send([record])).accepted).toBe(1)
+  await expect(nightly.keys.issue()).rejects.toMatchObject({ kind: 'key', status: 403 })
+  await expect(nightly.of('tags').send([{}])).rejects.toMatchObject({ kind: 'key', status: 403 })
+  const stale = await weir.shops.send([record], { ifVersion: [null] }).catch((error: WeirError) => error)
+  if (!(stale instanceof WeirError)) throw new Error('a record was replaced that was not seen')
+  const seen = stale.conflicts.map(({ current }) => current?.version ?? null)
+  expect((await weir.shops.send([record], { ifVersion: seen })).accepted).toBe(1)
+  await weir.keys.rename(made.key_id, 'tills')
+  await weir.keys.revoke(made.key_id)
+  await eventually(() => expect(nightly.shops.send([record])).rejects.toMatchObject({ status: 401 }))
+  const ended: string[] = []
+  for await (const { key_id, name } of weir.keys.list({ state: 'ended' })) ended.push(`${key_id} ${name}`)
+  expect(ended).toEqual([`${made.key_id} tills`])
+  await eventually(async () => {
+    const done: string[] = []
+    for await (const { action, subject } of weir.audit.list({ pageSize: 2 })) done.push(`${action} ${subject}`)
+    expect(done.sort()).toEqual([
+      `key_issued ${made.key_id}`,
+      `key_renamed ${made.key_id}`,
+      `key_revoked ${made.key_id}`,
+      'records_mended shops',
+    ])
+  })
 })
 
 it('shows an operator what each organisation sends, and how the parts are', async () => {

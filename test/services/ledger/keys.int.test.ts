@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
-import { commandLine } from '#ledger/audit.js'
+import { commandLine, listAudit, noteMend } from '#ledger/audit.js'
 import { hashKey } from '#ledger/key-text.js'
 import {
   endKey,
@@ -153,6 +153,22 @@ it('lists organisations and keys part by part, in one order, each of them once',
   // The organisation of exactly this id is the first of those that begin so.
   expect(begun.map(({ org }) => org)).toEqual(['acme', 'acme-10', 'acme-2'])
   expect(await listOrgs(pool, { prefix: 'nobody' })).toEqual([])
+})
+
+it('notes a mend once, however often its request is sent again, and a thousand in a day', async () => {
+  const ids = [randomUUID(), randomUUID()]
+  const mend = { org: 'acme', keyId: 'k', requestId: randomUUID(), type: 'shops', ids }
+  for (const requestId of [mend.requestId, randomUUID(), mend.requestId]) await noteMend(pool, { ...mend, requestId })
+  expect(await listAudit(pool, 'acme', { most: 9 })).toMatchObject([
+    { action: 'records_mended', subject: 'shops', by: { actor: 'k', name: null }, details: { records: 2, ids } },
+    { requestId: mend.requestId },
+  ])
+  await pool.query(
+    `insert into auth.audit (org_id, actor, action, subject, request_id)
+    select 'acme', 'k', 'records_mended', 'shops', gen_random_uuid() from generate_series(1, 998)`,
+  )
+  await noteMend(pool, { ...mend, requestId: randomUUID() })
+  expect((await listAudit(pool, 'acme', { most: 2000 })).length).toBe(1000)
 })
 
 it('adds up how often limits were met, by day and by all edges', async () => {
