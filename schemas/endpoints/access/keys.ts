@@ -17,11 +17,11 @@ export const orgPattern = '^[a-z0-9][a-z0-9-]{0,62}$'
 export const ofOrganisation = (about: string) =>
   v.optional(v.text(about, { pattern: orgPattern, refusal: 'org must be the id of an organisation' }))
 
-/** As long as the column is; at least one character that is seen, and none that moves the cursor. */
-export const keyNamePattern = '^(?=.*\\S)[^\\x00-\\x1f\\x7f]{1,100}$'
+/** As long as the column is; it begins with a character that is seen, and has none that moves the cursor. */
+export const keyNamePattern = '^[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]{0,99}$'
 const name = v.text('what people call it', {
   pattern: keyNamePattern,
-  refusal: 'name must be a text of 1 to 100 characters, without line ends',
+  refusal: 'name must be a text of 1 to 100 characters, without line ends, and begin with no space',
 })
 
 const actorFields = {
