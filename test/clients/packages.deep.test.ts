@@ -35,10 +35,14 @@ const textOf = (language: string): string =>
 const program = textOf('ts').replaceAll('http://127.0.0.1:8080', system.edgeUrl)
 
 const prefix = join(folder, 'own')
+// npm tells what it runs how it was called itself; a stranger's shell has none of that.
+const env = Object.fromEntries(
+  Object.keys(process.env).flatMap((name) => (/^npm_/i.test(name) ? [[name, undefined]] : [])),
+)
 
 beforeAll(async () => {
   await mkdir(project)
-  await execa('npm', ['init', '-y'], { cwd: project })
+  await execa('npm', ['init', '-y'], { cwd: project, env })
   const { packages } = (await (await fetch(`${system.edgeUrl}/downloads/index.json`)).json()) as {
     packages: { install: string }[]
   }
@@ -47,6 +51,7 @@ beforeAll(async () => {
     const [npm = '', ...words] = install.split(' ')
     await execa(npm, [...words, '--prefix', words.includes('-g') ? prefix : project, '--no-audit', '--no-fund'], {
       cwd: project,
+      env,
     })
   }
   const sums = await (await fetch(`${system.edgeUrl}/downloads/SHA256SUMS`)).text()
