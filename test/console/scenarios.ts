@@ -105,8 +105,11 @@ export const dropMendRetry = async (page: Page, subject: Subject): Promise<void>
   await page.getByRole('link', { name: 'Look at them, mend them' }).click()
   await refreshUntil(page, () => page.getByRole('link', { name: 'a value has the wrong form' }))
   await page.getByRole('link', { name: 'a value has the wrong form' }).click()
+  const readAgain = page.waitForResponse((answer) => answer.url().includes('/v1/rejections?'))
   await page.getByRole('button', { name: 'Mend it' }).click()
+  await readAgain
   await page.getByLabel('region').fill('GB')
+  expect(await page.getByText('It was refused again').count()).toBe(0)
   await page.getByRole('button', { name: 'Send it' }).click()
   await page.getByText('Accepted.').waitFor()
   await page.getByRole('link', { name: 'Its journey' }).click()

@@ -14,7 +14,9 @@ type MendProps = { type: TypeReference; one: Rejection; onSent: () => void; onCl
 /** One refused record in a form made from the catalogue; sent like any other upload, unless it would replace something unseen. */
 export const MendRefused = ({ type, one, onSent, onClose }: MendProps): VNode => {
   const { weir } = useSession()
-  const [problems, setProblems] = useState<readonly RecordProblem[]>(one.problems)
+  // What it was refused for when it was sent from here.
+  const [again, setAgain] = useState<readonly RecordProblem[]>()
+  const problems = again ?? one.problems
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<string>()
   const [conflict, setConflict] = useState<VersionConflict & { record: Record<string, unknown> }>()
@@ -31,12 +33,12 @@ export const MendRefused = ({ type, one, onSent, onClose }: MendProps): VNode =>
       } else {
         const options = { ifVersion: [version], giveUpAfterMs: 60_000 }
         const { requestId, refused } = await weir.of(type.type).send([record], options)
-        if (refused[0]) setProblems(refused[0].problems)
+        if (refused[0]) setAgain(refused[0].problems)
         else setAccepted({ id: String(record[type.id]), requestId })
       }
     } catch (error) {
       if (error instanceof WeirError && error.conflicts[0]) setConflict({ ...error.conflicts[0], record })
-      else if (error instanceof WeirError && error.problems.length > 0) setProblems(error.problems)
+      else if (error instanceof WeirError && error.problems.length > 0) setAgain(error.problems)
       else setFailure((error as Error).message)
     }
     setBusy(false)
@@ -49,7 +51,7 @@ export const MendRefused = ({ type, one, onSent, onClose }: MendProps): VNode =>
   return html`
     ${one.state === 'accepted_since' && !conflict && html`<p class="notice">A newer record of this id was accepted since. Before this one takes its place, you see both.</p>`}
     ${failure && html`<p class="notice bad" role="alert">${sentence(failure)}</p>`}
-    <div role="status">${!isBusy && problems !== one.problems && html`<p class="notice bad">It was refused again: see the fields in red.</p>`}</div>
+    <div role="status">${!isBusy && again && html`<p class="notice bad">It was refused again: see the fields in red.</p>`}</div>
     ${conflict && html`<${Both} conflict=${conflict} isBusy=${isBusy} onOverwrite=${() => send(conflict.record, conflict.current?.version ?? null)} onLeave=${onClose} />`}
     <${RecordForm} type=${type} record=${one.record as Record<string, unknown>} problems=${problems} isBusy=${isBusy} onSend=${send} onLeave=${onClose} />`
 }
