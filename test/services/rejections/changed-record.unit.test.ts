@@ -10,7 +10,8 @@ it('changes one field, as parsing and writing again would', () => {
       for (const field of [other, ...Object.keys(record)]) {
         const json = JSON.stringify(record, null, spaces)
         const { [field]: _, ...rest } = record
-        expect(JSON.parse(changedRecord(json, { field }))).toEqual(rest)
+        // JSON writes -0 as 0.
+        expect(JSON.parse(changedRecord(json, { field }))).toEqual(JSON.parse(JSON.stringify(rest)))
         expect(JSON.parse(changedRecord(json, { field, to }))).toEqual(
           JSON.parse(JSON.stringify({ ...rest, [field]: to })),
         )

@@ -213,7 +213,7 @@ it('counts, groups and pages as a naive reader does, however often a row was wri
       })
       await pool.query('delete from integrity.retries where org_id = $1', [org])
     }),
-    { numRuns: 15 },
+    { numRuns: 8 },
   )
 })
 
