@@ -2,7 +2,7 @@ import { findRetriedPlaces, type RetriedPlaces } from '#ledger/retries/retried.j
 import { stateTableOf } from '#schemas/derive/clickhouse.js'
 import { database, rejectionsLog, waitingView } from '#schemas/derive/names.js'
 import { type Condition, type Filter, whereOf } from './filter.js'
-import { countByType } from './find-rejections.js'
+import { countByType, type Reader } from './find-rejections.js'
 import type { Sources } from './plan-retry.js'
 import type { RejectionState } from './states.js'
 
@@ -21,14 +21,10 @@ export class TooManyRetried extends Error {}
 /** How many retried rejections are told to ClickHouse with a question: a few megabytes of text. */
 const mostRetried = 100_000
 
-/** The condition for rejections to be in a state; it holds among those that the filter means. */
-export const inState = async (
-  sources: Sources,
-  filter: Filter & { org: string },
-  asked: AskedState,
-  most = mostRetried,
-): Promise<Condition> => {
-  const stated = await statedSql(sources, filter, { needsAllRetried: asked !== 'open', most })
+/** The condition for rejections to be in a state; it holds among those whose states were found out. */
+export const inState = (stated: Stated | undefined, asked: AskedState): Condition => {
+  if (!stated || (asked !== 'open' && !stated.hasAllRetried))
+    throw new TooManyRetried('too many records of this time were submitted again')
   return {
     where: `(batch_id, index) in (select batch_id, index from (${stated.sql}) where state in {states:Array(String)})`,
     values: { ...stated.values, states: statesOf(asked) },
@@ -39,14 +35,9 @@ export const inState = async (
 /** How many rejections are in each state; null where too many were submitted again to tell. */
 export type StateCounts = Record<'open' | 'retried' | 'resolved', number | null>
 
-export const countStates = async (
-  sources: Sources,
-  filter: Filter & { org: string },
-  most = mostRetried,
-): Promise<StateCounts> => {
-  const stated = await statedSql(sources, filter, { needsAllRetried: false, most }).catch(noneOfTooMany)
+export const countStates = async (clickhouse: Reader, stated: Stated | undefined): Promise<StateCounts> => {
   if (!stated) return { open: null, retried: null, resolved: null }
-  const rows = await sources.clickhouse.query<{ state: RejectionState; rows: number }>(
+  const rows = await clickhouse.query<{ state: RejectionState; rows: number }>(
     `select state, toUInt32(count()) as rows from (${stated.sql}) group by state`,
     stated.values,
     stated.settings,
@@ -60,19 +51,20 @@ export const countStates = async (
   }
 }
 
-const noneOfTooMany = (error: unknown): undefined => {
-  if (!(error instanceof TooManyRetried)) throw error
-}
+/** A question that gives each rejection with its state; without all that were retried, it tells only which are open. */
+export type Stated = Required<Omit<Condition, 'where'>> & { sql: string; hasAllRetried: boolean }
 
-// Each rejection with its state. As in `findStates`, places in the log tell what came later, and a record that waits came later.
-const statedSql = async (
+/**
+ * Prepares that question for the rejections that a filter means; undefined where too many were submitted again. As in `findStates`,
+ * places in the log tell what came later, and a record that waits came later.
+ */
+export const findOutStates = async (
   sources: Sources,
-  { within: _, ...filter }: Filter & { org: string },
-  { needsAllRetried, most }: { needsAllRetried: boolean; most: number },
-) => {
+  filter: Omit<Filter, 'within'> & { org: string },
+  most = mostRetried,
+): Promise<Stated | undefined> => {
   const retried = await findRetriedPlaces(sources.pool, filter, most)
-  if (!retried || (needsAllRetried && !retried.areAll))
-    throw new TooManyRetried(`more than ${most} records of this time were submitted again`)
+  if (!retried) return undefined
   const { where, values } = whereOf(filter)
   const present = await countByType(sources.clickhouse, filter)
   const types = [...sources.catalogue.all.values()].filter(({ type }) => present.has(type))

@@ -3,7 +3,7 @@ import { type FieldChange, rejectionName } from '#ledger/retries/claims.js'
 import { countOrdered, findOrder, type NewOrder, placeOrder } from '#ledger/retries/orders.js'
 import type { Filter } from '#rejections/filter.js'
 import { countValues, findRecords, findRejections, type RejectionPlace } from '#rejections/find-rejections.js'
-import { type AskedState, countStates, inState } from '#rejections/in-state.js'
+import { type AskedState, countStates, findOutStates, inState } from '#rejections/in-state.js'
 import { planRetries, type RetryPlan, type Sources } from '#rejections/plan-retry.js'
 import { findQuality } from '#rejections/quality.js'
 import { findStates } from '#rejections/states.js'
@@ -27,7 +27,7 @@ export const createOwnRejections = (sources: Sources, onPlaced: () => void) => {
   const { pool, clickhouse, catalogue } = sources
   const inAsked = async (org: string, { filter, state }: AskedRejections): Promise<Filter & { org: string }> => {
     const own = { ...filter, org }
-    return state ? { ...own, within: [await inState(sources, own, state)] } : own
+    return state ? { ...own, within: [inState(await findOutStates(sources, own), state)] } : own
   }
   return {
     list: async (
@@ -48,10 +48,12 @@ export const createOwnRejections = (sources: Sources, onPlaced: () => void) => {
       // A page that is full of bytes may be the last one too; then the next one is empty.
       return { rejections, isLast: found.length <= limit && bytes < pageBytes }
     },
-    groups: async (org: string, asked: AskedRejections, most: number) => ({
-      groups: await findGroups(clickhouse, await inAsked(org, asked), most),
-      states: await countStates(sources, { ...asked.filter, org }),
-    }),
+    groups: async (org: string, { filter, state }: AskedRejections, most: number) => {
+      const own = { ...filter, org }
+      const stated = await findOutStates(sources, own)
+      const meant = state ? { ...own, within: [inState(stated, state)] } : own
+      return { groups: await findGroups(clickhouse, meant, most), states: await countStates(clickhouse, stated) }
+    },
     values: async (org: string, field: string, asked: AskedRejections, most: number) =>
       countValues(clickhouse, await inAsked(org, asked), field, most),
     quality: (org: string, days: { from: string; to: string }) => findQuality(clickhouse, org, days),
