@@ -1,6 +1,5 @@
 import type { AnswerTo, Me, TypeReference } from '../../typescript/src/endpoints.js'
 import { createWeir, type Weir } from '../../typescript/src/index.js'
-import { comesAlone } from '../rows/parts.js'
 import type { ConsoleUploads } from '../uploads/uploads.js'
 import { useContext } from '../vendor/hooks.js'
 import { createContext } from '../vendor/preact.js'
@@ -76,8 +75,6 @@ export const may = ({ scopes }: Me, scope: string): boolean => {
 }
 
 const notUploads = ['interactions:write', 'rejections:write', 'waiting:write']
-
-export { comesAlone }
 
 export const wordsOf = (error: unknown): string =>
   error instanceof AskError && error.status === 403

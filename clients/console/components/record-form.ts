@@ -5,7 +5,7 @@ import { useId, useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
 import { html } from './html.js'
 import { kindWords } from './kinds.js'
-import { inline } from './words.js'
+import { asText, inline } from './words.js'
 
 type FormProps = {
   type: TypeReference
@@ -61,8 +61,6 @@ export const mended = (
 // A number that was sent as text is what may be wrong: it is read anew, as the field asks.
 const isOfKind = (field: FieldReference, value: unknown): boolean =>
   typeof value !== 'string' || !['number', 'boolean'].includes(field.kind)
-
-const asText = (value: unknown): string => (value === undefined || value === null ? '' : inline(value))
 
 type FieldProps = {
   field: FieldReference

@@ -110,22 +110,47 @@ type ConfirmProps = {
 /** A question before something that cannot be undone. */
 export const Confirm = ({ question, action, onYes, children, isDanger = true, to }: ConfirmProps): VNode => {
   const [isAsked, setAsked] = useState(false)
-  const yes = useRef<HTMLButtonElement>(null)
-  const ask = useRef<HTMLButtonElement>(null)
-  const wasAsked = useRef(false)
-  useEffect(() => {
-    // To the answer, and from there back to where it was asked.
-    if (isAsked) yes.current?.focus()
-    else if (wasAsked.current) ask.current?.focus()
-    wasAsked.current = isAsked
-  }, [isAsked])
+  const { button } = useFocusBack(isAsked)
   if (!isAsked)
-    return html`<button type="button" class=${isDanger ? 'danger' : ''} ref=${ask} aria-label=${to && `${children} ${to}`} onClick=${() => setAsked(true)}>${children}</button>`
-  const answer = (work?: () => void) => () => {
+    return html`<button type="button" class=${isDanger ? 'danger' : ''} ref=${button} aria-label=${to && `${children} ${to}`} onClick=${() => setAsked(true)}>${children}</button>`
+  const yes = () => {
     setAsked(false)
-    work?.()
+    onYes()
   }
-  return html`<span class="confirm" role="group" aria-label=${action} onKeyDown=${(event: KeyboardEvent) => event.key === 'Escape' && setAsked(false)}><span>${question}</span>
-    <button type="button" class=${isDanger ? 'danger' : 'primary'} ref=${yes} onClick=${answer(onYes)}>${action}</button>
-    <button type="button" onClick=${answer()}>No</button></span>`
+  return html`<${Question} question=${question} action=${action} isDanger=${isDanger} onYes=${yes} onNo=${() => setAsked(false)} />`
+}
+
+type QuestionProps = {
+  question: ComponentChildren
+  action: string
+  /** What it is about, where the action does not say it. */
+  label?: string
+  isDanger?: boolean
+  onYes: () => void
+  onNo: () => void
+}
+
+/** A question that has to be answered; it takes the focus, and Escape is no. */
+export const Question = ({ question, action, label = action, isDanger = false, onYes, onNo }: QuestionProps): VNode => {
+  const yes = useRef<HTMLButtonElement>(null)
+  useEffect(() => yes.current?.focus(), [])
+  return html`<span class="confirm" role="group" aria-label=${label} onKeyDown=${(event: KeyboardEvent) => event.key === 'Escape' && onNo()}><span>${question}</span>
+    <button type="button" class=${isDanger ? 'danger' : 'primary'} ref=${yes} onClick=${onYes}>${action}</button>
+    <button type="button" onClick=${onNo}>No</button></span>`
+}
+
+/** For a button that opens something in its place: it has the focus again once that is closed, unless something else is to have it. */
+export const useFocusBack = (isOpen: boolean) => {
+  const button = useRef<HTMLButtonElement>(null)
+  const isOwed = useRef(false)
+  useEffect(() => {
+    if (!isOpen && isOwed.current) button.current?.focus()
+    isOwed.current = isOpen
+  }, [isOpen])
+  return {
+    button,
+    giveUp: () => {
+      isOwed.current = false
+    },
+  }
 }

@@ -7,9 +7,11 @@ export const count = (number: number): string => number.toLocaleString('en-GB')
 export const records = (number: number): string => (number === 1 ? '1 record' : `${count(number)} records`)
 
 export const bytes = (number: number): string => {
-  if (number < 1000) return `${number} B`
-  return number < 1e6 ? `${(number / 1e3).toFixed(0)} kB` : `${(number / 1e6).toFixed(1)} MB`
+  if (number < 1e6) return number < 1000 ? `${number} B` : `${(number / 1e3).toFixed(0)} kB`
+  const unit = Math.min(large.length - 1, Math.floor(Math.log10(number) / 3) - 2)
+  return `${(number / 1000 ** (unit + 2)).toFixed(1)} ${large[unit]}`
 }
+const large = ['MB', 'GB', 'TB']
 
 /** A share of 1. All of it is said only of all of it. */
 export const percent = (share: number): string => `${Math.floor(share * 100)} %`
@@ -60,6 +62,9 @@ export const inline = (value: unknown): string => {
   if (value === undefined) return '–'
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
+
+/** A value as it stands in a form or in a cell: nothing where there is none. */
+export const asText = (value: unknown): string => (value === undefined || value === null ? '' : inline(value))
 
 /** The problem codes in words. One that is not listed is shown as it is. */
 export const codeWords = (code: string): string => codes[code] ?? code.replaceAll('_', ' ')

@@ -25,8 +25,8 @@ export const choiceIn = (query: URLSearchParams, name: string, choices: readonly
 }
 
 /** The organisation that an operator looks at, if the address names one; a name that no organisation can have is none. */
-export const orgIn = (query: URLSearchParams): string | undefined => {
-  const given = query.get('org') ?? ''
+export const orgIn = (query: URLSearchParams, name = 'org'): string | undefined => {
+  const given = query.get(name) ?? ''
   return /^[a-z0-9][a-z0-9-]{0,62}$/.test(given) ? given : undefined
 }
 

@@ -1,9 +1,9 @@
 import type { AnswerTo, GroupState, OrganisationFigures } from '../../typescript/src/endpoints.js'
 import { html } from '../components/html.js'
 import { Asking, Badge, Card, Choose, Empty, PageHead, Table, When } from '../components/shown.js'
-import { count, sentence } from '../components/words.js'
+import { bytes, count, sentence } from '../components/words.js'
 import { Pager } from '../frame/pager.js'
-import { choiceIn, goTo, linkTo, type PageProps } from '../frame/route.js'
+import { choiceIn, goTo, linkTo, orgIn, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
 import { useState } from '../vendor/hooks.js'
 import type { VNode } from '../vendor/preact.js'
@@ -23,8 +23,7 @@ export const OrganisationsPage = ({ query }: PageProps): VNode => {
     spans.map(([each]) => each),
     '24',
   )
-  const given = query.get('prefix') ?? ''
-  const prefix = /^[a-z0-9][a-z0-9-]{0,62}$/.test(given) ? given : ''
+  const prefix = orgIn(query, 'prefix') ?? ''
   const cursor = query.get('cursor')
   const asked = useAnswer<'/v1/operator/figures'>(
     `/v1/operator/figures?${new URLSearchParams({ hours, limit: '50', ...(prefix && { prefix }), ...(cursor && { cursor }) })}`,
@@ -128,10 +127,4 @@ const behindIn = (topics: GroupState['topics']): string => {
   return behind.map(({ topic, lag }) => `${topic} ${count(lag)}`).join(', ') || `${count(topics.length)}, all read`
 }
 
-const units = ['B', 'kB', 'MB', 'GB', 'TB']
-
-const sizeOf = (bytes: number | null | undefined): string => {
-  if (bytes === null || bytes === undefined) return '–'
-  const unit = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
-  return `${(bytes / 1000 ** unit).toFixed(unit === 0 ? 0 : 1)} ${units[unit]}`
-}
+const sizeOf = (number: number | null | undefined): string => (typeof number === 'number' ? bytes(number) : '–')

@@ -4,7 +4,7 @@ import type { RecordProblem } from '../../typescript/src/index.js'
 import type { FileRow } from './read-file.js'
 
 /** A row that was refused, and why. */
-export type RefusedFileRow = { row: FileRow; problems: readonly RecordProblem[] }
+export type RefusedFileRow = { row: Pick<FileRow, 'line' | 'given'>; problems: readonly RecordProblem[] }
 
 /** The refused rows as a file of the same kind, with columns that say where each stood and what is wrong with it. */
 export const refusedFile = (

@@ -1,9 +1,9 @@
 import type { AnswerTo } from '../../../typescript/src/endpoints.js'
 import { may, useSession, wordsOf } from '../../api/session.js'
 import { html } from '../../components/html.js'
-import { Card } from '../../components/shown.js'
+import { Card, Question } from '../../components/shown.js'
 import { sentence } from '../../components/words.js'
-import { useEffect, useRef, useState } from '../../vendor/hooks.js'
+import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 
 export type KeyOrdered = { org?: string; name?: string; scopes?: string[]; expires_in_seconds?: number }
@@ -105,18 +105,8 @@ export const IssueKey = ({
       ${
         unknown === undefined
           ? html`<div class="actions"><button class="primary" type="submit" disabled=${!isReady}>Issue a key</button></div>`
-          : html`<${AskToMake} org=${unknown} onYes=${issue} onNo=${() => setUnknown(undefined)} />`
+          : html`<${Question} key=${unknown} label="Make the organisation" question=${`There is no organisation ${unknown} yet. Make it?`} action=${`Make ${unknown} and its key`} onYes=${issue} onNo=${() => setUnknown(undefined)} />`
       }
     </form>
   <//>`
-}
-
-const AskToMake = ({ org, onYes, onNo }: { org: string; onYes: () => void; onNo: () => void }): VNode => {
-  const yes = useRef<HTMLButtonElement>(null)
-  useEffect(() => yes.current?.focus(), [org])
-  return html`<div class="confirm" role="group" aria-label="Make the organisation" onKeyDown=${(event: KeyboardEvent) => event.key === 'Escape' && onNo()}>
-    <span>There is no organisation ${org} yet. Make it?</span>
-    <button class="primary" type="button" ref=${yes} onClick=${onYes}>Make ${org} and its key</button>
-    <button type="button" onClick=${onNo}>No</button>
-  </div>`
 }

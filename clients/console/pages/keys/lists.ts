@@ -1,6 +1,6 @@
 import type { Actor, KeyListed } from '../../../typescript/src/endpoints.js'
 import { html } from '../../components/html.js'
-import { Badge, Confirm, Table, When } from '../../components/shown.js'
+import { Badge, Confirm, Table, useFocusBack, When } from '../../components/shown.js'
 import { useEffect, useRef, useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 
@@ -74,19 +74,14 @@ const Rename = ({ of: key, onRename }: RenameProps): VNode => {
   const [isOpen, setOpen] = useState(false)
   const [name, setName] = useState(key.name ?? '')
   const field = useRef<HTMLInputElement>(null)
-  const button = useRef<HTMLButtonElement>(null)
-  const wasOpen = useRef(false)
-  useEffect(() => {
-    if (isOpen) field.current?.focus()
-    else if (wasOpen.current) button.current?.focus()
-    wasOpen.current = isOpen
-  }, [isOpen])
+  const { button, giveUp } = useFocusBack(isOpen)
+  useEffect(() => field.current?.focus(), [isOpen])
   if (!isOpen)
     return html`<button type="button" ref=${button} aria-label=${`Rename ${key.key_id}`} onClick=${() => setOpen(true)}>Rename</button>`
   const submit = async (event: Event) => {
     event.preventDefault()
     // The sentence that says so takes the focus.
-    if (await onRename(key, name.trim() || null)) wasOpen.current = false
+    if (await onRename(key, name.trim() || null)) giveUp()
     setOpen(false)
   }
   return html`<form class="rename" onSubmit=${submit} onKeyDown=${(event: KeyboardEvent) => event.key === 'Escape' && setOpen(false)}>

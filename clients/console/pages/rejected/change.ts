@@ -1,3 +1,4 @@
+import type { RetryPlan } from '../../../typescript/src/endpoints.js'
 import type { RejectedValue } from '../../../typescript/src/index.js'
 import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
@@ -77,7 +78,7 @@ export const ChangeValue = ({ filter, onDone }: ChangeProps): VNode | null => {
 const nameOf = ({ value }: RejectedValue): string => JSON.stringify(value)
 const wordsOf = ({ value }: RejectedValue): string => (value === null ? '(nothing)' : inline(value))
 
-type Sample = { rejection_id: string; id: string | null; before?: unknown; after?: unknown; problems: readonly never[] }
+type Sample = NonNullable<RetryPlan['samples']>[number]
 
 const Samples = ({ field, samples }: { field: string; samples: readonly Sample[] }): VNode => html`
   <${Table} label="The first of them, as they would be" isCards head=${html`<th scope="col">Record</th><th scope="col">${field} was</th><th scope="col">becomes</th><th scope="col">Still wrong</th>`}>

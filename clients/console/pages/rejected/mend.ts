@@ -1,11 +1,12 @@
 import type { Rejection, TypeReference } from '../../../typescript/src/endpoints.js'
 import { type RecordProblem, type VersionConflict, WeirError } from '../../../typescript/src/index.js'
-import { comesAlone, useSession } from '../../api/session.js'
+import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { RecordForm } from '../../components/record-form.js'
 import { Table, When } from '../../components/shown.js'
 import { inline, sentence } from '../../components/words.js'
 import { linkTo } from '../../frame/route.js'
+import { comesAlone } from '../../rows/parts.js'
 import { useState } from '../../vendor/hooks.js'
 import type { VNode } from '../../vendor/preact.js'
 

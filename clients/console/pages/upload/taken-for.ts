@@ -3,6 +3,7 @@ import type { Dialect } from '../../../typescript/src/files/dialect.js'
 import type { Recognised } from '../../../typescript/src/files/recognise.js'
 import { html } from '../../components/html.js'
 import { Card, Choose, Table } from '../../components/shown.js'
+import { ownZone } from '../../components/time-zone.js'
 import { sentence } from '../../components/words.js'
 import type { LookedAt } from '../../rows/open-in-worker.js'
 import type { FileReading } from '../../rows/reading.js'
@@ -143,7 +144,7 @@ const ChooseForm = ({ name, found, said, onChange }: FormProps): VNode => {
 const unsaid = '?'
 
 const zones = (): [string, string][] => {
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const own = ownZone()
   return [['', 'are UTC'], ...(own === 'UTC' ? [] : [[own, `are of ${own}`] as [string, string]])]
 }
 
