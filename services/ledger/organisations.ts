@@ -22,6 +22,13 @@ export type Organisation = OrgLimits & { org: string; created_at: Date; active_k
 /** Which part of a list is asked for: at most `most` rows, behind the one with the id `after`. Without either, all of it. */
 export type ListPart = { after?: string | undefined; most?: number | undefined }
 
+// Keys are counted for those organisations alone that are shown.
+const orgColumns = `o.org_id as org, o.created_at, o.requests_per_second, o.records_per_second, (
+    select count(*)
+    from auth.api_keys k
+    where k.org_id = o.org_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+  ) as active_keys`
+
 /** The organisations in the order of their ids; with a prefix, only those whose ids begin so. */
 export const listOrgs = (
   db: Pool,
@@ -29,17 +36,7 @@ export const listOrgs = (
 ): Promise<Organisation[]> =>
   rowsOf(
     db,
-    // Keys are counted for those organisations alone that are shown.
-    `select
-      o.org_id as org,
-      o.created_at,
-      o.requests_per_second,
-      o.records_per_second,
-      (
-        select count(*)
-        from auth.api_keys k
-        where k.org_id = o.org_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-      ) as active_keys
+    `select ${orgColumns}
     from auth.organisations o
     where ($1::text is null or o.org_id > $1) and ($2::text is null or o.org_id ^@ $2)
     order by o.org_id
@@ -100,14 +97,10 @@ export const describeOrgs = (
 ): Promise<(Organisation & { limited: number })[]> =>
   rowsOf(
     db,
-    `select o.org_id as org, o.created_at, o.requests_per_second, o.records_per_second,
-      (
-        select count(*)
-        from auth.api_keys k
-        where k.org_id = o.org_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-      ) as active_keys,
-      (
-        select coalesce(sum(hits), 0)::bigint from auth.limit_hits h where h.org_id = o.org_id and h.hour >= date_trunc('hour', $2::timestamptz)
+    `select ${orgColumns}, (
+        select coalesce(sum(hits), 0)::bigint
+        from auth.limit_hits h
+        where h.org_id = o.org_id and h.hour >= date_trunc('hour', $2::timestamptz)
       ) as limited
     from auth.organisations o
     where o.org_id = any ($1::text[])`,

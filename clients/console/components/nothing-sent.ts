@@ -3,7 +3,7 @@ import type { VNode } from '../vendor/preact.js'
 import { html } from './html.js'
 import { Empty } from './shown.js'
 
-/** What somebody can do who has a key and a browser, and nothing else. */
+/** For a page without any record: how to send the first one, by the console or by the uploader from /downloads/. */
 export const NothingSent = ({ title = 'Nothing was sent yet.' }: { title?: string }): VNode => html`
   <${Empty} title=${title}>
     <p><a href=${linkTo(['upload'])}>Upload a file</a>: there is a template for each type. Or send records from a program, or with the

@@ -17,7 +17,7 @@ import type { VNode } from '../vendor/preact.js'
 
 const names = ['accepted', 'refused', 'interactions'] as const
 
-// How long the time is that is shown, and in what its numbers are told; the shortest comes by itself.
+// The periods that can be chosen. The chart counts records in `per` seconds, and is asked for anew `every` so many milliseconds; the shortest is live.
 const spans = {
   '15m': { words: '15 minutes', per: 1, unit: 'records a second' },
   '1h': { words: 'hour', per: 1, unit: 'records a second', every: 20_000 },

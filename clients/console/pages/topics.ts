@@ -44,7 +44,7 @@ export const TopicsPage = ({ rest: [name] }: PageProps): VNode => {
     }`
 }
 
-// Of those that are kept here, so many are shown; with a key that is looked for, those that have it.
+// The page keeps more events than it shows, so that a search by key finds older ones.
 const mostShown = 20
 const mostKept = 500
 

@@ -67,7 +67,7 @@ export const openParts = async (
   }
 }
 
-// Each is a request of its own; after a reload so many may have to be sent again.
+// Interactions in one part of a file. An upload that stopped goes on with a whole part, so up to this many are sent again.
 const mostAlone = 200
 
 export const fingerprintInWorker = async (file: File): Promise<string> => {
