@@ -233,16 +233,22 @@ create table integrity.accepted_losses (
   constraint accepted_losses_pkey primary key (topic, partition, from_offset)
 );
 
--- How wide the system is. Written when it is first provisioned, and never changed: versions are places in these
--- partitions.
+-- How wide the system is, one row for each generation of the submitted topics. "weir lanes change" adds one; versions
+-- are places in these partitions, so a row is never given another width.
 create table integrity.layouts (
-  -- Which log of each type: 0. Versions have room for 16 of them.
+  -- Which topics hold the submitted log: 0, then 1, … Versions have room for 16 of them.
   generation integer not null,
   -- How many lanes an organisation has in the submitted log of each type.
   lanes integer not null,
   submitted_partitions integer not null,
   accepted_partitions integer not null,
   made_at timestamptz(3) not null default now(),
+  -- Since when edges write to the topics of this generation; null while it is being prepared.
+  opened_at timestamptz(3) default now(),
+  -- Where the topics of this generation end, by topic and partition, once nothing can be written to them any more.
+  closed_ends jsonb,
+  -- Since when everything in them is decided and published; only then the next generation is decided.
+  finished_at timestamptz(3),
   constraint layouts_pkey primary key (generation)
 );
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findCursors } from '#ledger/cursors.js'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
+import { findGenerations } from '#ledger/layout/layout.js'
 import { addLimitHits } from '#ledger/organisations.js'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { createReadiness } from '#platform/health/health.js'
@@ -24,7 +25,7 @@ import { createRegistry } from '#platform/registry.js'
 import { openQuery } from '#query/query.js'
 import { createReads } from '#query/reads.js'
 import { catalogue as published } from '#schemas/catalogue.js'
-import { submittedTopic } from '#schemas/derive/names.js'
+import { submittedTopicsOf } from '#schemas/derive/topics.js'
 import { createApp } from './app.js'
 import { configSchema, openOrgOf, operationsPortOf, withLimits } from './config.js'
 import { createFigures } from './figures.js'
@@ -97,14 +98,14 @@ await runService(log, async (onStop, crash) => {
     log,
     onProduceSent: config.WEIR_FAILPOINT && (() => failAt('after-submit-sent')),
   })
-  const submittedTopics = [...catalogue.all.keys()].map(submittedTopic)
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now: elapsed, log })
   const patience = createPatience(log)
   const stream = openStream({
     catalogue,
     kafka,
     openLayout: () => untilProvisioned(pool, patience, config),
-    checkTopics: (layout) => untilPartitioned(kafka, patience, layout, submittedTopics),
+    findGenerations: () => findGenerations(pool),
+    checkTopics: (layout) => untilPartitioned(kafka, patience, layout, submittedTopicsOf(catalogue, layout.generation)),
     registry,
     patience,
     failAt,
@@ -114,13 +115,15 @@ await runService(log, async (onStop, crash) => {
   onStop('stream', stream.close)
   stream.onVerdict(verdicts.settle)
   every(200, verdicts.tick)
+  every(1_000, stream.look)
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now: elapsed, log })
   onStop('notes of requests', notes.tick)
   every(200, notes.tick)
   onStop('pruning', startPruning({ config, pool, log }).stop)
 
   const backlog = createBacklog({
-    stretches: async () => (stream.places() ? stretchesOf(kafka, submittedTopics) : undefined),
+    stretches: async () =>
+      stream.places() ? stretchesOf(kafka, submittedTopicsOf(catalogue, stream.layout().generation)) : undefined,
     cursors: () => findCursors(pool),
     now: elapsed,
     log,
@@ -176,8 +179,8 @@ await runService(log, async (onStop, crash) => {
     onStop('operations', () => operations.close())
     await operations.listen({ host: network.host, port: operationsPort })
   }
-  const { layout } = stream
-  const taking = { catalogue, submit, store, notes, layout, load, lag, figures, now, log }
+  const { layout, layoutToCut, untilSteady } = stream
+  const taking = { catalogue, submit, store, notes, layout: layoutToCut, untilSteady, load, lag, figures, now, log }
   const retries = openRetries({ ...taking, config, access, clickhouse }, onStop)
   const findCaller = createFindCaller({
     findKey: (hash) => findKey(pool, hash),

@@ -8,6 +8,8 @@ import { addOrgs } from './access/orgs.js'
 import { OperatorError } from './command/operator-error.js'
 import { withParts } from './command/servers.js'
 import { examples, type Session, toPasted } from './command/session.js'
+import { addLanesChange } from './lanes/change.js'
+import { addLanesShow } from './lanes/show.js'
 import { addAcceptLoss } from './loss/accept-loss.js'
 import { addProvision } from './provision/provision.js'
 import { addPrune } from './prune/prune.js'
@@ -79,6 +81,9 @@ const createProgram = (session: Session): Command => {
     .command('waiting')
     .description('look at records that wait for what they refer to, and cancel them')
   for (const add of [addWaitingList, addWaitingShow, addWaitingCancel]) add(waiting, session)
+
+  const lanes = program.command('lanes').description('how wide the system is, and how to make it wider')
+  for (const add of [addLanesShow, addLanesChange]) add(lanes, session)
 
   addPrune(program, session)
   const rebuild = program

@@ -89,7 +89,7 @@ const live = async (session: Session, scenario: Scenario, names: string[], rando
   const workload = startWorkload({
     organisations: orgs,
     edgeUrls: stack.edgeUrls,
-    lanes: stack.lanes,
+    lanes: stack.lanesHad,
     random: random.fork('workload'),
     ...(scenario.plans && { plans: scenario.plans }),
   })
