@@ -16,6 +16,7 @@ import { addRebuildIndex } from './rebuild/rebuild-index.js'
 import { addRejectedList } from './rejected/list.js'
 import { addRejectedRetry } from './rejected/retry.js'
 import { addRejectedShow } from './rejected/show.js'
+import { addStatus } from './status/command.js'
 import { addVerify } from './verify/command.js'
 import { addWaitingCancel } from './waiting/cancel.js'
 import { addWaitingList } from './waiting/list.js'
@@ -64,8 +65,9 @@ const createProgram = (session: Session): Command => {
       'after',
       '\nOn the machine of npm start: weir backup and weir restore, each with --help (docs/backup.md).',
     )
-    .addHelpText('after', examples('keys issue --org acme', 'keys list', 'keys issue --help'))
+    .addHelpText('after', examples('status', 'keys issue --org acme', 'keys list', 'keys issue --help'))
 
+  addStatus(program, session)
   const keys = program.command('keys').description('issue, list, name, rotate and revoke API keys')
   for (const add of [addKeysIssue, addKeysList, addKeysRename, addKeysRotate, addKeysRevoke]) add(keys, session)
 
