@@ -17,7 +17,7 @@ import { createSupervisor } from './embedded/supervision/supervisor.js'
 import { metricsPage } from './observability/figures.js'
 import { grafanaFiles } from './observability/grafana.js'
 import { dashboards } from './observability/panels.js'
-import { settingsPage } from './settings-page.js'
+import { knownVariablesFile, settingsPage } from './settings-page.js'
 
 /** Runs the migrations in an empty database of this server, describes what they make, and drops the database. */
 const describeMigrated = async (serverUrl: string): Promise<string> => {
@@ -62,6 +62,7 @@ const wanted = new Map([
   ...[...published].map(([name, text]): [string, string] => [join(folder, name), text]),
   ...clientFiles(catalogue),
   ['docs/settings.md', settingsPage()],
+  ['services/operator/doctor/known-variables.ts', knownVariablesFile()],
   ['docs/metrics.md', metricsPage()],
   ...grafanaFiles(dashboards),
 ])

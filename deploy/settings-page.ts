@@ -110,6 +110,16 @@ export const settings = (): Setting[] => {
   return rows
 }
 
+/** The names alone, for "weir doctor", which may not import the services that read them. */
+export const knownVariablesFile = (): string => {
+  const names = [...new Set(settings().map(({ name }) => name))].sort()
+  return `// Made by npm run publish-schemas from the settings of all services: every variable that something of Weir reads.
+export const knownVariables: readonly string[] = [
+${names.map((name) => `  '${name}',`).join('\n')}
+]
+`
+}
+
 export const settingsPage = (): string => {
   const left = settings()
   const tables = sections.map(({ title, about, has }) => {

@@ -19,6 +19,7 @@ const failed = await runCommand(process.argv.slice(2), {
   endWith: (exitCode) => {
     process.exitCode = exitCode
   },
+  env: process.env,
   // In a pipe or a file nothing wraps: a line for each row can be searched and cut.
   width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
 })

@@ -8,6 +8,7 @@ import { addOrgs } from './access/orgs.js'
 import { OperatorError } from './command/operator-error.js'
 import { withParts } from './command/servers.js'
 import { examples, type Session, toPasted } from './command/session.js'
+import { addDoctor } from './doctor/command.js'
 import { addAcceptLoss } from './loss/accept-loss.js'
 import { addProvision } from './provision/provision.js'
 import { addPrune } from './prune/prune.js'
@@ -68,6 +69,7 @@ const createProgram = (session: Session): Command => {
     .addHelpText('after', examples('status', 'keys issue --org acme', 'keys list', 'keys issue --help'))
 
   addStatus(program, session)
+  addDoctor(program, session)
   const keys = program.command('keys').description('issue, list, name, rotate and revoke API keys')
   for (const add of [addKeysIssue, addKeysList, addKeysRename, addKeysRotate, addKeysRevoke]) add(keys, session)
 

@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.js'
 import { runWeir } from '../support/run-weir.js'
 import { sampleOf } from '../support/sample.js'
 import { newOrganisation, system } from '../support/system/system.js'
+import { withTopicSetting } from '../support/system/topic-setting.js'
 
 const org = await newOrganisation('seeing')
 await org.uploader.upload('shops', [sampleOf(shop), sampleOf(shop, { region: 'nowhere' })])
@@ -95,4 +96,45 @@ it('shows with weir status what is left while parts are away, each named', async
   expect(said).toContain('Kafka does not answer at 127.0.0.1:1')
   expect(said).toContain('ClickHouse does not answer')
   expect(said).toContain('integrity does not answer')
+})
+
+type Doctor = {
+  is_well: boolean
+  parts: { part: string; about: string; findings: { level: string; what: string }[] }[]
+}
+const doctor = async (env: Record<string, string> = {}, ...words: string[]) => {
+  const { stdout, exitCode } = await runWeir(['doctor', '--json', ...words], { ...system.env, ...env })
+  const { is_well, parts } = JSON.parse(stdout) as Doctor
+  const found = parts.flatMap(({ part, findings }) => findings.map(({ level, what }) => `${part}, ${level}: ${what}`))
+  return { is_well, parts, found, exitCode }
+}
+
+it('finds with weir doctor nothing wrong with parts as npm start makes them', async () => {
+  const { found, parts, exitCode, is_well } = await doctor()
+  expect(found).toEqual([])
+  expect(parts.map(({ part, about }) => `${part}: ${about}`)).toEqual([
+    expect.stringMatching(/^Kafka: 1 broker, 33 topics of Weir$/),
+    expect.stringMatching(/^Postgres: 18\.\d+.*, \d+ of \d+ connections in use, 0 standbys$/),
+    expect.stringMatching(/^registry: \d\d schemas of Weir$/),
+    expect.stringMatching(/^ClickHouse: \d+\.\d+\S*, \d\d tables and views of Weir$/),
+    'clocks: of Postgres and ClickHouse',
+    expect.stringMatching(/^environment: /),
+    'certificates: none are named in this shell',
+  ])
+  expect({ exitCode, is_well }).toEqual({ exitCode: 0, is_well: true })
+})
+
+it('finds with weir doctor a topic that somebody changed, a part that is away and a mistyped variable', async () => {
+  const topic = 'weir.submitted.student-favourites'
+  const mistyped = await withTopicSetting(system.env.KAFKA_BROKERS, topic, { 'retention.ms': '86400000' }, () =>
+    doctor({ KAFKA_BROKER: 'x', CLICKHOUSE_URL: 'http://127.0.0.1:1' }),
+  )
+  expect(mistyped.found).toEqual([
+    `Kafka, wrong: ${topic}: retention.ms is 86400000 instead of 7776000000`,
+    expect.stringContaining('ClickHouse, wrong: ClickHouse does not answer'),
+    'environment, warning: KAFKA_BROKER is no setting of Weir',
+  ])
+  expect(mistyped.exitCode).toBe(1)
+  expect((await doctor({ KAFKA_BROKER: 'x' })).exitCode).toBe(0)
+  expect((await doctor({ KAFKA_BROKER: 'x' }, '--strict')).exitCode).toBe(1)
 })
