@@ -55,7 +55,8 @@ const examine = async ({ config, catalogue, withParts, env }: Session): Promise<
   const clocks: ClockFacts[] = []
   const noteClock = (part: string, theirs: number, asked: number): void => {
     // The time in the middle of the way there and back.
-    clocks.push({ part, ahead: theirs - (asked + Date.now()) / 2 })
+    const answered = Date.now()
+    clocks.push({ part, ahead: theirs - (asked + answered) / 2, unsure: (answered - asked) / 2 })
   }
   const layout = await tried(() => withParts(['pool'], ({ pool }) => findLayout(pool)))
   const parts = await Promise.all([
@@ -91,7 +92,12 @@ const examine = async ({ config, catalogue, withParts, env }: Session): Promise<
     ),
   ])
   const now = new Date()
-  return [...parts, examineClocks(clocks), examineVariables(env), examineCertificates(readCertificates(env), now)]
+  return [
+    ...parts,
+    examineClocks(clocks.sort((a, b) => (a.part < b.part ? -1 : 1))),
+    examineVariables(env),
+    examineCertificates(readCertificates(env), now),
+  ]
 }
 
 const tried = <T>(ask: () => Promise<T>): Promise<T | undefined> => within(answerWithin, ask()).catch(() => undefined)

@@ -80,7 +80,12 @@ export const examineCertificates = (found: readonly CertificateFacts[], now: Dat
   }),
 })
 
-export type ClockFacts = { part: string /** Milliseconds that it is ahead of this machine. */; ahead: number }
+export type ClockFacts = {
+  part: string
+  /** Milliseconds that it is ahead of this machine, give or take the half of what the question took. */
+  ahead: number
+  unsure: number
+}
 
 const mostApart = 2_000
 
@@ -88,7 +93,7 @@ export const examineClocks = (clocks: readonly ClockFacts[]): Examined => ({
   part: 'clocks',
   about: clocks.length === 0 ? 'none could be asked' : `of ${clocks.map(({ part }) => part).join(' and ')}`,
   findings: clocks
-    .filter(({ ahead }) => Math.abs(ahead) > mostApart)
+    .filter(({ ahead, unsure }) => Math.abs(ahead) - unsure > mostApart)
     .map(({ part, ahead }) =>
       warning(
         `that of ${part} is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} this machine: ages and retention are wrong by that`,

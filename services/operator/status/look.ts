@@ -7,7 +7,6 @@ import { reasonOf } from '#platform/health/health.js'
 import { type Peers, readPeers } from '#platform/health/peers.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { within } from '#platform/process/within.js'
-import { request } from '#platform/request.js'
 import { database, rejectionsView } from '#schemas/derive/names.js'
 import type { Session } from '../command/session.js'
 import { nowhere } from '../config.js'
@@ -125,8 +124,8 @@ const lookAtService = async (name: string, address: string): Promise<ServiceStat
   if (address === nowhere)
     return { ...unknown, is_ready: false, problems: { [name]: 'no Weir runs in this folder; EDGE_URL names another' } }
   try {
-    const health = (await (await request(`${address}/healthz`)).json()) as { version?: string; commit?: string }
-    const answer = await request(`${address}/readyz`)
+    const health = (await (await ask(`${address}/healthz`)).json()) as { version?: string; commit?: string }
+    const answer = await ask(`${address}/readyz`)
     const { parts = {} } = (await answer.json()) as { parts?: Parts }
     const down = Object.entries(parts).filter(([, { ok }]) => !ok)
     const problems = Object.fromEntries(down.map(([part, { problem = 'does not work' }]) => [part, problem]))
@@ -140,6 +139,9 @@ const lookAtService = async (name: string, address: string): Promise<ServiceStat
     return { ...unknown, is_ready: false, problems: { [name]: `does not answer (${reasonOf(error)})` } }
   }
 }
+
+// A service asks its own parts for up to 3 s before it answers.
+const ask = (address: string): Promise<Response> => fetch(address, { signal: AbortSignal.timeout(answerWithin) })
 
 const withPort = (url: string, port: number | undefined): string => {
   if (port === undefined || !URL.canParse(url)) return url
