@@ -14,7 +14,10 @@ import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
 import { freePorts } from './embedded/servers/ports.js'
 import { postgresPart } from './embedded/servers/postgres.js'
 import { createSupervisor } from './embedded/supervision/supervisor.js'
-import { settingsPage } from './settings-page.js'
+import { metricsPage } from './observability/figures.js'
+import { grafanaFiles } from './observability/grafana.js'
+import { dashboards } from './observability/panels.js'
+import { knownVariablesFile, settingsPage } from './settings-page.js'
 
 /** Runs the migrations in an empty database of this server, describes what they make, and drops the database. */
 const describeMigrated = async (serverUrl: string): Promise<string> => {
@@ -59,6 +62,9 @@ const wanted = new Map([
   ...[...published].map(([name, text]): [string, string] => [join(folder, name), text]),
   ...clientFiles(catalogue),
   ['docs/settings.md', settingsPage()],
+  ['services/operator/doctor/known-variables.ts', knownVariablesFile()],
+  ['docs/metrics.md', metricsPage()],
+  ...grafanaFiles(dashboards),
 ])
 const present = readdirSync(join(packageRoot, folder)).map((name) => join(folder, name))
 const textOf = (path: string): string | undefined =>
