@@ -1,10 +1,10 @@
 // Makes a release: everything that people install, from the commit that a tag names. It publishes nothing.
 //   npm run release -- prepare 0.2.0     the version in every place, the changelog's part, the contracts of the release; then commit, tag
 //   npm run release -- --dry-run         the release as it would be, from the clone as it is
-//   npm run release                      the release, into dist/release/<version>
+//   npm run release                      the release, into release/<version>, or where --out says
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readBuild } from '#platform/health/build.js'
 import { packageRoot } from '#platform/process/package-root.js'
@@ -34,13 +34,16 @@ const prepare = (version = ''): void => {
   )
 }
 
-const make = async (isDryRun: boolean): Promise<void> => {
+const make = async (isDryRun: boolean, out: string | undefined): Promise<void> => {
   const { version, commit } = readBuild(packageRoot)
   const changelog = readFileSync(changelogFile, 'utf8')
   const part = changelogPart(changelog, version) ?? (isDryRun ? changelogPart(changelog, 'Unreleased') : undefined)
   const problems = refusals({
     version,
-    changed: git('status', '--porcelain').split('\n').filter(Boolean),
+    changed: git('status', '--porcelain')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line.trim().replace(/^\S+ +/, '')),
     tags: git('tag', '--points-at', 'HEAD').split('\n').filter(Boolean),
     versionProblems: versionProblems(),
     changelogPart: part,
@@ -49,7 +52,7 @@ const make = async (isDryRun: boolean): Promise<void> => {
   })
   if (problems.length > 0) return refuse(problems)
 
-  const folder = join(packageRoot, 'dist/release', version)
+  const folder = resolve(out ?? join(packageRoot, 'release', version))
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const release: Release = { version, commit, folder, say }
@@ -64,8 +67,11 @@ const make = async (isDryRun: boolean): Promise<void> => {
   say('SHA256SUMS')
 }
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { 'dry-run': { type: 'boolean' } } })
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { 'dry-run': { type: 'boolean' }, out: { type: 'string' } },
+})
 const [command, version] = positionals
 if (command === 'prepare') prepare(version)
-else if (command === undefined) await make(values['dry-run'] ?? false)
+else if (command === undefined) await make(values['dry-run'] ?? false, values.out)
 else refuse([`there is no ${command}: npm run release, with -- --dry-run, or with -- prepare 0.2.0`])

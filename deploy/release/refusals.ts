@@ -1,7 +1,7 @@
 /** Why no release is made of the clone as it is, in a sentence each with what to do. */
 export const refusals = (clone: {
   version: string
-  /** Lines of `git status --porcelain`. */
+  /** The files that differ from HEAD. */
   changed: readonly string[]
   /** The tags at HEAD. */
   tags: readonly string[]
