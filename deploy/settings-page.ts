@@ -31,6 +31,8 @@ PROMETHEUS_PORT | compose | 9090 | port of the Prometheus of \`--profile observa
 GRAFANA_PORT | compose | 3000 | port of the Grafana of \`--profile observability\`
 GRAFANA_PASSWORD | compose | weir | password of the user \`admin\` of that Grafana; set it before the first start
 EDGE_URL | compose | http://edge:8080 | where refused records are sent again, inside the containers
+WEIR_IMAGE | compose | weir:0.1.0 | the image of Weir's own services
+WEIR_COMMIT | compose | unknown | the commit that the image is built from, which \`weir --version\` and \`/healthz\` say
 SUBNET | compose | 10.213.57.0/24 | the network of the containers. This network and its gateway, by which this machine reaches them, may speak plain HTTP to the edge
 POSTGRES_PASSWORD | compose | weir | password of the Postgres that is started; set it before the first start
 CLICKHOUSE_PASSWORD | compose | weir | password of the ClickHouse that is started; set it before the first start

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { buildInWords, thisBuild } from '#platform/health/build.js'
 import { reasonOf } from '#platform/health/health.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { addAnalysts } from './access/analysts.js'
@@ -53,6 +54,7 @@ const createProgram = (session: Session): Command => {
     // It throws what it would end the process with.
     .exitOverride()
     .description('Operate Weir: its keys, its organisations, their analysts and the parts it runs on.')
+    .version(buildInWords(thisBuild()), '--version', 'say version and commit')
     .configureHelp({ helpWidth: Number.isFinite(session.width) ? session.width : 80, showGlobalOptions: false })
     .configureOutput({
       writeOut: (text) => session.print(toPasted(text, session.config.CALLED_AS).replace(/\n$/, '')),

@@ -8,7 +8,8 @@ export const leftOut = [
     why: 'this is how the journey that runs the others starts, and its system',
   },
   { page: 'CONTRIBUTING.md', begins: 'npm run check ', why: 'these run the tests, and take up to an hour and a half' },
-  { page: 'CONTRIBUTING.md', begins: 'npm version ', why: 'it makes a release' },
+  { page: 'CONTRIBUTING.md', begins: 'npm run release -- prepare', why: 'it makes a release' },
+  { page: 'CONTRIBUTING.md', begins: 'npm run release  ', why: 'it makes a release' },
   { page: 'docs/faults.md', begins: 'npm run faults ', why: 'these take up to an hour and a half' },
   { page: 'docs/performance.md', begins: 'npm run bench ', why: 'these take up to half an hour' },
   {

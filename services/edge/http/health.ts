@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { addEndpoints, on } from '#http/endpoint.js'
 import { newId } from '#http/ids.js'
 import { requestError, sendError } from '#http/request-error.js'
+import { thisBuild } from '#platform/health/build.js'
 import { type Check, type Readiness, shareForASecond, shareReadiness } from '#platform/health/health.js'
 import { metricsType } from '#platform/health/metrics.js'
 import type { Peers } from '#platform/health/peers.js'
@@ -38,7 +39,7 @@ export const addHealth = (
   { isPublicOnly = false } = {},
 ): void => {
   addEndpoints(app, catalogue, [
-    on(readHealth, async () => ({ status: 'ok' as const })),
+    on(readHealth, async () => ({ status: 'ok' as const, ...(isPublicOnly ? {} : thisBuild()) })),
     on(readReadiness, async ({ query }, _request, reply) => {
       const state = await readiness[query.for ?? 'everything']()
       reply.code(state.status === 'ready' ? 200 : 503)
