@@ -15,7 +15,10 @@ import { freePorts } from './embedded/servers/ports.js'
 import { postgresPart } from './embedded/servers/postgres.js'
 import { createSupervisor } from './embedded/supervision/supervisor.js'
 import { settingsByReader, valuesSchema } from './helm/values-schema.js'
-import { settingsPage } from './settings-page.js'
+import { metricsPage } from './observability/figures.js'
+import { grafanaFiles } from './observability/grafana.js'
+import { dashboards } from './observability/panels.js'
+import { knownVariablesFile, settingsPage } from './settings-page.js'
 
 /** Runs the migrations in an empty database of this server, describes what they make, and drops the database. */
 const describeMigrated = async (serverUrl: string): Promise<string> => {
@@ -62,6 +65,9 @@ const wanted = new Map([
   ['docs/settings.md', settingsPage()],
   ['deploy/helm/weir/values.schema.json', valuesSchema()],
   ['deploy/helm/weir/settings.json', settingsByReader()],
+  ['services/operator/doctor/known-variables.ts', knownVariablesFile()],
+  ['docs/metrics.md', metricsPage()],
+  ...grafanaFiles(dashboards),
 ])
 const present = readdirSync(join(packageRoot, folder)).map((name) => join(folder, name))
 const textOf = (path: string): string | undefined =>

@@ -27,6 +27,9 @@ KAFKA_PORT | launcher, compose | 9092 | port of the Kafka that is started
 REGISTRY_PORT | launcher, compose | 8081 | port of the schema registry that is started
 POSTGRES_PORT | launcher, compose | 5432 | port of the Postgres that is started
 CLICKHOUSE_PORT | launcher, embedded, compose | 8123 | port of the ClickHouse that is started
+PROMETHEUS_PORT | compose | 9090 | port of the Prometheus of \`--profile observability\`
+GRAFANA_PORT | compose | 3000 | port of the Grafana of \`--profile observability\`
+GRAFANA_PASSWORD | compose | weir | password of the user \`admin\` of that Grafana; set it before the first start
 EDGE_URL | compose | http://edge:8080 | where refused records are sent again, inside the containers
 SUBNET | compose | 10.213.57.0/24 | the network of the containers. This network and its gateway, by which this machine reaches them, may speak plain HTTP to the edge
 POSTGRES_PASSWORD | compose | weir | password of the Postgres that is started; set it before the first start
@@ -105,6 +108,16 @@ export const settings = (): Setting[] => {
   for (const row of rows)
     if (embeddedToo.includes(row.name) && row.readers.includes('edge')) row.readers.push('embedded')
   return rows
+}
+
+/** The names alone, for "weir doctor", which may not import the services that read them. */
+export const knownVariablesFile = (): string => {
+  const names = [...new Set(settings().map(({ name }) => name))].sort()
+  return `// Made by npm run publish-schemas from the settings of all services: every variable that something of Weir reads.
+export const knownVariables: readonly string[] = [
+${names.map((name) => `  '${name}',`).join('\n')}
+]
+`
 }
 
 export const settingsPage = (): string => {

@@ -4,6 +4,7 @@
 create schema auth;
 create schema edge;
 create schema integrity;
+create schema operator;
 
 create sequence auth.audit_ids;
 create sequence integrity.waiting_changes;
@@ -360,6 +361,22 @@ create table integrity.waiting_arrived (
   constraint waiting_arrived_pkey primary key (org_id, type, id)
 );
 create index waiting_arrived_turns on integrity.waiting_arrived (org_id, arrived_at);
+
+-- What "weir verify" found when it compared all organisations and types: the last 100 runs. Dashboards, alerts and
+-- "weir status" show the newest.
+create table operator.verifications (
+  -- When the run ended.
+  ran_at timestamptz(3) not null default now(),
+  -- From when on what was submitted was compared.
+  since timestamptz(3) not null,
+  -- Up to when.
+  until timestamptz(3) not null,
+  -- How many differences are left: those that the run mended are not counted.
+  differences integer not null,
+  -- Whether nothing differs, apart from what was mended.
+  is_clean boolean not null,
+  constraint verifications_pkey primary key (ran_at)
+);
 
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of
 -- last_used_at is not announced: the edges themselves write it all the time.

@@ -10,6 +10,7 @@ import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { createReadiness } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics, joinMetrics, withoutOrganisations } from '#platform/health/metrics.js'
+import { readPeers } from '#platform/health/peers.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { listen } from '#platform/postgres/listen.js'
@@ -29,7 +30,7 @@ import { createApp } from './app.js'
 import { configSchema, openOrgOf, operationsPortOf, withLimits } from './config.js'
 import { createFigures } from './figures.js'
 import { readDownloads } from './http/downloads.js'
-import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
+import { createOperationsApp, peerChecks, readPeerMetrics, shareHealth } from './http/health.js'
 import { importBoundsOf } from './imports/bounds.js'
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
 import { createKeyMemory } from './keys/key-memory.js'
@@ -39,7 +40,7 @@ import { createLag } from './limits/lag.js'
 import { createLimitHits } from './limits/limit-hits.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
-import { createRenewal, type TlsServer } from './network/certificate.js'
+import { type Certificate, createRenewal, expiryOf, type TlsServer } from './network/certificate.js'
 import { openNetwork } from './network/network.js'
 import { createRequestNotes, startPruning } from './requests/notes.js'
 import { createVerdictStore } from './requests/verdict-store.js'
@@ -114,6 +115,7 @@ await runService(log, async (onStop, crash) => {
   onStop('stream', stream.close)
   stream.onVerdict(verdicts.settle)
   every(200, verdicts.tick)
+  every(1_000, async () => figures.oldestUndecided.set(verdicts.oldest() / 1000))
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now: elapsed, log })
   onStop('notes of requests', notes.tick)
   every(200, notes.tick)
@@ -213,6 +215,7 @@ await runService(log, async (onStop, crash) => {
       },
       onVerdict: stream.onVerdict,
       onOrdered: retries.tick,
+      systemFigures: figures.system,
       now,
       log,
     },
@@ -244,7 +247,9 @@ await runService(log, async (onStop, crash) => {
   })
   if (network.certificate && certificate) {
     const server = app.server as unknown as TlsServer
-    const renew = createRenewal({ files: network.certificate, current: certificate, server, log })
+    const onUsed = ({ cert }: Certificate) => figures.certificateExpires.set(expiryOf(cert).getTime() / 1000)
+    onUsed(certificate)
+    const renew = createRenewal({ files: network.certificate, current: certificate, server, onUsed, log })
     every(1_000, async () => renew())
     process.on('SIGHUP', renew)
   }

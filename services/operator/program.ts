@@ -8,6 +8,7 @@ import { addOrgs } from './access/orgs.js'
 import { OperatorError } from './command/operator-error.js'
 import { withParts } from './command/servers.js'
 import { examples, type Session, toPasted } from './command/session.js'
+import { addDoctor } from './doctor/command.js'
 import { addAcceptLoss } from './loss/accept-loss.js'
 import { addProvision } from './provision/provision.js'
 import { addPrune } from './prune/prune.js'
@@ -16,6 +17,7 @@ import { addRebuildIndex } from './rebuild/rebuild-index.js'
 import { addRejectedList } from './rejected/list.js'
 import { addRejectedRetry } from './rejected/retry.js'
 import { addRejectedShow } from './rejected/show.js'
+import { addStatus } from './status/command.js'
 import { addVerify } from './verify/command.js'
 import { addWaitingCancel } from './waiting/cancel.js'
 import { addWaitingList } from './waiting/list.js'
@@ -64,8 +66,10 @@ const createProgram = (session: Session): Command => {
       'after',
       '\nOn the machine of npm start: weir backup and weir restore, each with --help (docs/backup.md).',
     )
-    .addHelpText('after', examples('keys issue --org acme', 'keys list', 'keys issue --help'))
+    .addHelpText('after', examples('status', 'keys issue --org acme', 'keys list', 'keys issue --help'))
 
+  addStatus(program, session)
+  addDoctor(program, session)
   const keys = program.command('keys').description('issue, list, name, rotate and revoke API keys')
   for (const add of [addKeysIssue, addKeysList, addKeysRename, addKeysRotate, addKeysRevoke]) add(keys, session)
 

@@ -72,6 +72,25 @@ export const createClickHouse = (url: string, options: Options = {}) => {
   }
 }
 
+/** Bytes that the tables of a database take, and those that the disks have: all, and free. */
+export type ClickHouseStorage = { used: number; free: number; size: number }
+
+export const storageOf = async (
+  { query }: Pick<ClickHouse, 'query'>,
+  database: string,
+): Promise<ClickHouseStorage | undefined> => {
+  const [found] = await query<ClickHouseStorage>(
+    `select toFloat64((
+        select sum(bytes_on_disk) from system.parts where active and database = {database:String}
+      )) as used,
+      toFloat64(sum(free_space)) as free, toFloat64(sum(total_space)) as size
+    from system.disks
+    where type ilike 'local%'`,
+    { database },
+  )
+  return found
+}
+
 // Less than the edge waits for an answer: ClickHouse itself ends a read whose asker has gone.
 const bounds = {
   max_execution_time: 9,

@@ -26,6 +26,7 @@ import { createCountRows } from './live/history.js'
 import { createOperatorActions } from './operators/actions.js'
 import { createOrgFigures } from './operators/figures.js'
 import { createSystemState } from './operators/system.js'
+import { type SystemFigures, watchSystem } from './operators/watch.js'
 import { createReads, type ReadBounds, usual } from './reads.js'
 import { createOwnRejections } from './rejections/rejections.js'
 import { createQuery, type Query, type QueryDeps } from './routes.js'
@@ -64,6 +65,7 @@ export const openQuery = (
     onVerdict: (listener: (verdict: VerdictEvent) => void) => void
     /** Called when an uploader has ordered that rejections be submitted again. */
     onOrdered: () => void
+    systemFigures: SystemFigures
     log: Log
   },
   onStop: OnStop,
@@ -79,6 +81,12 @@ export const openQuery = (
   onStop('clickhouse of the read side', clickhouse.close)
   const followers = createFollowers(deps)
   onStop('topics that are followed', followers.close)
+
+  const watch = watchSystem({
+    ...{ pool, clickhouse: boundedReader(withShare(clickhouse)) },
+    ...{ figures: deps.systemFigures, log: deps.log },
+  })
+  onStop('what is asked every minute', watch.stop)
 
   const types = [...catalogue.all.keys()]
   const activity = createActivity({

@@ -23,7 +23,7 @@ const optionsOf = (withValue: string, alone: string): Options => {
 export const operatorOptions = optionsOf(
   'code demo-key-file examples expires grace history index limit missing name new-partitions org record records rejections request ' +
     'requests scopes since type until verdicts wait',
-  'all dry-run even-superseded json manage mend operator print yes',
+  'all dry-run even-superseded json manage mend operator print strict yes',
 )
 
 /** Those of the uploader's commands. */
