@@ -306,6 +306,13 @@ it('gives the users of the example of Strimzi the rights of deploy/kafka-acls.sh
   expect(given.filter((right) => !included(right)).sort()).toEqual([...new Set(wanted)].sort())
 })
 
+it('finds the dashboards and the alerts, which lie outside of the chart', () => {
+  const files = (folder: string) => readdirSync(join(chart, 'files', folder))
+  expect(files('grafana').filter((name) => name.endsWith('.json'))).not.toEqual([])
+  const { groups } = parse(readFileSync(join(chart, 'files/prometheus/alerts.yml'), 'utf8')) as { groups: unknown[] }
+  expect(groups).not.toEqual([])
+})
+
 it('has examples that are whole: a manifest and values for each operator', () => {
   const names = readdirSync(join(chart, '../examples'))
   for (const operatorName of ['strimzi', 'cloudnative-pg', 'altinity'])
