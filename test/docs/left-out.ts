@@ -18,7 +18,7 @@ export const leftOut: { page: string; begins?: string; why: string }[] = [
   },
   {
     page: 'docs/kubernetes.md',
-    why: 'it needs a cluster; test/deploy/kubernetes.deep.test.ts runs what Helm does there',
+    why: 'it needs a cluster',
   },
 ]
 

@@ -14,7 +14,7 @@ import { configSchema as operator } from '../../../services/operator/config.js'
 import { configSchema as sink } from '../../../services/sink/config.js'
 import { chart, chartSum, readRendered, valueSets, valuesFile } from './render.js'
 
-// The chart as Helm rendered it (render.ts). That a real API server takes it is tried in kubernetes.deep.test.ts.
+// The chart as Helm rendered it (render.ts).
 
 type Labels = Record<string, string>
 type EnvVar = { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } }
