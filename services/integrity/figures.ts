@@ -31,6 +31,10 @@ export const createIntegrityFigures = (metrics: Metrics) => {
   )
   const waiting = metrics.gauge('waiting_records', 'Records that wait for what they refer to, of all organisations.')
   const oldest = metrics.gauge('waiting_oldest_seconds', 'How long the oldest of them has waited.')
+  const behind = metrics.gauge(
+    'postgres_behind',
+    'Partitions of which more was published than Postgres knows: it went back to an earlier state.',
+  )
   const ended = {
     accepted: metrics.counter('waiting_released_total', 'Records that waited and were accepted.', ['type']),
     refused: metrics.counter('waiting_expired_total', 'Records that waited until their time was over.', ['type']),
@@ -61,6 +65,7 @@ export const createIntegrityFigures = (metrics: Metrics) => {
         latency.observe({ type: verdict.type }, (Date.now() - batch.submitted_at) / 1000)
       }
     },
+    postgresBehind: (partitions: number): void => behind.set(partitions),
     forgotten: (topic: string, batches: number): void => forgotten.inc({ topic }, batches),
     waited: (changes: WaitChanges): void => {
       for (const { type, state } of changes.ended) ended[state].inc({ type })

@@ -41,7 +41,9 @@ export const createFetchHandler = (deps: {
   room: RoomToWait
   /** Called when something has come that others wait for. */
   onArrived: () => void
-  figures: Omit<IntegrityFigures, 'assigned' | 'waiting'>
+  /** Throws where it is not sure that Postgres still knows what it knew. */
+  refuseUnsure: () => void
+  figures: Omit<IntegrityFigures, 'assigned' | 'waiting' | 'postgresBehind'>
   failAt: FailAt
   log: Log
 }): ((fetch: Fetch) => Promise<void>) => {
@@ -76,6 +78,7 @@ export const createFetchHandler = (deps: {
       keep: ({ batch }: Scanned) => tools.keep(batch),
     }
     const { outcomes, entities, forgotten, waits, arrived } = await inTransaction(deps.pool, async (connection) => {
+      deps.refuseUnsure()
       const taken = await takeDecisions(connection, deps.index, at, submitted, undefined, waitTools)
       deps.failAt('before-postgres-commit')
       return taken

@@ -30,6 +30,7 @@ import { configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
 import { createIntegrityFigures } from './figures.js'
 import { createFetchHandler, type TypeTools } from './handle-fetch.js'
+import { createPostgresMemory } from './postgres-memory.js'
 import { createPublisher } from './publisher.js'
 import { createReadBatch } from './read-batch.js'
 import { startRetention } from './retention.js'
@@ -50,8 +51,17 @@ await runService(log, async (onStop, crash) => {
   const metrics = createMetrics('integrity')
   const registry = createRegistry(access.registry.url, access.registry)
   // More than are worked on at once: a few partitions that hang on a lock must not keep the others from Postgres.
-  const pool = createPool(access.postgres, log, 20, { queryTimeout, byIndexes: true })
+  const pool = createPool(access.postgres, log, 20, {
+    queryTimeout,
+    byIndexes: true,
+    onConnect: (connection) => memory.onConnect(connection),
+  })
   onStop('postgres', () => endPool(pool))
+  const kafka = createKafka({ ...access.kafka, clientId: 'weir-integrity', log })
+  const groups = groupsOf(catalogue)
+  const committed = () => committedOffsets(kafka, Object.values(groups))
+  const figures = createIntegrityFigures(metrics)
+  const memory = createPostgresMemory({ pool, committed, counted: figures.postgresBehind, log })
 
   const patience = createPatience(log)
   const consumers: Consumer[] = []
@@ -67,6 +77,7 @@ await runService(log, async (onStop, crash) => {
       },
       postgres: () => {
         patience.check('layout')
+        memory.check()
         return ping(pool)
       },
       decisions: fetches.check,
@@ -80,7 +91,6 @@ await runService(log, async (onStop, crash) => {
   const server = await startHealthServer({ host, port, readiness, metrics })
   onStop('health server', server.close)
 
-  const kafka = createKafka({ ...access.kafka, clientId: 'weir-integrity', log })
   const producer = await patience.until('kafka', kafka.createProducer)
   onStop('producer', producer.close)
 
@@ -108,7 +118,6 @@ await runService(log, async (onStop, crash) => {
     log,
   })
 
-  const figures = createIntegrityFigures(metrics)
   const encodeWaiting = await registry.encoder<WaitingEvent>(subjectOf(waitingTopic), waitingSchema())
   const turn = createRelayTurn({
     pool,
@@ -138,10 +147,12 @@ await runService(log, async (onStop, crash) => {
     room: createRoomToWait({ records: config.MAX_WAITING, bytes: config.MAX_WAITING_BYTES }),
     onArrived: relay.wake,
     setAside,
+    refuseUnsure: memory.refuseUnsure,
     figures,
     failAt,
     log,
   })
+  onStop('memory of Postgres', memory.start().stop)
   const consume = async (group: Group) => {
     const consumer = await kafka.consume({
       ...group,
@@ -151,6 +162,7 @@ await runService(log, async (onStop, crash) => {
       onFetch: (fetch) =>
         fetches.watch(fetch, async () => {
           refuseAddedPartition(layout, fetch)
+          await memory.mayDecide()
           await handleFetch(fetch)
         }),
       onAssigned: (assigned) => figures.assigned(group.topics, assigned),
@@ -158,12 +170,10 @@ await runService(log, async (onStop, crash) => {
     })
     consumers.push(consumer)
   }
-  const groups = groupsOf(catalogue)
   onStop('consumers', () => Promise.all(consumers.map(({ close }) => close())))
   await consume(groups.uploads)
   await consume(groups.interactions)
 
-  const committed = () => committedOffsets(kafka, Object.values(groups))
   const retention = startRetention({ config, catalogue, pool, committed, metrics, log })
   onStop('retention', retention.stop)
   // Released first: a fetch that hangs on Postgres would keep this consumer in its group. The fetch is not decided, and the

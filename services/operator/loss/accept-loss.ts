@@ -54,7 +54,11 @@ const run = async ({ yes = false, json = false }: Options, session: Session): Pr
     session.note(
       yes ? 'Accepted: integrity goes on.' : 'Nothing was changed. To go on without it: "weir accept-loss --yes"',
     )
+  if (!yes && !json && losses.some(({ by }) => by === 'Postgres')) session.note(beforePostgres)
 }
+
+const beforePostgres =
+  'Before that: stop integrity, and bring back what others refer to with "weir rebuild index". All steps: "Postgres went back" in docs/runbook.md'
 
 /**
  * What an edge appends while the lost offsets are filled lands on them, and is never decided, though it may have been answered 202.

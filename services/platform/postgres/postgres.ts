@@ -19,11 +19,14 @@ export type PoolOptions = {
   queryTimeout?: number
   /** Otherwise Postgres reads whole tables while they are small, and keeps that plan after they have grown. */
   byIndexes?: boolean
+  /** Done with each new connection before it is used. */
+  onConnect?: (connection: Pick<Connection, 'query'>) => Promise<void>
 }
 
 const byIndexesOnly = 'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;'
 
-export const createPool = (url: string, log: Log, max = 10, { queryTimeout, byIndexes }: PoolOptions = {}): Pool => {
+export const createPool = (url: string, log: Log, max = 10, options: PoolOptions = {}): Pool => {
+  const { queryTimeout, byIndexes, onConnect } = options
   const hosts = createHosts(url)
   const pool = new pg.Pool({
     // The pool makes them with `new`.
@@ -35,12 +38,14 @@ export const createPool = (url: string, log: Log, max = 10, { queryTimeout, byIn
     ...(queryTimeout && {
       query_timeout: queryTimeout,
       // Set by a statement: a pooler in between might not know them as parameters of the connection.
-      onConnect: (connection: pg.ClientBase) =>
-        connection.query(
+      onConnect: async (connection: pg.ClientBase) => {
+        await connection.query(
           `${byIndexes ? byIndexesOnly : ''}
           set statement_timeout = ${queryTimeout};
           set idle_in_transaction_session_timeout = ${Math.min(queryTimeout, sleepWithin)}`,
-        ),
+        )
+        await onConnect?.(connection)
+      },
     }),
   })
   // Without a listener, an idle connection that is cut ends the process.

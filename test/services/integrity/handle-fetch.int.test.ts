@@ -45,6 +45,7 @@ const openHandler = (partition: number, logStart = 0) => {
     setAside: async ({ offset }) => void setAside.push(offset),
     room: createRoomToWait({ records: 10, bytes: 1_000_000 }),
     onArrived: () => {},
+    refuseUnsure: () => {},
     figures: { fetched: () => {}, published: () => {}, forgotten: () => {}, waited: () => {} },
     failAt: () => {},
     log: pino({ level: 'silent' }),
