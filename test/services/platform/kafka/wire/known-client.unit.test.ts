@@ -20,7 +20,14 @@ it.each([
   ['a cluster has no refreshMetadataIfNecessary', () => without('refreshMetadataIfNecessary')],
   ['a cluster has no set of targetTopics', () => without('targetTopics')],
   ['a cluster has no brokerPool.createBroker', () => without('brokerPool')],
-  ['a broker has no lookupRequest', () => withBroker({ fetch() {}, joinGroup() {}, leaveGroup() {}, produce() {} })],
+  [
+    'a broker has no lookupRequest',
+    () => withBroker({ fetch() {}, joinGroup() {}, leaveGroup() {}, metadata() {}, produce() {} }),
+  ],
+  [
+    'a pool of brokers has no findBroker',
+    () => withBroker({ fetch() {}, joinGroup() {}, leaveGroup() {}, lookupRequest() {}, metadata() {}, produce() {} }),
+  ],
 ])('is refused at the start where %s', (what, make) => {
   expect(() => checkClient(make())).toThrow(
     `kafkajs ${knownVersion} is not made as ${knownVersion} is, which Weir uses from the inside (${what}): run npm ci`,
