@@ -1,4 +1,4 @@
-import type { Broker, Kafka as Client } from 'kafkajs'
+import type { Broker, Kafka as Client, Cluster } from 'kafkajs'
 import { within } from '../../process/within.js'
 import { changeClusters } from './known-client.js'
 
@@ -16,14 +16,26 @@ type BrokerPool = {
   refreshMetadata: (topics: readonly string[]) => Promise<unknown>
 }
 
+type AskingCluster = Cluster & {
+  brokerPool: BrokerPool
+  refreshMetadata: () => Promise<void>
+  findGroupCoordinator: (group: object) => Promise<Broker>
+}
+
 // One that is dead, and not yet put out of the list, does not answer.
 const answerWithin = 1_000
 
 /** Has every connection of this client go by what most brokers say of the cluster. */
 export const goByMost = (client: Client): Client => {
   changeClusters(client, (create) => (options) => {
-    const cluster = create(options)
-    askAll((cluster as unknown as { brokerPool: BrokerPool }).brokerPool)
+    const cluster = create(options) as AskingCluster
+    askAll(cluster.brokerPool)
+    const findCoordinator = cluster.findGroupCoordinator.bind(cluster)
+    // Any broker that is known is asked for it: one that is cut off would name itself.
+    cluster.findGroupCoordinator = async (group) => {
+      await cluster.refreshMetadata()
+      return findCoordinator(group)
+    }
     return cluster
   })
   return client

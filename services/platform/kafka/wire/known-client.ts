@@ -6,11 +6,13 @@ export const knownVersion = '2.2.4'
 
 // What kafkajs keeps to itself and we rely on. Its types leave these out, so only a look at the parts themselves finds a change.
 const clusterParts = (
-  'addMultipleTargetTopics addTargetTopic connect disconnect fetchTopicsOffset findBroker findLeaderForPartitions ' +
+  'addMultipleTargetTopics addTargetTopic connect disconnect fetchTopicsOffset findBroker findGroupCoordinator findLeaderForPartitions ' +
   'findTopicPartitionMetadata isConnected refreshMetadata refreshMetadataIfNecessary removeBroker'
 ).split(' ')
 const poolParts = ['findBroker', 'findConnectedBroker', 'refreshMetadata']
-const brokerParts = ['fetch', 'joinGroup', 'leaveGroup', 'lookupRequest', 'metadata', 'produce']
+const brokerParts = 'fetch heartbeat joinGroup leaveGroup lookupRequest metadata offsetCommit produce syncGroup'.split(
+  ' ',
+)
 
 type Inside = Record<string, unknown>
 type InnerCluster = Inside & {
