@@ -15,8 +15,8 @@ export const configSchema = {
     // A failure is printed in one line; the client libraries' own warnings would only stand in front of it.
     LOG_LEVEL: { ...logVariables.LOG_LEVEL, default: 'error' },
     KAFKA_REPLICATION: integer(
-      { minimum: 1, default: 1 },
-      'how many brokers keep a copy of each topic that is created',
+      { minimum: 1 },
+      'how many brokers keep a copy of each topic that is created. Where it is not set: three, or as many brokers as there are',
     ),
     ...layoutVariables,
     EDGE_URL: string({ default: 'http://127.0.0.1:8080' }, 'the edge that sends refused records again'),

@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onStopSignal } from '../../deploy/embedded/launcher/stop-signals.js'
+import { runCluster } from '../cluster/run-cluster.js'
 import { readOptions } from './options.js'
 import { figuresOf, isGood, lineOf, tableOf } from './report.js'
 import { type LongResult, type LongRun, runLong } from './runs/long-run.js'
@@ -17,6 +18,41 @@ const began = Date.now()
 const note = (line: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`)
 const detail = (line: string) => {
   if (options.verbose) note(`  ${line}`)
+}
+
+const results: Result[] = []
+const tell = (result: Result, line: string, more: object = {}): void => {
+  results.push(result)
+  note(line)
+  for (const { name: finding, about } of result.findings.slice(0, 10)) note(`    ${finding}: ${about.slice(0, 500)}`)
+  if (options.json) process.stdout.write(`${JSON.stringify({ ...result, ...more })}\n`)
+}
+
+if (options.cluster) {
+  note(`starting the cluster, for ${options.only.length * options.seeds.length} runs …`)
+  let isStopping = false
+  const whyNot = await runCluster(
+    { names: options.only, seeds: options.seeds },
+    {
+      say: detail,
+      isStopping: () => isStopping,
+      onStarted: (stop) =>
+        onStopSignal({
+          stop: () => {
+            isStopping = true
+            void stop().then(() => process.exit(130))
+          },
+          hurry: () => process.exit(130),
+        }),
+      onResult: (result, pauses) => {
+        tell(result, lineOf(result), { pauses })
+        for (const { what, ms } of pauses) note(`    ${what}: no upload was accepted for ${(ms / 1000).toFixed(1)} s`)
+      },
+    },
+  )
+  if (whyNot) note(whyNot)
+  if (!options.json) process.stdout.write(`\n${tableOf(results)}\n`)
+  process.exit(whyNot || results.some((result) => !isGood(result)) ? 1 : 0)
 }
 
 const runs = options.only.flatMap((name) => options.seeds.map((seed) => ({ name, seed })))
@@ -35,13 +71,6 @@ onStopSignal({
 })
 const session = createSession(stack, detail)
 
-const results: Result[] = []
-const tell = (result: Result, line: string): void => {
-  results.push(result)
-  note(line)
-  for (const { name: finding, about } of result.findings.slice(0, 10)) note(`    ${finding}: ${about.slice(0, 500)}`)
-  if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)
-}
 const runAll = async (): Promise<void> => {
   for (const { name, seed } of runs) {
     const scenario = scenarios.get(name)?.()

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { clusterScenarios } from '../cluster/scenarios.js'
 import { toCount } from '../support/to-count.js'
 import type { LongRun } from './runs/long-run.js'
 import { scenarios } from './runs/scenarios.js'
@@ -9,6 +10,8 @@ export type Options = {
   lanes: number
   json: boolean
   verbose: boolean
+  /** On three brokers and two Postgres servers, with the runs of test/cluster. */
+  cluster: boolean
   /** The one long run, instead of many short ones. */
   long?: LongRun
 }
@@ -27,6 +30,11 @@ export const readOptions = (argv: readonly string[]): Options => {
     .option('--seed <number>', 'this seed alone: the way to see a failure again', toCount)
     .option('--lanes <number>', 'how many lanes an organisation has, 1 to 4', toCount, 1)
     .option('--only <names...>', `some kinds of run alone: ${[...scenarios.keys()].join(', ')}`)
+    .option(
+      '--cluster',
+      `as root, on three brokers and two Postgres servers, each in a network of its own: ${[...clusterScenarios.keys()].join(', ')}`,
+      false,
+    )
     .option(
       '--kills <count>',
       'one long run instead, in which any process is killed, one every few seconds, this many times',
@@ -51,6 +59,7 @@ Examples:
   npm run faults -- --lanes 4 --only chaos kills        organisations with four lanes
   npm run faults -- --only after-postgres-commit kills  two kinds of run
   npm run faults -- --only chaos --seed 7 --verbose     one run again, and what happens in it
+  npm run faults -- --cluster --seeds 1                 a cluster whose hosts die, are cut off and come back; an hour on two cores
   npm run faults -- --kills 1000 --parts --waiting --retries --imports
                                                         the long run before a release: some hours, by the speed of the machine
 
@@ -66,15 +75,19 @@ verified once more.`,
     lanes: number
     json: boolean
     verbose: boolean
+    cluster: boolean
     kills?: number
     parts?: boolean
     waiting?: boolean
     retries?: boolean
     imports?: boolean
   }>()
-  const only = (given.only ?? [...scenarios.keys()]).flatMap((names) => names.split(',')).filter(Boolean)
-  const unknown = only.find((name) => !scenarios.has(name))
-  if (unknown) command.error(`there is no run called ${unknown}; there are ${[...scenarios.keys()].join(', ')}`)
+  const names = [...(given.cluster ? clusterScenarios : scenarios).keys()]
+  const only = (given.only ?? names).flatMap((some) => some.split(',')).filter(Boolean)
+  const unknown = only.find((name) => !names.includes(name))
+  if (unknown) command.error(`there is no run called ${unknown}; there are ${names.join(', ')}`)
+  if (given.cluster && (given.kills !== undefined || given.lanes !== 1))
+    command.error('--cluster has runs of its own, with one lane: leave --kills and --lanes out')
   const { kills, parts, waiting, retries, imports } = given
   if (kills === undefined && (parts || waiting || retries || imports))
     command.error('--parts, --waiting, --retries and --imports belong to the long run: say --kills <count> too')
@@ -91,5 +104,6 @@ verified once more.`,
     lanes: given.lanes,
     json: given.json,
     verbose: given.verbose,
+    cluster: given.cluster,
   }
 }

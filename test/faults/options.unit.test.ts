@@ -16,3 +16,10 @@ it('makes one long run of --kills, with what is named', () => {
     ...{ kills: 30, seed: 7, parts: false, waiting: false, retries: false, imports: false },
   })
 })
+
+it('runs on a cluster what is done to clusters alone', () => {
+  const { only, cluster } = readOptions(['--cluster', '--seeds', '1'])
+  expect(cluster).toBe(true)
+  expect(only).toContain('postgres-fails-over')
+  expect(only).not.toContain('chaos')
+})

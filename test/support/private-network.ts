@@ -6,6 +6,8 @@ import { inNamespaceOf, inNewNamespace } from './namespace.js'
 export type PrivateNetwork = {
   /** Put before a command, these run it in the network. */
   enter: string[]
+  /** Of the process whose network it is. */
+  pid: number
   close: () => Promise<void>
 }
 
@@ -35,7 +37,8 @@ export const openPrivateNetwork = async (): Promise<PrivateNetwork | { whyNot: s
     keeper.stdin.end()
     await ended
   }
-  if (!done) return { enter: inNamespaceOf(keeper.pid ?? 0, 'net'), close }
+  const { pid = 0 } = keeper
+  if (!done) return { enter: inNamespaceOf(pid, 'net'), pid, close }
   await ended
   return { whyNot: `no private network: ${complaint.trim()}` }
 }

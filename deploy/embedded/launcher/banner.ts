@@ -1,3 +1,4 @@
+import { addressesOf, changeAddress, isAddress } from '#platform/postgres/hosts.js'
 import type { LauncherConfig } from './config.js'
 import { edgeUrl } from './services.js'
 
@@ -41,9 +42,9 @@ export const banner = (config: LauncherConfig, demoKey: string): string => {
 
 // Everybody knows the password of the embedded Postgres; the password of any other server must not be on the screen.
 const hidePassword = (address: string): string => {
-  if (!URL.canParse(address)) return address
-  const url = new URL(address)
-  if (!url.password || address.startsWith('postgres://weir:weir@127.0.0.1')) return address
-  url.password = '***'
-  return url.href
+  const hasPassword = isAddress(address) && new URL(addressesOf(address)[0] ?? '').password !== ''
+  if (!hasPassword || address.startsWith('postgres://weir:weir@127.0.0.1')) return address
+  return changeAddress(address, (url) => {
+    url.password = '***'
+  })
 }

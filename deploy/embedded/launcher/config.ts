@@ -1,3 +1,4 @@
+import { isAddress } from '#platform/postgres/hosts.js'
 import { readConfig as readVariables, withFiles } from '#platform/process/config.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { networkVariables, openNetwork } from '../../../services/edge/network/network.js'
@@ -37,7 +38,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): L
     const named = withFiles(names, Object.fromEntries(names.map((name) => [name, env[name]?.trim()])))
     problems.push(...named.problems)
     const given = named.data[address]
-    if (given && address !== 'KAFKA_BROKERS' && !URL.canParse(given)) problems.push(`${address} is not a URL`)
+    if (given && address !== 'KAFKA_BROKERS' && !isAddress(given)) problems.push(`${address} is not a URL`)
     return given || own(ports[port])
   }
   const registry = (port: number) => `http://127.0.0.1:${port}/apis/ccompat/v7`

@@ -25,8 +25,9 @@ export const kafkaPart = (options: {
   port: number
   behind?: Behind
   guarded?: Guarded
+  node?: ClusterNode
 }): ProcessDefinition => {
-  const { dataDir, port, behind, guarded } = options
+  const { dataDir, port, behind, guarded, node = alone } = options
   const home = join(dataDir, 'kafka')
   const logDir = join(home, 'log')
   const propertiesFile = join(home, 'server.properties')
@@ -50,8 +51,8 @@ export const kafkaPart = (options: {
     env: { ...javaEnvironment, PATH: [join(packageRoot, 'deploy/embedded/servers'), process.env.PATH].join(delimiter) },
     prepare: async (signal) => {
       await mkdir(home, { recursive: true })
-      const [controllerPort = 0] = await freePorts(1)
-      await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind, guarded }))
+      const controllerPort = node.controllerPort ?? (await freePorts(1))[0] ?? 0
+      await writeFile(propertiesFile, kafkaProperties({ port, controllerPort, logDir, behind, guarded, node }))
       if (existsSync(join(logDir, 'meta.properties'))) return
       // With `=`, because one id in 64 begins with a hyphen and would be taken for an option.
       const id = `--cluster-id=${await clusterId(home)}`
@@ -62,7 +63,7 @@ export const kafkaPart = (options: {
         signal,
       })
     },
-    isReady: () => answersKafka(port),
+    isReady: () => answersKafka(port, hostOf(node)),
     neededBy: ['edge', 'integrity', 'sink'],
     stopsBy: 'closes its logs',
   }
@@ -86,6 +87,12 @@ const clusterId = async (home: string): Promise<string> => {
 
 /** A second listener on `port`, for clients behind a proxy, whom Kafka sends back to the proxy's `advertisedPort`. */
 export type Behind = { port: number; advertisedPort: number }
+
+/** For tests: one of several nodes, each broker and controller, that listen at the same ports of hosts of their own. */
+export type ClusterNode = { id: number; hosts: readonly string[]; controllerPort?: number }
+
+const alone: ClusterNode = { id: 1, hosts: ['127.0.0.1'] }
+const hostOf = ({ id, hosts }: ClusterNode): string => hosts[id - 1] ?? ''
 
 /** For tests: over TLS, with logins and access rules. Those who come by the part's own port may do anything, as before. */
 type Guarded = Behind & {
@@ -128,14 +135,18 @@ export const kafkaProperties = (options: {
   logDir: string
   behind?: Behind | undefined
   guarded?: Guarded | undefined
+  node?: ClusterNode
 }): string => {
-  const { behind, guarded } = options
-  const listen = (name: string, port: number | undefined) => (port === undefined ? [] : [`${name}://127.0.0.1:${port}`])
+  const { behind, guarded, node = alone } = options
+  const copies = Math.min(3, node.hosts.length)
+  const inSync = Math.floor(copies / 2) + 1
+  const listen = (name: string, port: number | undefined) =>
+    port === undefined ? [] : [`${name}://${hostOf(node)}:${port}`]
   const properties: Record<string, string | number | boolean> = {
     'process.roles': 'broker,controller',
-    'node.id': 1,
+    'node.id': node.id,
     // Named here, not stored when the log is formatted, so that every start may use another port for the controller.
-    'controller.quorum.voters': `1@127.0.0.1:${options.controllerPort}`,
+    'controller.quorum.voters': node.hosts.map((host, n) => `${n + 1}@${host}:${options.controllerPort}`).join(','),
     listeners: [
       ...listen('BROKER', options.port),
       ...listen('BEHIND', behind?.port),
@@ -153,16 +164,16 @@ export const kafkaProperties = (options: {
     'log.dirs': options.logDir,
     'auto.create.topics.enable': false,
     // One broker, so no replica has a copy: a message is on the disk before it is acknowledged. Clusters need not do so.
-    'log.flush.interval.messages': 1,
-    // One broker: every internal topic has one replica. Few partitions keep the start and the recovery short.
-    'min.insync.replicas': 1,
-    'offsets.topic.replication.factor': 1,
+    ...(copies === 1 && { 'log.flush.interval.messages': 1 }),
+    // The internal topics; of one broker with one replica. Few partitions keep the start and the recovery short.
+    'min.insync.replicas': inSync,
+    'offsets.topic.replication.factor': copies,
     'offsets.topic.num.partitions': 8,
-    'transaction.state.log.replication.factor': 1,
-    'transaction.state.log.min.isr': 1,
+    'transaction.state.log.replication.factor': copies,
+    'transaction.state.log.min.isr': inSync,
     'transaction.state.log.num.partitions': 4,
-    'share.coordinator.state.topic.replication.factor': 1,
-    'share.coordinator.state.topic.min.isr': 1,
+    'share.coordinator.state.topic.replication.factor': copies,
+    'share.coordinator.state.topic.min.isr': inSync,
     'share.coordinator.state.topic.num.partitions': 4,
     // A broker that was killed and started again is let in only when its old session has expired, by default after 9 s.
     'broker.heartbeat.interval.ms': 1_000,

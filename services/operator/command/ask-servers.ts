@@ -1,4 +1,5 @@
 import { reasonOf } from '#platform/health/health.js'
+import { changeAddress, isAddress } from '#platform/postgres/hosts.js'
 import { AccessRefused } from '#platform/process/access.js'
 import { within } from '#platform/process/within.js'
 import { OperatorError } from './operator-error.js'
@@ -81,9 +82,9 @@ const failureOf = async (part: Part, ms: number, pace: Pace): Promise<unknown> =
 
 /** Where a part is, fit to be shown: without the password, and without parameters, which may hold one. */
 export const addressOf = (url: string): string => {
-  if (!URL.canParse(url)) return 'the address that was given'
-  const address = new URL(url)
-  address.password = ''
-  address.search = ''
-  return address.href.replace(/\/$/, '')
+  if (!isAddress(url)) return 'the address that was given'
+  return changeAddress(url, (address) => {
+    address.password = ''
+    address.search = ''
+  }).replace(/\/$/, '')
 }

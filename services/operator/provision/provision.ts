@@ -35,7 +35,8 @@ export const addProvision = (program: Command, session: Session): void => {
 const environment = `
 Environment:
   KAFKA_BROKERS, SCHEMA_REGISTRY_URL, POSTGRES_URL, CLICKHOUSE_URL   where the parts are
-  KAFKA_REPLICATION   copies of each topic that is created (default 1)
+  KAFKA_REPLICATION   copies of each topic that is created (default 3,
+                      or as many as there are brokers)
   LANES, SUBMITTED_PARTITIONS, ACCEPTED_PARTITIONS   how wide a new system is
                       (defaults 1, 4 and 4); a system keeps what it was made with
   WEIR_DEMO_KEY       is the demo organisation's key when set`
@@ -85,8 +86,8 @@ export const provision = (options: ProvisionOptions): Promise<void> => {
           // Of two operators who make a new system at the same time, the second has to agree with the first.
           return { ...made, layout: chooseLayout({ ...nothingKnown, stored: await keepLayout(pool, layout) }, wish) }
         },
-        ({ topics, created, altered, layout: { lanes, submittedPartitions, acceptedPartitions } }) =>
-          `Kafka: ${topics} topics, ${created} created, ${altered} altered; ` +
+        ({ topics, created, altered, copies, layout: { lanes, submittedPartitions, acceptedPartitions } }) =>
+          `Kafka: ${topics} topics, ${created} created${created > 0 && copies > 1 ? ` with ${copies} copies each` : ''}, ${altered} altered; ` +
           `LANES=${lanes} SUBMITTED_PARTITIONS=${submittedPartitions} ACCEPTED_PARTITIONS=${acceptedPartitions}`,
       )
       await step(

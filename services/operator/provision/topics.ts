@@ -10,6 +10,8 @@ import { persist, until } from '../command/until.js'
 
 type Admin = Parameters<Parameters<Kafka['withAdmin']>[0]>[0]
 
+// With three, one broker may be away and the others still hold each message twice.
+const usualCopies = 3
 const leadersWithin = 30_000
 const inSync = 'min.insync.replicas'
 
@@ -17,9 +19,9 @@ const inSync = 'min.insync.replicas'
 export const provisionTopics = (
   kafka: Kafka,
   catalogue: Catalogue,
-  replication: number,
+  wanted: number | undefined,
   layout: Layout = usualLayout,
-): Promise<{ topics: number; created: number; altered: number }> =>
+): Promise<{ topics: number; created: number; altered: number; copies: number }> =>
   kafka.withAdmin(async (admin) => {
     const declared = topicsOf(catalogue, layout)
     const there = new Set(await admin.listTopics())
@@ -27,11 +29,12 @@ export const provisionTopics = (
     const present = declared.filter(({ name }) => there.has(name))
     // Before anything is made: a refusal leaves all as it was.
     if (present.length > 0) refuseOtherPartitions(layout, countPartitions((await metadataOf(admin, present)).topics))
-    await create(admin, missing, replication)
+    const copies = wanted ?? Math.min(usualCopies, (await admin.describeCluster()).brokers.length)
+    await create(admin, missing, copies)
     const found = await waitForLeaders(admin, declared)
     refuseOtherPartitions(layout, countPartitions(found))
     const altered = await alterTopicConfigs(admin, present, fewestCopies(found))
-    return { topics: declared.length, created: missing.length, altered }
+    return { topics: declared.length, created: missing.length, altered, copies }
   })
 
 /** Has Kafka refuse every batch for the submitted topics of a layout. */

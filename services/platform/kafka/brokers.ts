@@ -4,12 +4,14 @@ import { placeOf } from './partitions.js'
 import { changingCalls } from './wire/broker-call.js'
 import { decodeFetchAnswer } from './wire/fetch-answer.js'
 
-// What kafkajs lets no caller choose: how a fetch is decoded, what happens before a consumer joins or leaves its group, and who gets
-// which partition.
+// What kafkajs lets no caller choose: how a fetch is decoded, what happens before a consumer joins or leaves its group, what it does where
+// its coordinator cannot write, and who gets which partition.
 // Each consumer has brokers of its own, so what is changed here holds for that consumer alone.
 
 /** kafkajs has these too; its types leave them out. */
-type GroupBroker = Broker & Record<'joinGroup' | 'leaveGroup', (request: unknown) => Promise<unknown>>
+type GroupBroker = Broker &
+  Record<'joinGroup' | 'leaveGroup' | (typeof groupCalls)[number], (request: unknown) => Promise<unknown>>
+const groupCalls = ['syncGroup', 'heartbeat', 'offsetCommit'] as const
 
 export const adjustBrokers = (
   cluster: Cluster,
@@ -44,7 +46,11 @@ export const adjustBrokers = (
     }
     broker.joinGroup = async (request) => {
       await deps.beforeGroupChange()
-      return joinGroup.call(broker, request)
+      return joinGroup.call(broker, request).catch(asMoved)
+    }
+    for (const name of groupCalls) {
+      const call = broker[name]
+      broker[name] = (request) => call.call(broker, request).catch(asMoved)
     }
     broker.leaveGroup = async (request) => {
       await deps.beforeGroupChange()
@@ -52,6 +58,17 @@ export const adjustBrokers = (
     }
     return broker
   }
+}
+
+/**
+ * A coordinator that is cut off from the other brokers answers that it is not available, for as long as it is asked. kafkajs would ask it
+ * again and again, for a minute or two; from one that says it is the coordinator no more, it goes and finds the one that is.
+ */
+const asMoved = (error: unknown): never => {
+  const { type, message } = error as { type?: string; message: string }
+  if (type !== 'GROUP_COORDINATOR_NOT_AVAILABLE') throw error
+  const moved = { name: 'KafkaJSProtocolError', message, code: 16, type: 'NOT_COORDINATOR_FOR_GROUP', retriable: true }
+  throw new kafkajs.KafkaJSProtocolError(moved)
 }
 
 /** The partitions that a consumer had until now, by topic, and since when, in milliseconds. */

@@ -21,6 +21,7 @@ import { createTokenSource } from './oauth-token.js'
 import { createPartitionWork } from './partition-work.js'
 import { countedFrom, type TopicPartition } from './partitions.js'
 import { createProducer, type Producer } from './producer.js'
+import { goByMost } from './wire/agreed-view.js'
 import type { StandIn } from './wire/fetch-answer.js'
 import { checkClient } from './wire/known-client.js'
 import { openWire } from './wire/open-wire.js'
@@ -86,6 +87,8 @@ const usualSessionTimeout = 10_000
 const beatEvery = 500
 const waitBesideOthers = 100
 const askWithin = 5_000
+// A fetch from a broker that is cut off from the others brings nothing, and no error: who leads is asked again after this long.
+const metadataMaxAge = 15_000
 
 export const createKafka = (
   deps: KafkaAccess & {
@@ -105,17 +108,19 @@ export const createKafka = (
   }
   const sasl = deps.login && toSasl(deps.login)
   const clientWith = (socketFactory: ISocketFactory, retries: number): Client =>
-    new Client({
-      clientId: deps.clientId,
-      brokers: deps.brokers.split(','),
-      connectionTimeout: 3_000,
-      requestTimeout: 30_000,
-      retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries },
-      logLevel: logLevel.WARN,
-      logCreator: toPino(deps.log),
-      socketFactory,
-      ...(sasl && { sasl }),
-    })
+    goByMost(
+      new Client({
+        clientId: deps.clientId,
+        brokers: deps.brokers.split(','),
+        connectionTimeout: 3_000,
+        requestTimeout: 30_000,
+        retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries },
+        logLevel: logLevel.WARN,
+        logCreator: toPino(deps.log),
+        socketFactory,
+        ...(sasl && { sasl }),
+      }),
+    )
   const client = clientWith((options) => open(options).socket, deps.retries ?? 8)
   checkClient(client)
   quietRequestQueues()
@@ -194,6 +199,7 @@ const consume = async (
     maxBytesPerPartition,
     maxBytes,
     allowAutoTopicCreation: false,
+    metadataMaxAge,
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8 },
     partitionAssigners: [
       (config) => {

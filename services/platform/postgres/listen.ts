@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Log } from '../health/log.js'
+import { createClient, createHosts, type Hosts } from './hosts.js'
 
 type ListenDeps = {
   url: string
@@ -21,10 +22,11 @@ const waits = [100, 200, 500, 1_000, 2_000]
 /** Follows a channel of Postgres on a connection of its own, and connects again for as long as it takes. */
 export const listen = (deps: ListenDeps): { close: () => Promise<void> } => {
   const stopped = new AbortController()
+  const hosts = createHosts(deps.url)
 
   const follow = async (): Promise<void> => {
     for (let failures = 0; !stopped.signal.aborted; failures++) {
-      const wasUp = await stayConnected(deps, stopped.signal)
+      const wasUp = await stayConnected(deps, hosts, stopped.signal)
       if (wasUp) failures = 0
       await pause(waits[Math.min(failures, waits.length - 1)] ?? 0, stopped.signal)
     }
@@ -41,14 +43,17 @@ export const listen = (deps: ListenDeps): { close: () => Promise<void> } => {
 }
 
 /** One connection, from its first byte to its last. Resolves to whether it ever listened. */
-const stayConnected = async (deps: ListenDeps, stop: AbortSignal): Promise<boolean> => {
+const stayConnected = async (deps: ListenDeps, hosts: Hosts | undefined, stop: AbortSignal): Promise<boolean> => {
   const { url, channel, onMessage, onUp, onDown, log } = deps
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
-    query_timeout: answerWithin,
-    application_name: `listen ${channel}`,
-  })
+  const client = createClient(
+    {
+      connectionString: url,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: answerWithin,
+      application_name: `listen ${channel}`,
+    },
+    hosts,
+  )
   const lost = new AbortController()
   let isUp = false
   client.on('error', () => lost.abort())

@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Log } from '../health/log.js'
 import { AccessRefused } from '../process/access.js'
 import { tlsProblem } from '../process/tls-problem.js'
+import { createClient, createHosts } from './hosts.js'
 
 export type Pool = pg.Pool
 export type Connection = pg.PoolClient
@@ -26,7 +27,10 @@ const byIndexesOnly = 'set enable_seqscan = off; set enable_hashjoin = off; set 
 
 export const createPool = (url: string, log: Log, max = 10, options: PoolOptions = {}): Pool => {
   const { queryTimeout, byIndexes, onConnect } = options
+  const hosts = createHosts(url)
   const pool = new pg.Pool({
+    // The pool makes them with `new`.
+    Client: new Proxy(pg.Client, { construct: (_, [config]) => createClient(config, hosts) }),
     connectionString: url,
     max,
     connectionTimeoutMillis: 5_000,

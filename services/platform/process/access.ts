@@ -1,3 +1,4 @@
+import { addressProblem, changeAddress, isAddress } from '../postgres/hosts.js'
 import { notRight, readSecret } from './config.js'
 import type { PartsConfig } from './part-variables.js'
 
@@ -79,18 +80,20 @@ const readers: { [Name in keyof Access]: (config: PartsConfig, problems: string[
   },
   postgres: (config, problems) => {
     const { POSTGRES_URL: given = '', POSTGRES_CA_FILE: file } = config
+    const problem = addressProblem(given)
+    if (problem) problems.push(`POSTGRES_URL ${problem}`)
     if (!file || !readTrust('POSTGRES_CA_FILE', config, problems).ca) return given
-    if (!URL.canParse(given)) {
+    if (!isAddress(given)) {
       problems.push('POSTGRES_URL is not a URL, which POSTGRES_CA_FILE needs')
       return given
     }
-    const url = new URL(given)
-    if (url.searchParams.get('sslmode') === 'disable')
-      problems.push('POSTGRES_CA_FILE is set, but POSTGRES_URL says sslmode=disable: leave one of them out')
-    // In the address, because that is all that node-pg-migrate takes.
-    url.searchParams.set('sslmode', 'verify-full')
-    url.searchParams.set('sslrootcert', file)
-    return url.href
+    return changeAddress(given, ({ searchParams }) => {
+      if (searchParams.get('sslmode') === 'disable')
+        problems.push('POSTGRES_CA_FILE is set, but POSTGRES_URL says sslmode=disable: leave one of them out')
+      // In the address, because that is all that node-pg-migrate takes.
+      searchParams.set('sslmode', 'verify-full')
+      searchParams.set('sslrootcert', file)
+    })
   },
   clickhouse: (config, problems) => {
     const { CLICKHOUSE_URL: url = '' } = config

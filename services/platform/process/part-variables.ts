@@ -55,7 +55,7 @@ export const registryVariables = {
 export const postgresVariables = {
   POSTGRES_URL: string(
     { default: 'postgres://weir:weir@127.0.0.1:5432/weir' },
-    'connection string of the Postgres database. Reached directly or through a pooler in session mode; given to `npm start`, none is started',
+    'connection string of the Postgres database. Reached directly or through a pooler in session mode; given to `npm start`, none is started. With several hosts (`postgres://weir:secret@pg-1:5432,pg-2:5432/weir?target_session_attrs=read-write`), connections go to the one that takes writes; see [cluster.md](cluster.md#postgres)',
   ),
   POSTGRES_URL_FILE: secretFile('POSTGRES_URL'),
   POSTGRES_CA_FILE: caFile(

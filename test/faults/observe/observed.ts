@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { createClient, createHosts } from '#platform/postgres/hosts.js'
 import { currentTableOf, historyViewOf, viewOf } from '#schemas/derive/names.js'
 import type { UploadAnswer } from '../../support/system/uploader.js'
 import type { Ledger } from '../workload/ledger.js'
@@ -103,7 +103,7 @@ export const observe = async (deps: {
 }
 
 const stored = async (url: string, orgs: string[]): Promise<Pick<Observed, 'verdicts' | 'waits'>> => {
-  const client = new pg.Client(url)
+  const client = createClient({ connectionString: url }, createHosts(url))
   await client.connect()
   try {
     const verdicts = await client.query<StoredVerdict>(

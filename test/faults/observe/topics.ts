@@ -42,10 +42,12 @@ export const createTopicReader = ({ brokers, registryUrl }: { brokers: string; r
       const topics = (await admin.listTopics()).filter((topic) =>
         /^weir\.(accepted|interactions|rejected|verdicts|waiting)/.test(topic),
       )
-      const offsets = await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)))
-      return topics.flatMap((topic, i) =>
-        (offsets[i] ?? []).map(({ partition, high }) => ({ topic, partition, until: Number(high) })),
-      )
+      const found: { topic: string; partition: number; until: number }[] = []
+      // One after another: kafkajs loses a topic that is asked for while it learns of another one.
+      for (const topic of topics)
+        for (const { partition, high } of await admin.fetchTopicOffsets(topic))
+          found.push({ topic, partition, until: Number(high) })
+      return found
     } finally {
       await admin.disconnect()
     }

@@ -4,19 +4,20 @@ import { checkAll } from '../checks/check-all.js'
 import type { Finding } from '../checks/finding.js'
 import { observe } from '../observe/observed.js'
 import { createRandom, type Random } from '../random.js'
+import type { FaultStack } from '../stack/start-stack.js'
 import type { Ledger } from '../workload/ledger.js'
 import { organisationNames } from '../workload/organisation-names.js'
 import type { Plan } from '../workload/plan.js'
 import { expectStreamsFree, startWatchers } from '../workload/watchers.js'
 import { startWorkload, type Workload } from '../workload/workload.js'
-import type { Session } from './session.js'
+import type { Session, TestedStack } from './session.js'
 
 /** One seeded history: what is done to the system while clients use it. */
-export type Scenario = {
+export type Scenario<Stack extends TestedStack = FaultStack> = {
   name: string
-  disturb: (context: { session: Session; random: Random; workload: Workload }) => Promise<Disturbance>
+  disturb: (context: { session: Session<Stack>; random: Random; workload: Workload }) => Promise<Disturbance>
   /** Before the clients come. */
-  prepare?: (context: { session: Session; random: Random }) => Promise<void>
+  prepare?: (context: { session: Session<Stack>; random: Random }) => Promise<void>
   /** What the clients of each organisation do, where it is not the usual. */
   plans?: readonly Plan[]
   /** Whether there are live streams too. */
@@ -50,9 +51,9 @@ const stepsWithin = 120_000
 const answeredWithin = 180_000
 
 /** Clients, faults, healing, quiet, and then every check. */
-export const runScenario = async (
-  session: Session,
-  scenario: Scenario,
+export const runScenario = async <Stack extends TestedStack>(
+  session: Session<Stack>,
+  scenario: Scenario<Stack>,
   seed: number,
   organisations = usualOrganisations,
 ): Promise<Result> => {
@@ -80,7 +81,12 @@ export const runScenario = async (
   }
 }
 
-const live = async (session: Session, scenario: Scenario, names: string[], random: Random) => {
+const live = async <Stack extends TestedStack>(
+  session: Session<Stack>,
+  scenario: Scenario<Stack>,
+  names: string[],
+  random: Random,
+) => {
   const { stack } = session
   const began = new Date()
   await stack.untilReady()

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { createClient, createHosts } from '#platform/postgres/hosts.js'
 import { eventually } from '../../support/eventually.js'
 import { runWeir } from '../../support/run-weir.js'
 import { membersOf, untilQuiet } from '../../support/system/groups.js'
@@ -7,12 +7,14 @@ import { createTopicReader } from '../observe/topics.js'
 import type { FaultStack } from '../stack/start-stack.js'
 import type { Organisation } from '../workload/workload.js'
 
-export type Session = ReturnType<typeof createSession>
+/** What a run needs of a system, whatever else can be done to it. */
+export type TestedStack = Pick<FaultStack, 'addresses' | 'edgeUrls' | 'lanes' | 'untilReady' | 'heal'>
+export type Session<Stack extends TestedStack = FaultStack> = ReturnType<typeof createSession<Stack>>
 
 const quietWithin = 180_000
 
 /** A stack, and the ways to look at it that do not go through Weir. */
-export const createSession = (stack: FaultStack, say: (line: string) => void) => {
+export const createSession = <Stack extends TestedStack>(stack: Stack, say: (line: string) => void) => {
   const { KAFKA_BROKERS: brokers, SCHEMA_REGISTRY_URL: registryUrl } = stack.addresses
   const keys = new Map<string, string>()
 
@@ -36,7 +38,8 @@ export const createSession = (stack: FaultStack, say: (line: string) => void) =>
     members: async (group: string): Promise<number> => (await membersOf(brokers, [group]))[0]?.length ?? 0,
     /** Until nothing of these organisations waits, and everybody was told what came of it. */
     untilNothingWaits: async (orgs: readonly string[]): Promise<void> => {
-      const client = new pg.Client(stack.addresses.POSTGRES_URL)
+      const { POSTGRES_URL: url } = stack.addresses
+      const client = createClient({ connectionString: url }, createHosts(url))
       await client.connect()
       try {
         await eventually(async () => {

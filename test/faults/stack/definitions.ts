@@ -1,3 +1,4 @@
+import type { LauncherConfig } from '../../../deploy/embedded/launcher/config.js'
 import { mainOf, serviceEnvironment } from '../../../deploy/embedded/launcher/services.js'
 import { clickhousePart } from '../../../deploy/embedded/servers/clickhouse.js'
 import { kafkaPart } from '../../../deploy/embedded/servers/kafka.js'
@@ -30,26 +31,38 @@ export const partDefinitions = async (
 
 /** The services as they run in production, two of those that may be several; they reach the parts through the links. */
 export const serviceDefinitions = ({ ports, linked }: StackAddresses): Record<ServiceName, ProcessDefinition> => {
-  const url = (name: ServiceName) => `http://127.0.0.1:${ports[name]}`
-  const define = (name: ServiceName, service: 'edge' | 'integrity' | 'sink'): ProcessDefinition => ({
-    name,
-    port: ports[name],
-    command: process.execPath,
-    args: [mainOf(service)],
-    env: {
-      ...serviceEnvironment(linked),
-      ...serviceSettings,
-      [`${service.toUpperCase()}_PORT`]: String(ports[name]),
-      PEERS: `integrity=${url('integrity-1')},integrity-2=${url('integrity-2')},sink=${url('sink')}`,
-    },
-    isReady: () => answersHttp(`${url(name)}/readyz`),
-  })
+  const define = (name: ServiceName, service: Service) => defineService(name, service, linked, ports)
   return {
     sink: define('sink', 'sink'),
     'integrity-1': define('integrity-1', 'integrity'),
     'integrity-2': define('integrity-2', 'integrity'),
     'edge-1': define('edge-1', 'edge'),
     'edge-2': define('edge-2', 'edge'),
+  }
+}
+
+export type Service = 'edge' | 'integrity' | 'sink'
+
+/** A service of this name; `ports` says where it and those that it asks how they are listen. */
+export const defineService = (
+  name: string,
+  service: Service,
+  config: LauncherConfig,
+  ports: Readonly<Record<string, number>>,
+): ProcessDefinition => {
+  const peers = Object.keys(ports).filter((peer) => /^(integrity|sink)/.test(peer))
+  return {
+    name,
+    port: ports[name] ?? 0,
+    command: process.execPath,
+    args: [mainOf(service)],
+    env: {
+      ...serviceEnvironment(config),
+      ...serviceSettings,
+      [`${service.toUpperCase()}_PORT`]: String(ports[name]),
+      PEERS: peers.map((peer) => `${peer}=http://127.0.0.1:${ports[peer]}`).join(),
+    },
+    isReady: () => answersHttp(`http://127.0.0.1:${ports[name]}/readyz`),
   }
 }
 

@@ -9,6 +9,8 @@ export type Workload = {
   ledger: Ledger
   /** How many steps were answered so far, by the client that has the fewest. */
   steps: () => number
+  /** When each upload and import was answered, with a verdict on all of it. */
+  answeredAt: readonly number[]
   /** No new steps; resolves when every client has the answer to its last one. */
   stop: () => Promise<void>
 }
@@ -26,6 +28,7 @@ export const startWorkload = (deps: {
 }): Workload => {
   const ledger = createLedger(deps.organisations.map(({ org }) => org))
   const counts: number[] = []
+  const answeredAt: number[] = []
   let isStopped = false
 
   const live = async ({ org, apiKey }: Organisation, plan: Plan, n: number): Promise<void> => {
@@ -34,6 +37,7 @@ export const startWorkload = (deps: {
     const place = counts.push(0) - 1
     for (const step of plan(`${org}-${n}`, random.fork('plan'), deps.lanes.at(-1) ?? 1)) {
       await client.take(step)
+      if (step.kind === 'upload' || step.kind === 'import') answeredAt.push(Date.now())
       counts[place] = (counts[place] ?? 0) + 1
       if (isStopped && !step.owes) return
       await wait(random.int(0, longestThought))
@@ -45,6 +49,7 @@ export const startWorkload = (deps: {
   return {
     ledger,
     steps: () => Math.min(...counts),
+    answeredAt,
     stop: async () => {
       isStopped = true
       await Promise.all(lives)

@@ -6,18 +6,24 @@ export const knownVersion = '2.2.4'
 
 // What kafkajs keeps to itself and we rely on. Its types leave these out, so only a look at the parts themselves finds a change.
 const clusterParts = (
-  'addMultipleTargetTopics addTargetTopic connect disconnect fetchTopicsOffset findBroker findLeaderForPartitions ' +
+  'addMultipleTargetTopics addTargetTopic connect disconnect fetchTopicsOffset findBroker findGroupCoordinator findLeaderForPartitions ' +
   'findTopicPartitionMetadata isConnected refreshMetadata refreshMetadataIfNecessary removeBroker'
 ).split(' ')
-const brokerParts = ['fetch', 'joinGroup', 'leaveGroup', 'lookupRequest', 'produce']
+const poolParts = ['findBroker', 'findConnectedBroker', 'refreshMetadata']
+const brokerParts = 'fetch heartbeat joinGroup leaveGroup lookupRequest metadata offsetCommit produce syncGroup'.split(
+  ' ',
+)
 
 type Inside = Record<string, unknown>
-type InnerCluster = Inside & { brokerPool?: { createBroker?: (options: object) => Inside; rootLogger?: unknown } }
+type InnerCluster = Inside & {
+  brokerPool?: Inside & { createBroker?: (options: object) => Inside; rootLogger?: unknown }
+}
 
 /** Throws, at the start and not in the middle of a send, where kafkajs is not made as we know it. Connects to nothing. */
 export const checkClient = (client: Client): void => {
   const cluster = clusterOf(client) as unknown as InnerCluster
-  const { createBroker, rootLogger } = cluster.brokerPool ?? {}
+  const { brokerPool = {} } = cluster
+  const { createBroker, rootLogger } = brokerPool
   if (!createBroker) throw unlike('a cluster has no brokerPool.createBroker')
   const broker = createBroker({
     logger: rootLogger,
@@ -29,14 +35,27 @@ export const checkClient = (client: Client): void => {
   if (!(cluster.targetTopics instanceof Set)) throw unlike('a cluster has no set of targetTopics')
   const ofBroker = lacks(broker, brokerParts)
   if (ofBroker) throw unlike(`a broker has no ${ofBroker}`)
+  const ofPool = lacks(brokerPool, poolParts)
+  if (ofPool) throw unlike(`a pool of brokers has no ${ofPool}`)
 }
 
-/** What kafkajs makes for each of its producers, by a function that it keeps to itself. */
-export const clusterOf = <C extends Cluster>(client: Client): C => {
-  const create = Object.getOwnPropertySymbols(client).find((each) => each.description === 'private:Kafka:createCluster')
-  if (!create) throw unlike('a client has no function that makes a cluster')
-  const made = client as unknown as Record<symbol, (options: object) => C>
-  return made[create]?.({ metadataMaxAge: 300_000, allowAutoTopicCreation: false }) as C
+/** What kafkajs makes for each of its producers. */
+export const clusterOf = <C extends Cluster>(client: Client): C =>
+  creatorIn(client).create({ metadataMaxAge: 300_000, allowAutoTopicCreation: false }) as C
+
+export type CreateCluster = (options: object) => Cluster
+
+/** Changes how a client makes the cluster of each of its producers, consumers and admins. */
+export const changeClusters = (client: Client, change: (create: CreateCluster) => CreateCluster): void => {
+  const { symbol, create } = creatorIn(client)
+  Object.assign(client, { [symbol]: change(create) })
+}
+
+/** The function by which a client makes a cluster, which kafkajs keeps to itself. */
+const creatorIn = (client: Client): { symbol: symbol; create: CreateCluster } => {
+  const symbol = Object.getOwnPropertySymbols(client).find((each) => each.description === 'private:Kafka:createCluster')
+  if (!symbol) throw unlike('a client has no function that makes a cluster')
+  return { symbol, create: (client as unknown as Record<symbol, CreateCluster>)[symbol] as CreateCluster }
 }
 
 export const unlike = (what: string): Error => {

@@ -123,3 +123,16 @@ it('lets Kafka hold a fetch back only for as long as there is time', async () =>
   await fetch(300)
   expect(waits).toEqual([300, 100])
 })
+
+it('looks for another coordinator where its own cannot write', async () => {
+  const { cluster } = openCluster([])
+  const away = Object.assign(new Error('not available'), { type: 'GROUP_COORDINATOR_NOT_AVAILABLE' })
+  const broken = Object.assign(new Error('cut'), { name: 'KafkaJSConnectionError' })
+  const broker = await cluster.findBroker()
+  Object.assign(broker, { heartbeat: () => Promise.reject(away), offsetCommit: () => Promise.reject(broken) })
+  const deps = { bytesPerFetch: 1, longestWait: () => 100, beforeGroupChange: async () => {} }
+  adjustBrokers(cluster as unknown as AnyCluster, deps)
+  await cluster.findBroker()
+  await expect(broker.heartbeat({})).rejects.toMatchObject({ type: 'NOT_COORDINATOR_FOR_GROUP' })
+  await expect(broker.offsetCommit({})).rejects.toBe(broken)
+})

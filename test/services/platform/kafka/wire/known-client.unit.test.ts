@@ -20,7 +20,8 @@ it.each([
   ['a cluster has no refreshMetadataIfNecessary', () => without('refreshMetadataIfNecessary')],
   ['a cluster has no set of targetTopics', () => without('targetTopics')],
   ['a cluster has no brokerPool.createBroker', () => without('brokerPool')],
-  ['a broker has no lookupRequest', () => withBroker({ fetch() {}, joinGroup() {}, leaveGroup() {}, produce() {} })],
+  ['a broker has no lookupRequest', () => withBroker('lookupRequest')],
+  ['a pool of brokers has no findBroker', () => withBroker()],
 ])('is refused at the start where %s', (what, make) => {
   expect(() => checkClient(make())).toThrow(
     `kafkajs ${knownVersion} is not made as ${knownVersion} is, which Weir uses from the inside (${what}): run npm ci`,
@@ -33,5 +34,8 @@ const changed = (change: (cluster: object) => object): Client => {
   return { [Symbol('private:Kafka:createCluster')]: () => made } as unknown as Client
 }
 const without = (part: string): Client => changed((cluster) => Object.create(cluster, { [part]: { value: undefined } }))
-const withBroker = (broker: object): Client =>
-  changed((cluster) => Object.create(cluster, { brokerPool: { value: { createBroker: () => broker } } }))
+const withBroker = (lacking?: string): Client => {
+  const parts = 'fetch heartbeat joinGroup leaveGroup lookupRequest metadata offsetCommit produce syncGroup'.split(' ')
+  const broker = Object.fromEntries(parts.filter((part) => part !== lacking).map((part) => [part, () => {}]))
+  return changed((cluster) => Object.create(cluster, { brokerPool: { value: { createBroker: () => broker } } }))
+}
