@@ -40,6 +40,7 @@ CLICKHOUSE_PASSWORD | embedded | – | password that analysts need at the embedd
 CLICKHOUSE_WEIR_PASSWORD | embedded | – | set by the launcher: password of the user \`weir\`, who may write, from \`clickhouse-password\` in the data folder
 CLICKHOUSE_HOST | embedded | 127.0.0.1 | set by the launcher: address of the embedded ClickHouse
 CLICKHOUSE_PATH | embedded | – | set by the launcher: data folder of the embedded ClickHouse
+CLICKHOUSE_ENGINE_CONFIG | embedded | – | another file of settings for the engine than its own; for tests
 UV_THREADPOOL_SIZE | embedded | – | set by the launcher: how many queries the embedded ClickHouse runs at once, at least 4
 JAVA_HOME | embedded | – | where Java is, if it is not the one on the \`PATH\``)
 

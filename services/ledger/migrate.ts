@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join, parse } from 'node:path'
 import { runner } from 'node-pg-migrate'
-import { type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
 import { primaryOf } from '#platform/postgres/hosts.js'
+import { type Database, firstRow, rowsOf } from '#platform/postgres/rows.js'
 import { packageRoot } from '#platform/process/package-root.js'
 
 const folder = join(packageRoot, 'services/ledger/migrations')

@@ -8,7 +8,7 @@ import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { abandonAfter, createPool, endPool } from '#platform/postgres/postgres.js'
-import type { Trust } from '#platform/process/access.js'
+import type { Access } from '#platform/process/access.js'
 import type { OnStop } from '#platform/process/lifecycle.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { createTurnstile } from '#platform/process/turnstile.js'
@@ -59,7 +59,7 @@ export const openQuery = (
     QueryDeps,
     'catalogue' | 'findCaller' | 'rateLimits' | 'readiness' | 'lagOf' | 'layout' | 'forSubscribers' | 'decoders' | 'now'
   > & {
-    access: { postgres: string; clickhouse: Trust & { url: string } }
+    access: Pick<Access, 'postgres' | 'clickhouse'>
     kafka: Kafka
     /** Calls the listener with each verdict that comes from now on. */
     onVerdict: (listener: (verdict: VerdictEvent) => void) => void

@@ -84,7 +84,7 @@ const readWish = ({ lanes, partitions }: Options): Wish => {
 
 type ChangeDeps = Pick<Parts, 'pool' | 'kafka'> & {
   catalogue: Catalogue
-  copies: number
+  copies: number | undefined
   report: (line: string) => void
 }
 

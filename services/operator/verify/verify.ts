@@ -95,6 +95,7 @@ const compare = async (subject: Subject, mends: boolean): Promise<Mended | undef
     ...names.map((type) => ({ groupId: sinkGroupOf(type), topics: [acceptedTopic(type)] })),
     { groupId: sinkGroupOf(), topics: [rejectedTopic] },
   ])
+  await subject.rows.settle([...types.values()].map(({ type }) => type))
   const isPublished = (type: string, key: string, offset: number): boolean => {
     const topic = submittedTopic(type, generationOf(offset))
     const origin = { orgId: orgOf(key), id: idOf(key) }

@@ -126,6 +126,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
       acceptedLosses: async () => [],
     },
     rows: {
+      settle: async () => {},
       since: (_, { org }) => rowsOf(rows.recent, (key) => org === undefined || orgOf(key) === org),
       ofKeys: (_, keys) => rowsOf(new Map([...rows.old, ...rows.recent]), (key) => keys.includes(key)),
       rejections: async () => rows.rejections,

@@ -1,5 +1,5 @@
-import type { Field } from '../field.js'
-import { columnsOf, type RecordType } from '../record.js'
+import type { Field } from '../../field.js'
+import { columnsOf, type RecordType } from '../../record.js'
 
 /** A column as ClickHouse declares it; the comment is what `describe table` shows an analyst. */
 export type ClickHouseColumn = { name: string; type: string; comment: string }
