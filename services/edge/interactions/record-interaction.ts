@@ -49,7 +49,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps): EndpointRo
     request.recordCount = 1
     const tooMany = deps.rateLimits.takeRecords(request, 1)
     if (tooMany) return { error: tooMany }
-    await deps.untilSteady()
+    const steady = deps.untilSteady()
+    if (steady) await steady
     const { orgId, keyId } = callerOf(request)
     const key = request.idempotencyKey
     const gather = (given: Entry, keyedId: string | null): Gathered => {

@@ -78,7 +78,8 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     if (tooMany) return { error: tooMany }
     const entries = body.entries ?? (await toEntries(toEntry, given.records, sentIn(body.sent)))
     const { orgId, keyId } = callerOf(request)
-    await deps.untilSteady()
+    const steady = deps.untilSteady()
+    if (steady) await steady
     const upload = toUpload(entries, {
       orgId,
       requestId: request.id,
