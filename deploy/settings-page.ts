@@ -51,6 +51,7 @@ UPLOAD_ROWS | tests | – | how many rows are uploaded while the uploader, the e
 WAITING_RECORDS | tests | – | how many records are uploaded in random order, to wait for each other, while services are killed
 MODEL_RUNS | tests | – | how many histories the model draws
 MODEL_SEED | tests | – | the seed from which the model draws its histories
+DASHBOARD_PICTURES | tests | – | folder for pictures of the dashboards, drawn from what a real Prometheus answers in \`npm run test:deep -- test/deploy/observability\`
 FUZZ_SEED | tests | – | the seed of the requests that are generated from the OpenAPI document`)
 
 /** What the embedded parts read beside the services, under the same name and with the same meaning. */

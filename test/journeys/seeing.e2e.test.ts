@@ -61,7 +61,11 @@ type Status = {
   wrong: { what: string; next: string }[]
 }
 const status = async (env: Record<string, string> = {}) => {
-  const { stdout, exitCode } = await runWeir(['status', '--json'], { ...system.env, EDGE_URL: system.edgeUrl, ...env })
+  const { stdout, exitCode } = await runWeir(['status', '--wait', '60s', '--json'], {
+    ...system.env,
+    EDGE_URL: system.edgeUrl,
+    ...env,
+  })
   return { ...(JSON.parse(stdout) as Status), exitCode }
 }
 
@@ -77,7 +81,7 @@ it('shows with weir status how the system is, and the last verify', async () => 
   expect(stages).toEqual(new Set(['decide', 'write']))
   expect(found.postgres.found.last_verify).not.toBeNull()
   expect(found.exitCode).toBe(found.is_well ? 0 : 1)
-  const { stdout } = await runWeir(['status'], { ...system.env, EDGE_URL: system.edgeUrl })
+  const { stdout } = await runWeir(['status', '--wait', '60s'], { ...system.env, EDGE_URL: system.edgeUrl })
   expect(stdout).toMatch(/SERVICE +STATE +VERSION[\s\S]*to be decided[\s\S]*last verify +a moment ago/)
 })
 
@@ -103,7 +107,7 @@ type Doctor = {
   parts: { part: string; about: string; findings: { level: string; what: string }[] }[]
 }
 const doctor = async (env: Record<string, string> = {}, ...words: string[]) => {
-  const { stdout, exitCode } = await runWeir(['doctor', '--json', ...words], { ...system.env, ...env })
+  const { stdout, exitCode } = await runWeir(['doctor', '--wait', '60s', '--json', ...words], { ...system.env, ...env })
   const { is_well, parts } = JSON.parse(stdout) as Doctor
   const found = parts.flatMap(({ part, findings }) => findings.map(({ level, what }) => `${part}, ${level}: ${what}`))
   return { is_well, parts, found, exitCode }

@@ -5,6 +5,7 @@ import { reasonOf } from '#platform/health/health.js'
 import { timeOf } from '#platform/postgres/rows.js'
 import { within } from '#platform/process/within.js'
 import { usualLayout } from '#schemas/derive/topics.js'
+import { readDuration } from '../command/arguments.js'
 import { examplesAnd, type Session, toPasted } from '../command/session.js'
 import { wrap } from '../command/table.js'
 import { examineClickHouse, lookAtClickHouse } from './clickhouse.js'
@@ -20,17 +21,18 @@ import {
   readCertificates,
 } from './surroundings.js'
 
-type Options = { json?: boolean; strict?: boolean }
+type Options = { json?: boolean; strict?: boolean; wait: string }
 
 export const addDoctor = (program: Command, session: Session): void => {
   program
     .command('doctor')
     .description('compare the parts and their settings with what Weir needs, and say what mends each problem')
+    .option('--wait <duration>', 'how long each part may take to answer', '15s')
     .option('--strict', 'warnings fail too')
     .option('--json', 'one line: is_well, and parts with their findings (level, what, mend)')
     .addHelpText('after', examplesAnd(about, 'doctor', 'doctor --strict --json'))
-    .action(async ({ json = false, strict = false }: Options) => {
-      const examined = await examine(session)
+    .action(async ({ json = false, strict = false, wait }: Options) => {
+      const examined = await examine(session, readDuration(wait))
       const failing = examined.flatMap(({ findings }) => findings).filter(({ level }) => strict || level === 'wrong')
       const isWell = failing.length === 0
       session.print(
@@ -49,18 +51,16 @@ variables of this shell that look like mistyped settings. Run it where the servi
 is a finding; the others are looked at all the same.
 Exit code: 0 nothing is wrong (warnings are allowed, unless --strict), 1 something is.`
 
-const answerWithin = 15_000
-
-const examine = async ({ config, catalogue, withParts, env }: Session): Promise<Examined[]> => {
+const examine = async ({ config, catalogue, withParts, env }: Session, ms: number): Promise<Examined[]> => {
   const clocks: ClockFacts[] = []
   const noteClock = (part: string, theirs: number, asked: number): void => {
     // The time in the middle of the way there and back.
     const answered = Date.now()
     clocks.push({ part, ahead: theirs - (asked + answered) / 2, unsure: (answered - asked) / 2 })
   }
-  const layout = await tried(() => withParts(['pool'], ({ pool }) => findLayout(pool)))
+  const layout = await tried(ms, () => withParts(['pool'], ({ pool }) => findLayout(pool)))
   const parts = await Promise.all([
-    examined('Kafka', () =>
+    examined('Kafka', ms, () =>
       withParts(['kafka'], async ({ kafka }) =>
         examineKafka(
           await lookAtKafka(kafka, {
@@ -70,17 +70,17 @@ const examine = async ({ config, catalogue, withParts, env }: Session): Promise<
         ),
       ),
     ),
-    examined('Postgres', () =>
+    examined('Postgres', ms, () =>
       withParts(['pool'], async ({ pool }) => {
         const asked = Date.now()
         noteClock('Postgres', await timeOf(pool), asked)
         return examinePostgres(await lookAtPostgres(pool))
       }),
     ),
-    examined('registry', () =>
+    examined('registry', ms, () =>
       withParts(['registry'], async ({ registry }) => examineRegistry(await lookAtRegistry(registry, catalogue))),
     ),
-    examined('ClickHouse', () =>
+    examined('ClickHouse', ms, () =>
       withParts(['clickhouse'], async ({ clickhouse }) => {
         const asked = Date.now()
         const [time] = await clickhouse.query<{ ms: number }>(
@@ -100,11 +100,11 @@ const examine = async ({ config, catalogue, withParts, env }: Session): Promise<
   ]
 }
 
-const tried = <T>(ask: () => Promise<T>): Promise<T | undefined> => within(answerWithin, ask()).catch(() => undefined)
+const tried = <T>(ms: number, ask: () => Promise<T>): Promise<T | undefined> => within(ms, ask()).catch(() => undefined)
 
-const examined = async (part: string, ask: () => Promise<Examined>): Promise<Examined> => {
+const examined = async (part: string, ms: number, ask: () => Promise<Examined>): Promise<Examined> => {
   try {
-    return await within(answerWithin, ask())
+    return await within(ms, ask())
   } catch (error) {
     const mend = 'bring it back, or name it rightly: docs/settings.md, "Where the parts are"'
     return { part, about: 'could not be looked at', findings: [wrong(reasonOf(error), mend)] }

@@ -19,6 +19,7 @@ export const knownVariables: readonly string[] = [
   'CLICKHOUSE_WEIR_PASSWORD',
   'CORS_ORIGINS',
   'COURSES_LIMIT',
+  'DASHBOARD_PICTURES',
   'DATA_DIR',
   'EDGE_HOST',
   'EDGE_PORT',

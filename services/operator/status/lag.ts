@@ -29,17 +29,15 @@ export const findLag = async (kafka: Kafka, catalogue: Catalogue): Promise<Parti
   const topics = groups.flatMap((group) => group.topics)
   const [stretches, committed] = await Promise.all([stretchesOf(kafka, topics), committedByPlace(kafka, groups)])
   const lags = lagsOf(stages, stretches, committed)
+  const stageOf = (one: Stage) => lags.filter(({ stage, lag }) => stage === one && lag > 0)
+  const worst = new Set((['decide', 'write'] as const).flatMap((stage) => stageOf(stage).slice(0, mostAges)))
   return Promise.all(
-    lags.map(async ({ next, ...lag }) => {
-      const isAmongWorst = lags.filter(({ stage }) => stage === lag.stage).findIndex((one) => isAt(one, lag)) < mostAges
-      const oldest = lag.lag > 0 && isAmongWorst ? await timeAt(kafka, { ...lag, next }) : null
-      return { ...lag, oldest }
+    lags.map(async (unread) => {
+      const { next: _, ...lag } = unread
+      return { ...lag, oldest: worst.has(unread) ? await timeAt(kafka, unread).catch(() => null) : null }
     }),
   )
 }
-
-type Place = { topic: string; partition: number }
-const isAt = (one: Place, other: Place) => one.topic === other.topic && one.partition === other.partition
 
 type Unread = Omit<PartitionLag, 'oldest'> & { next: number }
 

@@ -42,26 +42,27 @@ export type SystemLook = {
   clickhouse: Look<TablesState>
 }
 
-// Each part has this long for all that it is asked: one that hangs does not keep the others from being shown.
-const answerWithin = 5_000
 const endingWithin = 14 * 86_400_000
 const mostKeys = 20
 
-/** Asks every service and every part at once. Nothing that is away makes it fail. */
-export const lookAtSystem = async (session: Session): Promise<SystemLook> => {
+/**
+ * Asks every service and every part at once. Each has this long for all that it is asked: what is away or hangs does not keep the
+ * others from being shown.
+ */
+export const lookAtSystem = async (session: Session, answerWithin: number): Promise<SystemLook> => {
   const { config, catalogue, withParts } = session
   const [services, kafka, postgres, clickhouse] = await Promise.all([
-    lookAtServices(config.EDGE_URL, config.OPERATIONS_PORT, readPeers(config.PEERS)),
-    look('Kafka', () => withParts(['kafka'], ({ kafka: client }) => findLag(client, catalogue))),
-    look('Postgres', () => withParts(['pool'], ({ pool }) => lookAtLedger(pool))),
-    look('ClickHouse', () => withParts(['clickhouse'], ({ clickhouse: client }) => lookAtTables(client))),
+    lookAtServices(withPort(config.EDGE_URL, config.OPERATIONS_PORT), readPeers(config.PEERS), answerWithin),
+    look('Kafka', answerWithin, () => withParts(['kafka'], ({ kafka: client }) => findLag(client, catalogue))),
+    look('Postgres', answerWithin, () => withParts(['pool'], ({ pool }) => lookAtLedger(pool))),
+    look('ClickHouse', answerWithin, () => withParts(['clickhouse'], ({ clickhouse: client }) => lookAtTables(client))),
   ])
   return { services, kafka, postgres, clickhouse }
 }
 
-const look = async <T>(part: string, ask: () => Promise<T>): Promise<Look<T>> => {
+const look = async <T>(part: string, ms: number, ask: () => Promise<T>): Promise<Look<T>> => {
   try {
-    return { ok: true, found: await within(answerWithin, ask()) }
+    return { ok: true, found: await within(ms, ask()) }
   } catch (error) {
     const reason = reasonOf(error)
     return { ok: false, problem: reason.includes(part) ? reason : `${part}: ${reason}` }
@@ -90,13 +91,9 @@ const lookAtTables = async (clickhouse: ClickHouse): Promise<TablesState> => {
 }
 
 /** The edge, and the services behind it: each by its own address where PEERS names it, else as the edge sees it. */
-const lookAtServices = async (
-  edgeUrl: string,
-  operationsPort: number | undefined,
-  peers: Peers,
-): Promise<ServiceState[]> => {
-  const edge = await lookAtService('edge', withPort(edgeUrl, operationsPort))
-  const known = await Promise.all([...peers].map(([name, address]) => lookAtService(name, address)))
+const lookAtServices = async (edgeUrl: string, peers: Peers, ms: number): Promise<ServiceState[]> => {
+  const edge = await lookAtService('edge', edgeUrl, ms)
+  const known = await Promise.all([...peers].map(([name, address]) => lookAtService(name, address, ms)))
   const seen = Object.keys(edge.parts).filter((part) => ['integrity', 'sink'].includes(part) && !peers.has(part))
   const byEdge = seen.map((name) => ({
     ...{ name, address: 'as the edge sees it', version: null, commit: null },
@@ -119,13 +116,13 @@ type Parts = Record<string, { ok: boolean; problem?: string }>
 
 const withoutParts = ({ parts: _, ...state }: ServiceState & { parts: Parts }): ServiceState => state
 
-const lookAtService = async (name: string, address: string): Promise<ServiceState & { parts: Parts }> => {
+const lookAtService = async (name: string, address: string, ms: number): Promise<ServiceState & { parts: Parts }> => {
   const unknown = { name, address, version: null, commit: null, parts: {} }
   if (address === nowhere)
     return { ...unknown, is_ready: false, problems: { [name]: 'no Weir runs in this folder; EDGE_URL names another' } }
   try {
-    const health = (await (await ask(`${address}/healthz`)).json()) as { version?: string; commit?: string }
-    const answer = await ask(`${address}/readyz`)
+    const health = (await (await ask(`${address}/healthz`, ms)).json()) as { version?: string; commit?: string }
+    const answer = await ask(`${address}/readyz`, ms)
     const { parts = {} } = (await answer.json()) as { parts?: Parts }
     const down = Object.entries(parts).filter(([, { ok }]) => !ok)
     const problems = Object.fromEntries(down.map(([part, { problem = 'does not work' }]) => [part, problem]))
@@ -141,7 +138,7 @@ const lookAtService = async (name: string, address: string): Promise<ServiceStat
 }
 
 // A service asks its own parts for up to 3 s before it answers.
-const ask = (address: string): Promise<Response> => fetch(address, { signal: AbortSignal.timeout(answerWithin) })
+const ask = (address: string, ms: number): Promise<Response> => fetch(address, { signal: AbortSignal.timeout(ms) })
 
 const withPort = (url: string, port: number | undefined): string => {
   if (port === undefined || !URL.canParse(url)) return url

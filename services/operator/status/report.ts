@@ -22,7 +22,7 @@ export const judge = ({ services, kafka, postgres, clickhouse }: SystemLook, now
     for (const [part, problem] of Object.entries(problems))
       wrong.push({
         what: part === name ? `${name} ${problem}` : `${name}, ${part}: ${problem}`,
-        next: part === name ? `start it; its log says why it ended` : awayPage,
+        next: part === name ? 'is it running? Its log says why not, or why it hangs' : awayPage,
       })
   for (const part of [kafka, postgres, clickhouse]) if (!part.ok) wrong.push({ what: part.problem, next: awayPage })
   const versions = new Set(services.flatMap(({ version }) => version ?? []))

@@ -10,11 +10,13 @@ import { offer } from '#schemas/records/offer.js'
 import { shop } from '#schemas/records/shop.js'
 import { freePorts } from '../../../deploy/embedded/servers/ports.js'
 import { aptInstall } from '../../../deploy/embedded/setup/java.mjs'
+import { grafanaFiles } from '../../../deploy/observability/grafana.js'
 import { dashboards } from '../../../deploy/observability/panels.js'
 import { eventually } from '../../support/eventually.js'
 import { runWeir } from '../../support/run-weir.js'
 import { sampleOf } from '../../support/sample.js'
 import { newOrganisation, system } from '../../support/system/system.js'
+import { drawDashboard, type Series } from './draw.js'
 
 // The alerts and every query of the dashboards, on a real Prometheus: Debian's package.
 
@@ -61,6 +63,15 @@ it('answers every query of the dashboards, with figures of a system that works',
       }
     isOver = true
     await load
+    const pictures = process.env.DASHBOARD_PICTURES
+    if (pictures)
+      for (const [path, text] of grafanaFiles(dashboards)) {
+        const dashboard = dashboards.find(({ uid }) => path.includes(uid))
+        const drawn = new Map<string, Series[]>()
+        for (const { title, asks } of dashboard?.panels ?? [])
+          drawn.set(title, (await Promise.all(asks.map(prometheus.draw))).flat())
+        await drawDashboard(pictures, JSON.parse(text), (title) => drawn.get(title) ?? [])
+      }
     const firing = await prometheus.firing()
     expect(firing.filter((name) => name !== 'WeirKeysEnd')).toEqual([])
   } finally {
@@ -78,6 +89,8 @@ const silent = [
     'Requests that met a limit',
     'Until the certificate ends',
   ],
+  // Asked for once a minute.
+  'Since everything was verified',
   // Only while something waits at the moment of the scrape.
   'The partitions that wait longest',
 ]
@@ -122,8 +135,21 @@ const startPrometheus = async () => {
   const ask = async (query: string) =>
     ((await get(`query?query=${encodeURIComponent(query)}`)) as { result: Result }).result.map(({ value }) => value)
   await eventually(async () => expect(await ask('count(up == 1)')).toMatchObject([[expect.anything(), '3']]))
+  type Range = { metric: Record<string, string>; values: [number, string][] }[]
+  const draw = async ({ query, legend }: { query: string; legend: string }): Promise<Series[]> => {
+    const until = Date.now() / 1000
+    const text = encodeURIComponent(query.replaceAll('$interval', '30s'))
+    const found = (await get(`query_range?query=${text}&start=${until - 120}&end=${until}&step=2`)) as { result: Range }
+    return found.result.map(({ metric, values }) => ({
+      name: legend
+        ? legend.replaceAll(/\{\{(\w+)\}\}/g, (_, label) => metric[label] ?? '')
+        : Object.values(metric).join(' '),
+      points: values.map(([time, value]) => [time, Number(value)]),
+    }))
+  }
   return {
     ask,
+    draw,
     firing: async () =>
       ((await get('alerts')) as { alerts: { state: string; labels: { alertname: string } }[] }).alerts
         .filter(({ state }) => state === 'firing')

@@ -49,7 +49,7 @@ describe('says what is wrong, and what to do next', () => {
       'a service that is away',
       { services: [{ ...ready('sink'), is_ready: false, problems: { sink: 'does not answer' } }] },
       'sink does not answer',
-      'start it',
+      'is it running?',
     ],
     [
       'a service that is not ready',
