@@ -47,30 +47,45 @@ export type Hosts = {
   forget: () => void
 }
 
-const answerWithin = 2_000
+// Less than a pool waits for a connection.
+const answerWithin = 4_000
 // For the hosts that are slower than the first one that takes writes: one of them may be the newer primary.
 const othersWithin = 300
-// An old primary that lives on beside its successor is left for that within this time, with each connection that is made.
+// After this long all are asked again, beside the connection that is being made: an old primary may live on beside its successor.
 const trueFor = 5_000
 
 /** Undefined for an address of one host that need not be asked whether it takes writes. */
 export const createHosts = (url: string): Hosts | undefined => {
   const addresses = addressesOf(url)
   if (addresses.length === 1 && !url.includes(`${attributes}=`)) return undefined
-  let found: { address: Promise<string>; at: number } | undefined
+  let known: { address: Promise<string>; at: number } | undefined
+  const ask = () => ({ address: findPrimary(addresses), at: performance.now() })
   return {
     find: () => {
-      if (!found || performance.now() - found.at > trueFor) {
-        const asked = { address: findPrimary(addresses), at: performance.now() }
-        found = asked
+      if (!known) {
+        const asked = ask()
+        known = asked
         asked.address.catch(() => {
-          if (found === asked) found = undefined
+          if (known === asked) known = undefined
         })
+        return asked.address
       }
-      return found.address
+      const current = known
+      if (performance.now() - current.at > trueFor) {
+        current.at = performance.now()
+        const asked = ask()
+        asked.address.then(
+          () => {
+            if (known === current) known = asked
+          },
+          // Where none takes writes, the connection that is being made fails, and all are asked again.
+          () => {},
+        )
+      }
+      return current.address
     },
     forget: () => {
-      found = undefined
+      known = undefined
     },
   }
 }

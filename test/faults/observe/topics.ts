@@ -17,7 +17,7 @@ export type Seen = {
 
 export type TopicReader = ReturnType<typeof createTopicReader>
 
-const readWithin = 60_000
+const readWithin = 300_000
 
 /** Reads Weir's topics as any other team would: Kafka's client, Avro, and the registry's ids. Each call goes on from the last. */
 export const createTopicReader = ({ brokers, registryUrl }: { brokers: string; registryUrl: string }) => {
