@@ -7,6 +7,7 @@ import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { createPauses } from '#platform/process/pauses.js'
 import { NewerSchema, Undecodable } from '#platform/registry.js'
+import { noTracing, type Tracing, traceMessages } from '#platform/tracing/tracing.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
@@ -42,6 +43,7 @@ export const createFetchHandler = (deps: {
   /** Called when something has come that others wait for. */
   onArrived: () => void
   figures: Omit<IntegrityFigures, 'assigned' | 'waiting'>
+  tracing?: Tracing
   failAt: FailAt
   log: Log
 }): ((fetch: Fetch) => Promise<void>) => {
@@ -49,7 +51,7 @@ export const createFetchHandler = (deps: {
   // Partitions that stand still before a message of a newer schema, and its offset. Each new try brings the same fetch.
   const stoppedAt = new Map<string, number>()
 
-  return async (fetch) => {
+  const handle = async (fetch: Fetch): Promise<void> => {
     const tools = toolsOf.get(fetch.topic)
     if (!tools) throw new Error(`there is nothing that decides on ${fetch.topic}`)
     const { type, publish } = tools
@@ -106,6 +108,17 @@ export const createFetchHandler = (deps: {
     stoppedAt.set(place, next)
     throw newer
   }
+
+  return async (fetch) => {
+    const end = traceMessages(deps.tracing ?? noTracing, `decide ${fetch.topic}`, fetch.messages)
+    await handle(fetch).then(
+      () => end(),
+      (error: unknown) => {
+        end(error)
+        throw error
+      },
+    )
+  }
 }
 
 /** Undefined for a message that cannot be compared: it is unreadable, or only a newer version of integrity can. */
@@ -125,10 +138,11 @@ const readFetch = async (read: ReadBatch, { topic, partition, messages }: Fetch)
   const submitted: Scanned[] = []
   const unreadable: Unreadable[] = []
   const pause = createPauses()
-  for (const { offset, timestamp, value } of messages) {
+  for (const { offset, timestamp, value, traceparent } of messages) {
     await pause()
     try {
-      submitted.push({ offset, timestamp, batch: await read(value) })
+      const batch = await read(value)
+      submitted.push(traceparent ? { offset, timestamp, batch, traceparent } : { offset, timestamp, batch })
     } catch (error) {
       // Decided without the values that this version does not know, they would be lost though a 200 confirmed them.
       if (error instanceof NewerSchema) {
