@@ -7,13 +7,14 @@ import { contextFields } from '#http/request-context.js'
 import { sendError, toRequestError, writeJson } from '#http/request-error.js'
 import { notFound } from '#http/resource.js'
 import type { Log } from '#platform/health/log.js'
+import type { Tracing } from '#platform/tracing/tracing.js'
 import type { Query } from '#query/routes.js'
 import { addBodyParser } from './body/body.js'
 import type { EdgeFigures } from './figures.js'
 import { addDocs } from './http/docs.js'
 import { addDownloads, type Download } from './http/downloads.js'
 import { addHealth, type HealthDeps } from './http/health.js'
-import { addRequestLog } from './http/request-log.js'
+import { addRequestLog, addSpans } from './http/request-log.js'
 import type { ImportBounds } from './imports/bounds.js'
 import { addImports } from './imports/route.js'
 import { createGather } from './interactions/gather.js'
@@ -51,6 +52,7 @@ export type AppDeps = Omit<UploadDeps, 'store'> &
     /** Undefined where the edge speaks plain HTTP. */
     certificate?: Certificate | undefined
     figures: EdgeFigures
+    tracing?: Tracing
     log: Log
   }
 
@@ -120,6 +122,8 @@ export const createApp = (deps: AppDeps): FastifyInstance => {
   app.register(async (guarded) => {
     guarded.addHook('onRequest', createAuthenticate(deps))
     guarded.addHook('onRequest', deps.rateLimits.takeRequest)
+    // Only now: whoever has no key, or sends too much, leaves no trace.
+    addSpans(guarded, deps)
     addLagShedding(guarded, deps)
     addAdmission(guarded, deps)
     addBodyParser(guarded, deps)

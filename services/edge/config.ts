@@ -3,6 +3,7 @@ import { retentionVariables } from '#ledger/retention.js'
 import { type ConfigOf, type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { logVariables, partVariables } from '#platform/process/part-variables.js'
+import { tracingVariables } from '#platform/tracing/open-tracing.js'
 import { type Catalogue, createCatalogue, uploads } from '#schemas/catalogue.js'
 import { importVariables } from './imports/bounds.js'
 import { lagVariables } from './limits/lag.js'
@@ -24,6 +25,7 @@ export const configSchema = {
   properties: {
     ...partVariables,
     ...logVariables,
+    ...tracingVariables,
     ...failPointVariables,
     ...layoutVariables,
     ...networkVariables,

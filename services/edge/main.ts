@@ -23,6 +23,7 @@ import { runService } from '#platform/process/lifecycle.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
+import { openTracing } from '#platform/tracing/open-tracing.js'
 import { openQuery } from '#query/query.js'
 import { createReads } from '#query/reads.js'
 import { catalogue as published } from '#schemas/catalogue.js'
@@ -93,6 +94,8 @@ await runService(log, async (onStop, crash) => {
 
   const registry = createRegistry(access.registry.url, access.registry)
   const failAt = createFailAt(config)
+  const tracing = await openTracing(config, { name: 'weir-edge', log })
+  onStop('traces', tracing.close)
   const kafka = createKafka({
     ...access.kafka,
     clientId: 'weir-edge',
@@ -109,6 +112,7 @@ await runService(log, async (onStop, crash) => {
     checkTopics: (layout) => untilPartitioned(kafka, patience, layout, submittedTopicsOf(catalogue, layout.generation)),
     registry,
     patience,
+    tracing,
     failAt,
     crash,
     log,
@@ -182,7 +186,20 @@ await runService(log, async (onStop, crash) => {
     await operations.listen({ host: network.host, port: operationsPort })
   }
   const { layout, layoutToCut, untilSteady } = stream
-  const taking = { catalogue, submit, store, notes, layout: layoutToCut, untilSteady, load, lag, figures, now, log }
+  const taking = {
+    catalogue,
+    submit,
+    store,
+    notes,
+    layout: layoutToCut,
+    untilSteady,
+    load,
+    lag,
+    figures,
+    tracing,
+    now,
+    log,
+  }
   const retries = openRetries({ ...taking, config, access, clickhouse }, onStop)
   const findCaller = createFindCaller({
     findKey: (hash) => findKey(pool, hash),

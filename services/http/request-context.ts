@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { TraceSpan } from '#platform/tracing/tracing.js'
 import { type RequestError, requestError } from './request-error.js'
 
 /** Who is calling, as their key says. */
@@ -24,6 +25,8 @@ declare module 'fastify' {
     idempotencyKey: string | null
     recordCount: number | null
     failure: Error | null
+    /** Of the trace that is recorded of it, if one is. */
+    span: TraceSpan | null
   }
   interface FastifyContextConfig {
     /** A body that this route takes, for those who sent something else. */
@@ -43,7 +46,7 @@ declare module 'fastify' {
   }
 }
 
-export const contextFields = ['caller', 'idempotencyKey', 'recordCount', 'failure'] as const
+export const contextFields = ['caller', 'idempotencyKey', 'recordCount', 'failure', 'span'] as const
 
 /** For handlers behind `authenticate`. */
 export const callerOf = (request: FastifyRequest): Caller => {

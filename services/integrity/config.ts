@@ -3,6 +3,7 @@ import { retentionVariables } from '#ledger/retention.js'
 import { type ConfigSchema, integer, string } from '#platform/process/config.js'
 import { failPointVariables } from '#platform/process/fail-point.js'
 import { kafkaVariables, logVariables, postgresVariables, registryVariables } from '#platform/process/part-variables.js'
+import { tracingVariables } from '#platform/tracing/open-tracing.js'
 
 const { VERDICT_RETENTION_HOURS, REJECTION_RETENTION_DAYS, AUDIT_RETENTION_DAYS, PRUNE_EVERY_SECONDS } =
   retentionVariables
@@ -14,6 +15,7 @@ export const configSchema = {
     ...registryVariables,
     ...postgresVariables,
     ...logVariables,
+    ...tracingVariables,
     ...failPointVariables,
     ...layoutVariables,
     VERDICT_RETENTION_HOURS,

@@ -7,6 +7,7 @@ import { inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { createPauses } from '#platform/process/pauses.js'
 import { NewerSchema, Undecodable } from '#platform/registry.js'
+import { noTracing, type Tracing, traceMessages } from '#platform/tracing/tracing.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { isClosingMark } from '#schemas/closing-mark.js'
 import { typeOfSubmitted } from '#schemas/derive/names.js'
@@ -45,6 +46,7 @@ export const createFetchHandler = (deps: {
   /** Throws where it is not sure that Postgres still knows what it knew. */
   refuseUnsure: () => void
   figures: Omit<IntegrityFigures, 'assigned' | 'waiting' | 'postgresBehind'>
+  tracing?: Tracing
   failAt: FailAt
   log: Log
 }): ((fetch: Fetch) => Promise<void>) => {
@@ -52,7 +54,7 @@ export const createFetchHandler = (deps: {
   // Partitions that stand still before a message of a newer schema, and its offset. Each new try brings the same fetch.
   const stoppedAt = new Map<string, number>()
 
-  return async (fetch) => {
+  const handle = async (fetch: Fetch): Promise<void> => {
     const tools = toolsOf.get(typeOfSubmitted(fetch.topic))
     if (!tools) throw new Error(`there is nothing that decides on ${fetch.topic}`)
     const { type, publish } = tools
@@ -110,6 +112,17 @@ export const createFetchHandler = (deps: {
     stoppedAt.set(place, next)
     throw newer
   }
+
+  return async (fetch) => {
+    const end = traceMessages(deps.tracing ?? noTracing, `decide ${fetch.topic}`, fetch.messages)
+    await handle(fetch).then(
+      () => end(),
+      (error: unknown) => {
+        end(error)
+        throw error
+      },
+    )
+  }
 }
 
 /** Undefined for a message that cannot be compared: it is unreadable, or only a newer version of integrity can. */
@@ -129,11 +142,12 @@ const readFetch = async (read: ReadBatch, { topic, partition, messages }: Fetch)
   const submitted: Scanned[] = []
   const unreadable: Unreadable[] = []
   const pause = createPauses()
-  for (const { offset, timestamp, value } of messages) {
+  for (const { offset, timestamp, value, traceparent } of messages) {
     await pause()
     if (isClosingMark(value)) continue
     try {
-      submitted.push({ offset, timestamp, batch: await read(value) })
+      const batch = await read(value)
+      submitted.push(traceparent ? { offset, timestamp, batch, traceparent } : { offset, timestamp, batch })
     } catch (error) {
       // Decided without the values that this version does not know, they would be lost though a 200 confirmed them.
       if (error instanceof NewerSchema) {

@@ -23,6 +23,7 @@ import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
+import { openTracing } from '#platform/tracing/open-tracing.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema, waitingSchema } from '#schemas/derive/avro.js'
 import { rejectedTopic, subjectOf, waitingTopic } from '#schemas/derive/names.js'
@@ -55,6 +56,8 @@ const stopWaitingAfter = 4_000
 
 await runService(log, async (onStop, crash) => {
   const failAt = createFailAt(config)
+  const tracing = await openTracing(config, { name: 'weir-integrity', log })
+  onStop('traces', tracing.close)
   const metrics = createMetrics('integrity')
   const registry = createRegistry(access.registry.url, access.registry)
   // More than are worked on at once: a few partitions that hang on a lock must not keep the others from Postgres.
@@ -160,6 +163,7 @@ await runService(log, async (onStop, crash) => {
     onArrived: relay.wake,
     setAside,
     refuseUnsure: memory.refuseUnsure,
+    tracing,
     figures,
     failAt,
     log,

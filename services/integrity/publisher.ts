@@ -49,35 +49,37 @@ export const createPublisher = async (deps: {
     if (failed) throw failed.reason
   }
 
-  const add = (queues: Queues, to: string, key: string, value: Buffer): void => {
+  // An event has the header of the batch that it comes from, so that one which is published again is the same to the last byte.
+  const add = (queues: Queues, to: string, key: string, value: Buffer, traceparent?: string): void => {
     const partition = partitionOf(key, partitions.get(to) ?? 1)
     const place = placeOf({ topic: to, partition })
     const queue = queues.get(place)
-    if (queue) queue.messages.push({ key, value })
-    else queues.set(place, { topic: to, partition, messages: [{ key, value }] })
+    const message = traceparent ? { key, value, traceparent } : { key, value }
+    if (queue) queue.messages.push(message)
+    else queues.set(place, { topic: to, partition, messages: [message] })
   }
 
   return async (outcomes, holdsPartition) => {
     // Verdicts first, because uploaders wait for them; encoding thousands of events before would take its time.
     const pause = createPauses()
     const verdicts: Queues = new Map()
-    for (const { batch, verdict } of outcomes) {
+    for (const { batch, verdict, traceparent } of outcomes) {
       await pause()
-      add(verdicts, verdictsTopic, batch.batch_id, encodeVerdict(verdict))
+      add(verdicts, verdictsTopic, batch.batch_id, encodeVerdict(verdict), traceparent)
     }
     const sent = sendAll(verdicts, holdsPartition)
     // Awaited below, where its failure counts.
     sent.catch(() => {})
 
     const records: Queues = new Map()
-    for (const { batch, verdict, isTheOneDecided } of outcomes) {
+    for (const { batch, verdict, isTheOneDecided, traceparent } of outcomes) {
       if (!isTheOneDecided) continue
       await pause()
       for (const { id, value } of splice.accepted(batch, verdict)) {
-        add(records, topic, entityKey(batch.org_id, id), value)
+        add(records, topic, entityKey(batch.org_id, id), value, traceparent)
       }
       for (const event of splice.rejected(batch, verdict)) {
-        add(records, rejectedTopic, entityKey(event.org_id, event.batch_id), encodeRejected(event))
+        add(records, rejectedTopic, entityKey(event.org_id, event.batch_id), encodeRejected(event), traceparent)
       }
     }
     if (records.size > 0) deps.failAt('after-partial-publish')

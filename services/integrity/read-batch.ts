@@ -7,7 +7,7 @@ import type { SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 
 /** A message of the submitted log whose records are read only as far as a decision needs them. */
-export type Scanned = Submitted & { batch: ScannedBatch }
+export type Scanned = Submitted & { batch: ScannedBatch; traceparent?: string }
 
 /** Throws Undecodable or NewerSchema as the registry's decoder does. */
 export type ReadBatch = (message: Buffer) => Promise<ScannedBatch>

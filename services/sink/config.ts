@@ -7,6 +7,7 @@ import {
   logVariables,
   registryVariables,
 } from '#platform/process/part-variables.js'
+import { tracingVariables } from '#platform/tracing/open-tracing.js'
 
 const { REJECTION_RETENTION_DAYS, HISTORY_DAYS, PRUNE_EVERY_SECONDS } = retentionVariables
 
@@ -17,6 +18,7 @@ export const configSchema = {
     ...registryVariables,
     ...clickhouseVariables,
     ...logVariables,
+    ...tracingVariables,
     ...failPointVariables,
     REJECTION_RETENTION_DAYS,
     HISTORY_DAYS,

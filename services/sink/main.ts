@@ -15,6 +15,7 @@ import { createFailAt } from '#platform/process/fail-point.js'
 import { runService } from '#platform/process/lifecycle.js'
 import { createPatience } from '#platform/process/patience.js'
 import { createRegistry } from '#platform/registry.js'
+import { openTracing } from '#platform/tracing/open-tracing.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic, database, rejectedTopic, sinkGroupOf, subjectOf } from '#schemas/derive/names.js'
@@ -45,6 +46,8 @@ await runService(log, async (onStop, crash) => {
   const clickhouse = createClickHouse(access.clickhouse.url, { ...access.clickhouse, signal: late.signal })
   onStop('clickhouse', clickhouse.close)
   const failAt = createFailAt(config)
+  const tracing = await openTracing(config, { name: 'weir-sink', log })
+  onStop('traces', tracing.close)
   const insert: Insert = async (table, container, rows) => {
     const began = performance.now()
     await clickhouse.insertAvro(table, container)
@@ -89,7 +92,7 @@ await runService(log, async (onStop, crash) => {
     log,
   })
 
-  const handleFetch = createFetchHandler({ feeds, setAside, figures })
+  const handleFetch = createFetchHandler({ feeds, setAside, figures, tracing })
   const consume = async (groupId: string, topics: string[]) => {
     const consumer = await kafka.consume({
       groupId,

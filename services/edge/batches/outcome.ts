@@ -22,4 +22,6 @@ export type SubmitOptions = {
   patience?: number | undefined
   /** Called once with how many batches, from the first on, are known to be written; maybe long after the outcomes. */
   onWritten?: (batches: number) => void
+  /** The trace that the batches belong to, where one is recorded. */
+  traceparent?: string | undefined
 }

@@ -25,6 +25,8 @@ export type ImportDeps = {
   requestId: string
   orgId: string
   keyId: string | null
+  /** The trace that it belongs to, where one is recorded. */
+  traceparent?: string | undefined
   keyed: boolean
   wait: number | undefined
   nextChunk: () => Promise<ImportChunk | undefined>
@@ -121,6 +123,7 @@ const submitChunk = (
       keyed: deps.keyed,
       wait: deps.wait,
       keyId: deps.keyId,
+      traceparent: deps.traceparent,
     })
     const answered = await deps.submit(upload, tellWritten)
     if ('error' in answered) return { chunk, results: [], failure: describeError(answered.error, chunk) }

@@ -108,6 +108,7 @@ const addImport = (
       type,
       orgId,
       keyId,
+      traceparent: request.span?.traceparent,
       requestId: request.id,
       keyed: request.idempotencyKey !== null,
       wait: waits.wait,

@@ -23,6 +23,8 @@ export type Interaction = {
   keyId: string | null
   /** How many milliseconds it waits for what it refers to; without it, it is refused at once. */
   wait?: number | undefined
+  /** The trace that it belongs to, where one is recorded. */
+  traceparent?: string | undefined
 }
 export type InteractionOutcome = 'accepted' | 'unknown' | { problems: Problem[] } | { waiting: Waiting }
 /** `outcome` resolves once the verdict is known or was given up on; it rejects where nothing can be sent at the moment. */
@@ -91,7 +93,9 @@ export const createGather = (deps: {
       gathered: true,
       keyed_requests: keyedRequestsOf(waiting),
     }))
-    const [outcome] = await deps.submit(deps.type, batches)
+    // A batch has one trace at the most: that of the first interaction which has one.
+    const traceparent = waiting.find((each) => each.traceparent)?.traceparent
+    const [outcome] = await deps.submit(deps.type, batches, { traceparent })
     if (outcome) deps.figures.countRecords(deps.type, outcome, waiting.length)
     const outcomeAt = outcomesOf(outcome)
     for (const [index, { resolve }] of waiting.entries()) resolve(outcomeAt(index))

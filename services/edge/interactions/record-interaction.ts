@@ -56,7 +56,14 @@ export const createRecordInteraction = (deps: RecordInteractionDeps): EndpointRo
     const gather = (given: Entry, keyedId: string | null): Gathered => {
       // With a key, the request has its id already: the same each time that it is sent.
       const keyedRequestId = key === null ? null : request.id
-      const facts = { bodySha256: body.sha256, keyedRequestId, keyedId, keyId, wait: waits.wait }
+      const facts = {
+        bodySha256: body.sha256,
+        keyedRequestId,
+        keyedId,
+        keyId,
+        wait: waits.wait,
+        traceparent: request.span?.traceparent,
+      }
       const gathered = deps.gather(orgId, { entry: given, ...facts })
       // The answer names the id that rejections, events and look-ups know the interaction by.
       request.id = gathered.requestId

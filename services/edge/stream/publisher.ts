@@ -3,6 +3,7 @@ import type { Log } from '#platform/health/log.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { FailAt } from '#platform/process/fail-point.js'
 import { headerOf, type Registry } from '#platform/registry.js'
+import type { Tracing } from '#platform/tracing/tracing.js'
 import { createBatchCodec, type OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
@@ -10,7 +11,12 @@ import { subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import type { Places } from '../batches/places.js'
 
 /** Appends batches in order, within this many milliseconds; resolves to how many, from the first on, are surely written. */
-export type PublishBatches = (type: string, batches: readonly OutgoingBatch[], within: number) => Promise<number>
+export type PublishBatches = (
+  type: string,
+  batches: readonly OutgoingBatch[],
+  within: number,
+  traceparent?: string,
+) => Promise<number>
 
 /** The topic that a type's batches go to, the partition of each, and how they are encoded for it. */
 export type SubmittedTopic = {
@@ -27,18 +33,20 @@ export const createPublish =
     topicOf: (type: string) => SubmittedTopic
     /** Called where Kafka has refused batches: their topic may be closed. */
     onRefused?: () => void
+    tracing?: Tracing
     failAt: FailAt
     log: Log
   }): PublishBatches =>
-  async (type, batches, within) => {
+  async (type, batches, within, traceparent) => {
     const { topicOf, partitionFor, encode } = deps.topicOf(type)
     // The batches of one request were cut at once, and so for the same topics.
     const topic = topicOf(batches[0]?.generation)
+    const span = traceparent ? deps.tracing?.goOn(`publish ${topic}`, 'producer', traceparent) : undefined
     const deadline = performance.now() + within
     const publishLane = async (partition: number, lane: readonly OutgoingBatch[]): Promise<number> => {
       let written = 0
       try {
-        for (const messages of sends(lane, encode)) {
+        for (const messages of sends(lane, encode, span?.traceparent)) {
           await deps.producer.send(topic, partition, messages, { deadline })
           deps.failAt('after-submit-acked')
           written += messages.length
@@ -57,13 +65,18 @@ export const createPublish =
     // One after another within a partition, which keeps the order of a record's writes; the partitions side by side.
     const lanes = [...groupBy(batches, partitionFor)]
     const written = await Promise.all(lanes.map(([partition, lane]) => publishLane(partition, lane)))
+    span?.end({ 'messaging.batch.message_count': batches.length })
     const isWritten = new Set(lanes.flatMap(([, lane], i) => lane.slice(0, written[i])))
     const firstMissing = batches.findIndex((batch) => !isWritten.has(batch))
     return firstMissing === -1 ? batches.length : firstMissing
   }
 
 // Each send is put together when its turn comes: a large request is never held twice over, as records and as batches.
-function* sends(batches: readonly OutgoingBatch[], encode: SubmittedTopic['encode']): Generator<Message[]> {
+function* sends(
+  batches: readonly OutgoingBatch[],
+  encode: SubmittedTopic['encode'],
+  traceparent: string | undefined,
+): Generator<Message[]> {
   let messages: Message[] = []
   let bytes = 0
   for (const batch of batches) {
@@ -73,7 +86,7 @@ function* sends(batches: readonly OutgoingBatch[], encode: SubmittedTopic['encod
       messages = []
       bytes = 0
     }
-    messages.push({ key: batch.org_id, value })
+    messages.push(traceparent ? { key: batch.org_id, value, traceparent } : { key: batch.org_id, value })
     bytes += value.length
   }
   if (messages.length > 0) yield messages

@@ -9,6 +9,7 @@ import type { FailAt } from '#platform/process/fail-point.js'
 import type { Crash } from '#platform/process/lifecycle.js'
 import type { Patience } from '#platform/process/patience.js'
 import type { Registry } from '#platform/registry.js'
+import type { Tracing } from '#platform/tracing/tracing.js'
 import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Layout } from '#schemas/derive/topics.js'
@@ -33,6 +34,7 @@ export const openStream = (deps: {
   checkTopics: (layout: Layout) => Promise<void>
   registry: Registry
   patience: Patience
+  tracing?: Tracing
   failAt: FailAt
   crash: Crash
   log: Log
@@ -122,12 +124,11 @@ export const openStream = (deps: {
     feed = await patience.until('registry', () => followVerdicts({ ...deps, onVerdict }))
     const watched: Producer['send'] = (topic, partition, messages, options) =>
       writes.watch({ topic, partition }, () => send(topic, partition, messages, options))
-    const onRefused = () => void look()
-    publish = createPublish({ producer: { send: watched }, topicOf, onRefused, failAt: deps.failAt, log: deps.log })
+    publish = createPublish({ ...deps, producer: { send: watched }, topicOf, onRefused: () => void look() })
   }
 
   return {
-    publish: ((type, batches, within) => publish(type, batches, within)) as PublishBatches,
+    publish: ((type, batches, within, traceparent) => publish(type, batches, within, traceparent)) as PublishBatches,
     /** How wide the system is; throws while that is not known yet. */
     layout: (): Layout => {
       if (!layout) throw notYet()

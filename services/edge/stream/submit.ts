@@ -17,7 +17,7 @@ export const createSubmit =
     figures: EdgeFigures
     now: () => number
   }): Submit =>
-  async (type, batches, { patience, onWritten } = {}) => {
+  async (type, batches, { patience, onWritten, traceparent } = {}) => {
     const { publish, verdicts, figures, now } = deps
     const since = now()
     const expected = batches.map((batch) => verdicts.expect(batch, deps.placeOf(type, batch), deps.count(batch)))
@@ -46,7 +46,7 @@ export const createSubmit =
       leaving = setTimeout(leaveAll, Math.max(0, since + patience - now()))
     }
     figures.batchesInFlight.inc(batches.length)
-    const publishing = publish(type, batches, deps.publishWithin).then(settle, (error: Error) => {
+    const publishing = publish(type, batches, deps.publishWithin, traceparent).then(settle, (error: Error) => {
       failure = error
       settle(0)
     })

@@ -87,6 +87,7 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
       keyed: request.idempotencyKey !== null,
       wait,
       keyId,
+      traceparent: request.span?.traceparent,
     })
     return { ...upload, lines: body.lines }
   }

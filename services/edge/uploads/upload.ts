@@ -28,13 +28,18 @@ export type Upload = {
   wait?: number | undefined
   /** The API key that it was sent with; null where that is not known. */
   keyId: string | null
+  /** The trace that it belongs to, where one is recorded. */
+  traceparent?: string | undefined
   batches: OutgoingBatch[]
   /** The batches where some of these were decided, cut by lanes that the system had before; undefined where none was. */
   cutAgain?: ((decided: ReadonlySet<string>) => OutgoingBatch[] | undefined) | undefined
 }
 
 /** What the batches of an upload are made of. */
-export type UploadFacts = Pick<Upload, 'orgId' | 'requestId' | 'bodySha256' | 'keyed' | 'wait' | 'keyId'>
+export type UploadFacts = Pick<
+  Upload,
+  'orgId' | 'requestId' | 'bodySha256' | 'keyed' | 'wait' | 'keyId' | 'traceparent'
+>
 
 /** Cuts records of this type into the batches of one request. */
 export const createToUpload = (
@@ -117,6 +122,7 @@ export const createUploader = (deps: {
     if (patience !== undefined && !(await note.save())) return { error: keyConflict }
     const outcomes = await deps.submit(upload.type, sent, {
       patience,
+      traceparent: upload.traceparent,
       onWritten: (count) => {
         const written = new Set(sent.slice(0, count))
         const firstMissing = missing.find((batch) => !written.has(batch))

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-export type Message = { key: string; value: Buffer }
+/** `traceparent` is sent as a header, where the message belongs to a trace that is recorded. */
+export type Message = { key: string; value: Buffer; traceparent?: string | undefined }
 
 type SendOptions = {
   /** The moment (as of `performance.now()`) from which on nothing of this send may be appended any more. */

@@ -106,6 +106,19 @@ it('publishes only the verdict of a batch that was decided as another message', 
   expect(toAll(sent)).toMatchObject([{ topic: 'weir.verdicts', key: batch.batch_id, event: { accepted: 2 } }])
 })
 
+it('hands on the trace that a batch came with, and the same one each time', async () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const traced = { ...decided(twoShops(), 4), traceparent }
+  for (const { publish, sent } of [await openPublisher(), await openPublisher()]) {
+    await publish([traced, decided(twoShops(), 5)], holds)
+    const headers = sent.flatMap(({ topic, messages }) => messages.map((each) => `${topic} ${each.traceparent}`)).sort()
+    const once = ['weir.accepted.shops', 'weir.accepted.shops', 'weir.rejected', 'weir.verdicts']
+    expect(headers).toEqual(
+      [...once.map((each) => `${each} ${traceparent}`), ...once.map((each) => `${each} undefined`)].sort(),
+    )
+  }
+})
+
 it('publishes the same bytes when it publishes the same decision again', async () => {
   const [first, second] = [await openPublisher(), await openPublisher()]
   const outcome = decided(twoShops(), 4)

@@ -56,9 +56,23 @@ export const kafkajsRead = async (log: Buffer) => {
   return messages.map((message) => shown(inOurWords(message)))
 }
 
-type KafkajsRead = { offset: string; timestamp: string; key: Buffer | null; value: Buffer | null }
+/** The headers of each message, as kafkajs reads them. */
+export const kafkajsHeaders = async (log: Buffer): Promise<Record<string, string>[]> => {
+  const messages: KafkajsRead[] = await decodeMessages(new Decoder(new Encoder().writeBytes(log).buffer))
+  return messages.map(({ headers }) =>
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.toString()])),
+  )
+}
 
-export const inOurWords = ({ offset, timestamp, key, value }: KafkajsRead) => ({
+type KafkajsRead = {
+  offset: string
+  timestamp: string
+  key: Buffer | null
+  value: Buffer | null
+  headers: Record<string, Buffer>
+}
+
+export const inOurWords = ({ offset, timestamp, key, value }: Omit<KafkajsRead, 'headers'>) => ({
   offset: Number(offset),
   timestamp: Number(timestamp),
   key: key?.toString() ?? null,

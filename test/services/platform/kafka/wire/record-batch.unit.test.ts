@@ -9,7 +9,16 @@ import {
   readRecords,
   unpackRecords,
 } from '#platform/kafka/wire/record-batch.js'
-import { appendTime, gzip, kafkajsBatch, kafkajsRead, shown, withAttributes, withChecksum } from './kafkajs-codec.js'
+import {
+  appendTime,
+  gzip,
+  kafkajsBatch,
+  kafkajsHeaders,
+  kafkajsRead,
+  shown,
+  withAttributes,
+  withChecksum,
+} from './kafkajs-codec.js'
 
 // kafkajs's own encoder and decoder are the reference: what either of them writes, the other has to read.
 
@@ -73,6 +82,32 @@ it('writes what kafkajs reads, and reads it itself', () =>
       expect(await read(batch)).toEqual(expected)
     }),
   ))
+
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+it('sends the header of a recorded trace, which kafkajs reads, and no other byte', async () => {
+  const plain = { key: 'k', value: Buffer.from('v') }
+  const batch = await encodeBatch([plain, { ...plain, traceparent }, plain], 5)
+  expect(await kafkajsHeaders(batch)).toEqual([{}, { traceparent }, {}])
+  expect((await read(batch)).map((received) => received.traceparent)).toEqual([undefined, traceparent, undefined])
+  expect(await encodeBatch([{ ...plain, traceparent: undefined }], 5)).toEqual(await encodeBatch([plain], 5))
+})
+
+it('finds the header of a recorded trace among others, and takes nothing else for it', async () => {
+  const headersOf: Record<string, string>[] = [
+    { a: 'b', traceparent, z: '' },
+    { traceparent: traceparent.replace(/01$/, '00') },
+    { traceparent: traceparent.replace('b7', 'B7') },
+    { traceparent: 'x' },
+    { other: 'traceparent' },
+    {},
+  ]
+  const messages = headersOf.map((headers) => ({ key: 'k', value: Buffer.from('v'), headers }))
+  for (const compression of [0, gzip]) {
+    const found = (await read(await kafkajsBatch(messages, { compression }))).map((each) => each.traceparent)
+    expect(found).toEqual([traceparent, ...Array(5).fill(undefined)])
+  }
+})
 
 it('packs what is worth it', async () => {
   const codecOf = async (value: Buffer) => readHeader(await encodeBatch([{ key: 'k', value }], 0), 0)?.attributes
