@@ -31,9 +31,10 @@ sink --operation Read --topic weir.interactions --topic weir.rejected --topic we
 sink --operation Write --topic weir.rejected
 sink --operation Read --group weir-sink --resource-pattern-type prefixed
 
-# The operator makes topics and their settings (weir provision), reads them all, sees how far the services have come, and
-# publishes what is missing (weir verify --mend). The groups in which it reads it deletes.
+# The operator makes topics and their settings (weir provision), reads them all, sees how far the services have come,
+# publishes what is missing (weir verify --mend), and ends submitted topics (weir lanes change, weir accept-loss). The groups in which it reads it deletes.
 operator --operation Create --operation Read --operation AlterConfigs --topic weir. --resource-pattern-type prefixed
+operator --operation Write --topic weir.submitted. --resource-pattern-type prefixed
 operator --operation Write --topic weir.accepted. --resource-pattern-type prefixed
 operator --operation Write --topic weir.interactions --topic weir.rejected
 operator --operation Describe --group weir- --resource-pattern-type prefixed

@@ -1,4 +1,4 @@
-// Writes the derived files of schemas/published/, the clients and docs/. With --check it only fails where one is stale.
+// Writes the derived files of schemas/published/, the clients, docs/ and the Helm chart. With --check it only fails where one is stale.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -14,7 +14,11 @@ import { clientFiles, publishedFiles } from '#schemas/derive/published.js'
 import { freePorts } from './embedded/servers/ports.js'
 import { postgresPart } from './embedded/servers/postgres.js'
 import { createSupervisor } from './embedded/supervision/supervisor.js'
-import { settingsPage } from './settings-page.js'
+import { settingsByReader, valuesSchema } from './helm/values-schema.js'
+import { metricsPage } from './observability/figures.js'
+import { grafanaFiles } from './observability/grafana.js'
+import { dashboards } from './observability/panels.js'
+import { knownVariablesFile, settingsPage } from './settings-page.js'
 
 /** Runs the migrations in an empty database of this server, describes what they make, and drops the database. */
 const describeMigrated = async (serverUrl: string): Promise<string> => {
@@ -59,6 +63,11 @@ const wanted = new Map([
   ...[...published].map(([name, text]): [string, string] => [join(folder, name), text]),
   ...clientFiles(catalogue),
   ['docs/settings.md', settingsPage()],
+  ['deploy/helm/weir/values.schema.json', valuesSchema()],
+  ['deploy/helm/weir/settings.json', settingsByReader()],
+  ['services/operator/doctor/known-variables.ts', knownVariablesFile()],
+  ['docs/metrics.md', metricsPage()],
+  ...grafanaFiles(dashboards),
 ])
 const present = readdirSync(join(packageRoot, folder)).map((name) => join(folder, name))
 const textOf = (path: string): string | undefined =>

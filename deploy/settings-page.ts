@@ -27,7 +27,12 @@ KAFKA_PORT | launcher, compose | 9092 | port of the Kafka that is started
 REGISTRY_PORT | launcher, compose | 8081 | port of the schema registry that is started
 POSTGRES_PORT | launcher, compose | 5432 | port of the Postgres that is started
 CLICKHOUSE_PORT | launcher, embedded, compose | 8123 | port of the ClickHouse that is started
+PROMETHEUS_PORT | compose | 9090 | port of the Prometheus of \`--profile observability\`
+GRAFANA_PORT | compose | 3000 | port of the Grafana of \`--profile observability\`
+GRAFANA_PASSWORD | compose | weir | password of the user \`admin\` of that Grafana; set it before the first start
 EDGE_URL | compose | http://edge:8080 | where refused records are sent again, inside the containers
+WEIR_IMAGE | compose | weir:0.1.0 | the image of Weir's own services
+WEIR_COMMIT | compose | unknown | the commit that the image is built from, which \`weir --version\` and \`/healthz\` say
 SUBNET | compose | 10.213.57.0/24 | the network of the containers. This network and its gateway, by which this machine reaches them, may speak plain HTTP to the edge
 POSTGRES_PASSWORD | compose | weir | password of the Postgres that is started; set it before the first start
 CLICKHOUSE_PASSWORD | compose | weir | password of the ClickHouse that is started; set it before the first start
@@ -35,6 +40,7 @@ CLICKHOUSE_PASSWORD | embedded | – | password that analysts need at the embedd
 CLICKHOUSE_WEIR_PASSWORD | embedded | – | set by the launcher: password of the user \`weir\`, who may write, from \`clickhouse-password\` in the data folder
 CLICKHOUSE_HOST | embedded | 127.0.0.1 | set by the launcher: address of the embedded ClickHouse
 CLICKHOUSE_PATH | embedded | – | set by the launcher: data folder of the embedded ClickHouse
+CLICKHOUSE_ENGINE_CONFIG | embedded | – | another file of settings for the engine than its own; for tests
 UV_THREADPOOL_SIZE | embedded | – | set by the launcher: how many queries the embedded ClickHouse runs at once, at least 4
 JAVA_HOME | embedded | – | where Java is, if it is not the one on the \`PATH\``)
 
@@ -45,6 +51,7 @@ UPLOAD_ROWS | tests | – | how many rows are uploaded while the uploader, the e
 WAITING_RECORDS | tests | – | how many records are uploaded in random order, to wait for each other, while services are killed
 MODEL_RUNS | tests | – | how many histories the model draws
 MODEL_SEED | tests | – | the seed from which the model draws its histories
+DASHBOARD_PICTURES | tests | – | folder for pictures of the dashboards, drawn from what a real Prometheus answers in \`npm run test:deep -- test/deploy/observability\`
 FUZZ_SEED | tests | – | the seed of the requests that are generated from the OpenAPI document`)
 
 /** What the embedded parts read beside the services, under the same name and with the same meaning. */
@@ -105,6 +112,16 @@ export const settings = (): Setting[] => {
   for (const row of rows)
     if (embeddedToo.includes(row.name) && row.readers.includes('edge')) row.readers.push('embedded')
   return rows
+}
+
+/** The names alone, for "weir doctor", which may not import the services that read them. */
+export const knownVariablesFile = (): string => {
+  const names = [...new Set(settings().map(({ name }) => name))].sort()
+  return `// Made by npm run publish-schemas from the settings of all services: every variable that something of Weir reads.
+export const knownVariables: readonly string[] = [
+${names.map((name) => `  '${name}',`).join('\n')}
+]
+`
 }
 
 export const settingsPage = (): string => {

@@ -71,6 +71,8 @@ it.each([
       'services/edge/network/network.ts',
       // The page of settings is made from the settings that the services declare.
       ...['edge', 'integrity', 'sink'].map((service) => `services/${service}/config.ts`),
+      // The dashboards and docs/metrics.md are made from the figures that the services declare.
+      ...['edge', 'integrity', 'sink'].map((service) => `services/${service}/figures.ts`),
       ...['lag', 'load', 'rates'].map((limit) => `services/edge/limits/${limit}.ts`),
     ],
   },
@@ -109,7 +111,7 @@ it('has one door to the path of bytes', () => {
 })
 
 it('leaves SQL on the shared Postgres tables to services/ledger', () => {
-  const statement = /\b(from|join|into|update|table|only)\s+(integrity|edge|auth)\.[a-z_]+/i
+  const statement = /\b(from|join|into|update|table|only)\s+(integrity|edge|auth|operator)\.[a-z_]+/i
   const elsewhere = sources.filter((file) => roomOf(file) !== 'services/ledger')
   const found = elsewhere.flatMap((file) => {
     const withoutComments = (textOf.get(file) ?? '').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')

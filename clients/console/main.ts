@@ -1,3 +1,5 @@
+import { render } from 'preact'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { createConnection } from './api/connection.js'
 import { shareKey } from './api/key-share.js'
 import { type ConsoleSession, createConsoleWeir, createSession, SessionContext, signIn } from './api/session.js'
@@ -9,8 +11,6 @@ import { SignIn } from './frame/sign-in.js'
 import { fingerprintInWorker, openParts } from './rows/open-in-worker.js'
 import { createJournals } from './uploads/journal.js'
 import { createUploads } from './uploads/uploads.js'
-import { useCallback, useEffect, useMemo, useRef, useState } from './vendor/hooks.js'
-import { render } from './vendor/preact.js'
 
 // Each tab keeps the key for itself; a new one gets it from those that have it, and it is forgotten with the last.
 const keyName = 'weir.key'

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vite'
 
 // The page as it is served: a script, a style, a worker and a picture. Their names change with what is in them, so that browsers keep
@@ -12,16 +11,8 @@ export default defineConfig({
     assetsDir: 'files',
     modulePreload: false,
     sourcemap: true,
+    license: { fileName: 'licences.txt' },
     rolldownOptions: { output: { codeSplitting: false } },
   },
   worker: { format: 'es' },
-  plugins: [
-    {
-      name: 'licences',
-      generateBundle() {
-        const source = readFileSync(new URL('vendor/licences.txt', import.meta.url), 'utf8')
-        this.emitFile({ type: 'asset', fileName: 'licences.txt', source })
-      },
-    },
-  ],
 })

@@ -41,7 +41,8 @@ async function runOperator() {
   const { calledAs, operatorOptions } = await import(built('deploy/embedded/launcher/operator-call.js').href)
   await refuseTakenByNpm(operatorOptions)
   const { variables, elsewhere } = findSystem(operatorSystem)
-  const asksForHelp = words.length === 0 || words.includes('--help') || words.includes('-h')
+  const asksForHelp =
+    words.length === 0 || words.includes('--help') || words.includes('-h') || words.includes('--version')
   if (elsewhere && !asksForHelp) process.stderr.write(`weir: ${elsewhere}\n`)
   runNode([fileURLToPath(built('services/operator/main.js')), ...words], {
     ...process.env,

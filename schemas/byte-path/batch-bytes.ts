@@ -24,8 +24,15 @@ export const recordIn = ({ bytes, start, at }: AvroBytes): OutgoingRecord => ({
   size: at - start,
 })
 
-/** A submitted batch whose records are encoded already, and the lane that they are of: its place in the log will tell that. */
-export type OutgoingBatch = Omit<SubmittedBatch, 'records'> & { records: OutgoingRecord[]; lane?: number }
+/**
+ * A submitted batch whose records are encoded already, with the lane that they are of and the generation of topics that this lane
+ * belongs to: its place in the log will tell both.
+ */
+export type OutgoingBatch = Omit<SubmittedBatch, 'records'> & {
+  records: OutgoingRecord[]
+  lane?: number
+  generation?: number
+}
 
 /** Puts encoded records together to one event: what comes before them, their number, the records, what comes after them. */
 export const createBatchCodec = (type: RecordType) => {

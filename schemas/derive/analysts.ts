@@ -1,45 +1,55 @@
 import type { Catalogue } from '../catalogue.js'
 import { hasVersions } from '../record.js'
+import { oneServer, type Placement } from './clickhouse/placement.js'
 import * as names from './names.js'
 
 export const analystPrefix = 'analyst_'
 export const analystOf = (org: string): string => `${analystPrefix}${org}`
 
 /** The statements that make a user who reads one organisation's rows and nothing else, on a ClickHouse server. */
-export const createAnalystSql = (catalogue: Catalogue, org: string, passwordSha256: string): string[] => [
+export const createAnalystSql = (
+  catalogue: Catalogue,
+  org: string,
+  passwordSha256: string,
+  placed = oneServer,
+): string[] => [
   // 2, not 1: the usual clients send settings of their own with each query. It allows no write either.
-  `create user ${quote(analystOf(org))} identified with sha256_hash by '${passwordSha256}' settings readonly = 2`,
-  ...analystAccessSql(catalogue, org),
+  `create user ${quote(analystOf(org))}${placed.on} identified with sha256_hash by '${passwordSha256}' settings readonly = 2${placed === oneServer ? '' : planAsText}`,
+  ...analystAccessSql(catalogue, org, placed),
 ]
 
+// With this setting the policies of another server's table do not hold (ClickHouse issue 112891).
+const planAsText = ', serialize_query_plan = 0 const'
+
 /** The statements that show the user these rows; they may be run again. Policies first: the user never reads more than that. */
-export const analystAccessSql = (catalogue: Catalogue, org: string): string[] => {
+export const analystAccessSql = (catalogue: Catalogue, org: string, placed = oneServer): string[] => {
   const user = quote(analystOf(org))
-  const tables = tablesOf(catalogue)
+  const tables = tablesOf(catalogue, placed)
+  const { on } = placed
   return [
     ...tables.flatMap((table) => [
-      `create row policy or replace ${only(org)} on ${table} for select using org_id = '${org}' as restrictive to ${user}`,
+      `create row policy or replace ${only(org)} on ${table}${on} for select using org_id = '${org}' as restrictive to ${user}`,
       // A restrictive policy only narrows what a permissive one shows. On some servers a table with any policy shows nothing
       // to users without a permissive one: the services' own user, who runs this, must go on reading everything.
-      `create row policy or replace ${rows(org)} on ${table} for select using 1 as permissive to ${user}, current_user`,
+      `create row policy or replace ${rows(org)} on ${table}${on} for select using 1 as permissive to ${user}, current_user`,
     ]),
     // Table by table, not for the whole database: a table that is added later has no policy yet, and must not be readable.
-    ...[...viewsOf(catalogue), ...tables].map((name) => `grant select on ${name} to ${user}`),
+    ...[...viewsOf(catalogue), ...tables].map((name) => `grant${on} select on ${name} to ${user}`),
   ]
 }
 
 /** Removes the user and the policies again; what does not exist is passed over. */
-export const dropAnalystSql = (catalogue: Catalogue, org: string): string[] => [
-  `drop user if exists ${quote(analystOf(org))}`,
-  ...tablesOf(catalogue).flatMap((table) =>
-    [only(org), rows(org)].map((policy) => `drop row policy if exists ${policy} on ${table}`),
+export const dropAnalystSql = (catalogue: Catalogue, org: string, placed = oneServer): string[] => [
+  `drop user if exists ${quote(analystOf(org))}${placed.on}`,
+  ...tablesOf(catalogue, placed).flatMap((table) =>
+    [only(org), rows(org)].map((policy) => `drop row policy if exists ${policy} on ${table}${placed.on}`),
   ),
 ]
 
 const only = (org: string): string => quote(`${analystOf(org)}_only`)
 const rows = (org: string): string => quote(`${analystOf(org)}_rows`)
 
-const tablesOf = (catalogue: Catalogue): string[] =>
+const tablesOf = (catalogue: Catalogue, { namesOf }: Placement): string[] =>
   [
     ...[...catalogue.all.values()].flatMap((type) =>
       hasVersions(type)
@@ -48,7 +58,9 @@ const tablesOf = (catalogue: Catalogue): string[] =>
     ),
     names.rejectionsLog,
     names.waitingLog,
-  ].map((table) => `${names.database}.${table}`)
+  ]
+    .flatMap(namesOf)
+    .map((table) => `${names.database}.${table}`)
 
 // A view reads its table as the user who queries it (sql security invoker), so the tables' policies hold in views too.
 const viewsOf = (catalogue: Catalogue): string[] =>

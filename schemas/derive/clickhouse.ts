@@ -14,92 +14,110 @@ import {
   quote,
   tableColumns,
   viewColumns,
-} from './clickhouse-columns.js'
+} from './clickhouse/columns.js'
+import { oneServer, type Placement } from './clickhouse/placement.js'
 import * as names from './names.js'
 
 const { database } = names
 
 /** The statements that make all tables and views; each may be run again. */
-export const clickhouseSql = (catalogue: Catalogue): string[] => [...tablesSql(catalogue), ...viewsSql(catalogue)]
+export const clickhouseSql = (catalogue: Catalogue, placed = oneServer): string[] => [
+  ...tablesSql(catalogue, placed),
+  ...viewsSql(catalogue, placed),
+]
 
 /** The tables come first: before the views show what is in new ones, analysts need the right to read them. */
-export const tablesSql = (catalogue: Catalogue): string[] => [
-  `create database if not exists ${database}`,
+export const tablesSql = (catalogue: Catalogue, placed = oneServer): string[] => [
+  `create database if not exists ${database}${placed.on}`,
   ...[...catalogue.all.values()].flatMap((type) => [
-    logTable(type),
-    laterColumns(type, names.logTableOf(type.type), aboutLog(type)),
-    ...(hasVersions(type) ? currentSql(type) : []),
+    ...logTable(type, placed),
+    ...laterColumns(type, names.logTableOf(type.type), aboutLog(type), placed),
+    ...(hasVersions(type) ? currentSql(type, placed) : []),
   ]),
-  rejectionsTable(),
-  alterTable(names.rejectionsLog, meanings(rejectionColumns, aboutRejections)),
-  waitingTable(),
-  alterTable(names.waitingLog, meanings([...waitingColumns, ...waitingChange], aboutWaits)),
+  ...rejectionsTable(placed),
+  ...alterTable(names.rejectionsLog, meanings(rejectionColumns, aboutRejections), placed),
+  ...waitingTable(placed),
+  ...alterTable(names.waitingLog, meanings([...waitingColumns, ...waitingChange], aboutWaits), placed),
 ]
 
 /** All types count in the view of the quality, those too whose own views are left as they are. */
-export const viewsSql = (catalogue: Catalogue, { all } = catalogue): string[] => [
+export const viewsSql = (catalogue: Catalogue, placed = oneServer, { all } = catalogue): string[] => [
   ...[...catalogue.all.values()].flatMap((type) => [
-    currentView(type),
-    ...(hasVersions(type) ? [historyView(type), asOfView(type)] : []),
+    currentView(type, placed),
+    ...(hasVersions(type) ? [historyView(type, placed), asOfView(type, placed)] : []),
   ]),
-  rejectionsSql,
-  waitingSql,
-  qualitySql([...all.values()]),
+  rejectionsSql(placed),
+  waitingSql(placed),
+  qualitySql([...all.values()], placed),
 ]
 
 // This is the default, but a server may be configured otherwise, and then an analyst's row policies would not hold in views.
 const asReader = 'sql security invoker'
 
 /** The table that the sink writes: each version of each record once. A rebuild makes it under another name first. */
-export const logTable = (type: RecordType, table = names.logTableOf(type.type)): string =>
+export const logTable = (type: RecordType, placed = oneServer, table = names.logTableOf(type.type)): string[] =>
   hasVersions(type)
-    ? createTable(table, declaredOf(type), 'ReplacingMergeTree', ['org_id', type.id, 'version'], aboutLog(type))
-    : createTable(table, declaredOf(type), 'ReplacingMergeTree(version)', sortingKey(type), aboutLog(type))
+    ? createTable(table, declaredOf(type), undefined, ['org_id', type.id, 'version'], aboutLog(type), placed)
+    : createTable(table, declaredOf(type), 'version', sortingKey(type), aboutLog(type), placed)
 
 /** The table with the newest version of each record, a deleted one too. It is fed from the log alone. */
-export const currentTable = (type: RecordType, table = names.currentTableOf(type.type)): string =>
-  createTable(table, declaredOf(type), 'ReplacingMergeTree(version)', ['org_id', type.id], aboutCurrent(type))
+export const currentTable = (type: RecordType, placed = oneServer, table = names.currentTableOf(type.type)): string[] =>
+  createTable(table, declaredOf(type), 'version', ['org_id', type.id], aboutCurrent(type), placed)
 
 /** What is written to the log goes to the table of the newest versions in the same insert. */
-export const currentFeed = (type: RecordType, { feed, log, current } = feedNamesOf(type)): string =>
-  `create materialized view if not exists ${database}.${feed} to ${database}.${current} as\n${feedQuery(type, log)}\ncomment ${literal(aboutFeed(type))}`
+export const currentFeed = (
+  type: RecordType,
+  placed = oneServer,
+  { feed, log, current } = feedNamesOf(type, placed),
+): string =>
+  `create materialized view if not exists ${database}.${feed}${placed.on} to ${database}.${current} as\n${feedQuery(type, log)}\ncomment ${literal(aboutFeed(type))}`
 
-const feedNamesOf = ({ type }: RecordType) => ({
+const feedNamesOf = ({ type }: RecordType, { stored }: Placement) => ({
   feed: names.currentFeedOf(type),
-  log: names.logTableOf(type),
-  current: names.currentTableOf(type),
+  log: stored(names.logTableOf(type)),
+  current: stored(names.currentTableOf(type)),
 })
 
-const currentSql = (type: RecordType): string[] => {
-  const { feed, log, current } = feedNamesOf(type)
+const currentSql = (type: RecordType, placed: Placement): string[] => {
+  const { feed, log } = feedNamesOf(type, placed)
   return [
-    currentTable(type),
-    laterColumns(type, current, aboutCurrent(type)),
-    currentFeed(type),
+    ...currentTable(type, placed),
+    ...laterColumns(type, names.currentTableOf(type.type), aboutCurrent(type), placed),
+    currentFeed(type, placed),
     // The feed of an older Weir does not know a field that came later.
-    `alter table ${database}.${feed} modify query\n${feedQuery(type, log)}`,
-    `alter table ${database}.${feed} modify comment ${literal(aboutFeed(type))}`,
-    // An older Weir had only the log. Its rows are taken over once: as long as the view does not read from the new table.
-    `insert into ${database}.${current} (${listOf(tableColumns(type))})
+    `alter table ${database}.${feed}${placed.on} modify query\n${feedQuery(type, log)}`,
+    `alter table ${database}.${feed}${placed.on} modify comment ${literal(aboutFeed(type))}`,
+    // An older Weir had only the log, and knew no cluster. Its rows are taken over once: as long as the view does not read from
+    // the new table.
+    ...(placed === oneServer ? [takeOver(type)] : []),
+  ]
+}
+
+const takeOver = (type: RecordType, { log, current } = feedNamesOf(type, oneServer)): string =>
+  `insert into ${database}.${current} (${listOf(tableColumns(type))})
 select ${listOf(tableColumns(type))}
 from ${database}.${log} final
 where (select count() from system.tables where database = ${literal(database)} and name = ${literal(names.viewOf(type.type))}
-  and position(as_select, ${literal(current)}) > 0) = 0`,
-  ]
-}
+  and position(as_select, ${literal(current)}) > 0) = 0`
 
 const feedQuery = (type: RecordType, log: string): string =>
   `select ${listOf(tableColumns(type))}\nfrom ${database}.${log}`
 
 /** The columns of fields that came into the catalogue after the table was made, and what each column means now. */
-const laterColumns = (type: RecordType, table: string, about: string): string =>
-  alterTable(table, [
-    ...declaredOf(type).map((column) => `add column if not exists ${column}`),
-    ...meanings([...tableColumns(type), ...exactColumns(type)], about),
-  ])
+const laterColumns = (type: RecordType, table: string, about: string, placed: Placement): string[] =>
+  alterTable(
+    table,
+    [
+      ...declaredOf(type).map((column) => `add column if not exists ${column}`),
+      ...meanings([...tableColumns(type), ...exactColumns(type)], about),
+    ],
+    placed,
+  )
 
-const alterTable = (table: string, changes: readonly string[]): string =>
-  `alter table ${database}.${table}\n${changes.map((change) => `  ${change}`).join(',\n')}`
+const alterTable = (table: string, changes: readonly string[], { namesOf, on }: Placement): string[] =>
+  namesOf(table).map(
+    (name) => `alter table ${database}.${name}${on}\n${changes.map((change) => `  ${change}`).join(',\n')}`,
+  )
 
 const meanings = (columns: readonly ClickHouseColumn[], about: string): string[] => [
   ...columns.map(({ name, comment }) => `comment column ${quote(name)} ${literal(comment)}`),
@@ -114,13 +132,14 @@ const aboutFeed = ({ type }: RecordType): string =>
   `copies what is written to ${names.logTableOf(type)} to ${names.currentTableOf(type)}`
 
 /** The view of what is true now: one row for each id, without deleted records. */
-export const currentView = (type: RecordType): string => {
+export const currentView = (type: RecordType, placed = oneServer): string => {
   const columns = viewColumns(type)
   return createView(
     names.viewOf(type.type),
     columns,
     `select ${expressionsOf(columns)}\nfrom ${database}.${stateTableOf(type)} as log final${whereAlive(type)}`,
     type.about,
+    placed,
   )
 }
 
@@ -128,7 +147,7 @@ export const currentView = (type: RecordType): string => {
 export const stateTableOf = (type: RecordType): string =>
   hasVersions(type) ? names.currentTableOf(type.type) : names.logTableOf(type.type)
 
-const historyView = (type: RecordType): string => {
+const historyView = (type: RecordType, placed: Placement): string => {
   const columns = historyColumns(type)
   const nextVersion = `(partition by org_id, ${quote(type.id)} order by version rows between current row and unbounded following)`
   const expressions = {
@@ -141,14 +160,15 @@ const historyView = (type: RecordType): string => {
     `select ${expressionsOf(columns, expressions)}
 from ${database}.${names.logTableOf(type.type)} as log final`,
     `${type.type}: every version of every record, with the time in which it was valid. ${type.about}`,
+    placed,
   )
 }
 
 /** What the type's view showed at an earlier moment. Read from the table's end, so a record's first row is its newest by then. */
-const asOfView = (type: RecordType): string => {
+const asOfView = (type: RecordType, { on }: Placement): string => {
   const columns = viewColumns(type)
   const id = quote(type.id)
-  return `create or replace view ${database}.${names.asOfViewOf(type.type)} ${asReader} as
+  return `create or replace view ${database}.${names.asOfViewOf(type.type)}${on} ${asReader} as
 select ${expressionsOf(columns)}
 from (
   select ${listOf(columns)}
@@ -173,15 +193,18 @@ const expressionsOf = (columns: readonly ClickHouseColumn[], others: Readonly<Re
 const createTable = (
   table: string,
   columns: readonly string[],
-  engine: string,
+  newestBy: 'version' | undefined,
   key: readonly string[],
   about: string,
-): string =>
-  `create table if not exists ${database}.${table} (
+  { on, stored, engine, front }: Placement,
+): string[] => [
+  `create table if not exists ${database}.${stored(table)}${on} (
 ${columns.map((column) => `  ${column}`).join(',\n')}
-) engine = ${engine}
+) engine = ${engine(table, newestBy)}
 order by (${key.join(', ')})
-comment ${literal(about)}`
+comment ${literal(about)}`,
+  ...front(table, literal(about)),
+]
 
 /** The columns of a type's tables, as they are declared. */
 const declaredOf = (type: RecordType): string[] => [
@@ -189,8 +212,14 @@ const declaredOf = (type: RecordType): string[] => [
   ...exactColumns(type).map(declaredFilled),
 ]
 
-const createView = (view: string, columns: readonly ClickHouseColumn[], query: string, about: string): string =>
-  `create or replace view ${database}.${view} (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n) ${asReader} as\n${query}\ncomment ${literal(about)}`
+const createView = (
+  view: string,
+  columns: readonly ClickHouseColumn[],
+  query: string,
+  about: string,
+  { on }: Placement,
+): string =>
+  `create or replace view ${database}.${view}${on} (\n${columns.map((column) => `  ${declared(column)}`).join(',\n')}\n) ${asReader} as\n${query}\ncomment ${literal(about)}`
 
 // Interactions are read newest first, so their time stands before the id; it may, because it never changes.
 const sortingKey = (type: RecordType): string[] => {
@@ -216,31 +245,35 @@ const rejectionColumns: ClickHouseColumn[] = [
 ]
 const aboutRejections = 'refused records, each once; the view rejections shows them'
 
-export const rejectionsTable = (table = names.rejectionsLog): string =>
+export const rejectionsTable = (placed = oneServer, table = names.rejectionsLog): string[] =>
   createTable(
     table,
     rejectionColumns.map(declared),
-    'ReplacingMergeTree(version)',
+    'version',
     ['org_id', 'rejected_at', 'batch_id', quote('index')],
     aboutRejections,
+    placed,
   )
 
 const shownRejection = rejectionColumns.filter(({ name }) => name !== 'version')
-const rejectionsSql = createView(
-  names.rejectionsView,
-  shownRejection,
-  `select ${listOf(shownRejection)}\nfrom ${database}.${names.rejectionsLog} final`,
-  'refused records: what was sent, and what is wrong with it',
-)
+const rejectionsSql = (placed: Placement): string =>
+  createView(
+    names.rejectionsView,
+    shownRejection,
+    `select ${listOf(shownRejection)}\nfrom ${database}.${names.rejectionsLog} final`,
+    'refused records: what was sent, and what is wrong with it',
+    placed,
+  )
 
 /** Each record that waits or waited, once: of its changes the last one counts. */
-export const waitingTable = (table = names.waitingLog): string =>
+export const waitingTable = (placed = oneServer, table = names.waitingLog): string[] =>
   createTable(
     table,
     [...waitingColumns, ...waitingChange].map(declared),
-    'ReplacingMergeTree(version)',
+    'version',
     ['org_id', 'type', 'batch_id', quote('index')],
     aboutWaits,
+    placed,
   )
 
 const waitingColumns: ClickHouseColumn[] = [
@@ -267,18 +300,23 @@ const waitingChange: ClickHouseColumn[] = [
 const aboutWaits =
   'records that wait or waited for what they refer to, with what came of it; the view waiting shows those that wait'
 
-const waitingSql = createView(
-  names.waitingView,
-  waitingColumns,
-  `select ${listOf(waitingColumns)}\nfrom ${database}.${names.waitingLog} final\nwhere state = 'waiting'`,
-  'records that wait for what they refer to',
-)
+const waitingSql = (placed: Placement): string =>
+  createView(
+    names.waitingView,
+    waitingColumns,
+    `select ${listOf(waitingColumns)}\nfrom ${database}.${names.waitingLog} final\nwhere state = 'waiting'`,
+    'records that wait for what they refer to',
+    placed,
+  )
 
 // What was received, accepted and refused, of each organisation, type and day (UTC). Every accepted version counts, as every
 // refusal does: they are what came in. A row that was written twice counts once. A record that waits counts on the day on which
 // it came; once that has ended, it counts on the day of its end instead, as what became of it: so each record that came in
 // counts once, at any time.
-const qualitySql = (types: readonly RecordType[]): string => `create or replace view ${database}.${names.qualityView} (
+const qualitySql = (
+  types: readonly RecordType[],
+  { on }: Placement,
+): string => `create or replace view ${database}.${names.qualityView}${on} (
   org_id LowCardinality(String) comment 'the organisation that uploaded them',
   type LowCardinality(String) comment 'the type of the records',
   day Date comment 'the day on which they were decided, in UTC; of those that wait, the day on which they came',

@@ -3,14 +3,18 @@ import { catalogue } from '../catalogue.js'
 const streamOf = (type?: string) => (type === undefined ? undefined : catalogue.all.get(type)?.stream)
 
 /** Every name that the outside relies on, in one place. */
-export const submittedTopic = (type: string): string => `weir.submitted.${type}`
+export const submittedTopic = (type: string, generation = 0): string => `weir.submitted.${type}${suffixOf(generation)}`
+/** The type whose batches a submitted topic holds. */
+export const typeOfSubmitted = (topic: string): string => topic.slice(submittedTopic('').length).replace(/\.g\d+$/, '')
+const suffixOf = (generation: number): string => (generation === 0 ? '' : `.g${generation}`)
 export const acceptedTopic = (type: string): string => streamOf(type)?.topic ?? `weir.accepted.${type}`
 export const rejectedTopic = 'weir.rejected'
 export const verdictsTopic = 'weir.verdicts'
 export const waitingTopic = 'weir.waiting'
 
 /** The consumer groups of integrity and sink; a type that is a stream for itself has its own. */
-export const integrityGroupOf = (type?: string): string => groupOf('weir-integrity', type)
+export const integrityGroupOf = (type?: string, generation = 0): string =>
+  groupOf('weir-integrity', type) + suffixOf(generation).replace('.', '-')
 export const sinkGroupOf = (type?: string): string => groupOf('weir-sink', type)
 const groupOf = (group: string, type?: string): string => (streamOf(type) ? `${group}-${type}` : group)
 

@@ -7,6 +7,9 @@ import { operationOf, responseOf } from './openapi/operation.js'
 import { createPublishSchema } from './openapi/published-schema.js'
 import { recordSchema } from './openapi/record-schema.js'
 
+/** The version of Weir in what it publishes; a test holds that package.json says the same. */
+export const weirVersion = '0.1.0'
+
 export type OpenApi = {
   openapi: string
   info: Schema
@@ -31,7 +34,7 @@ export const openapiOf = (catalogue: Catalogue, options: { url?: string } = {}):
     openapi: '3.1.0',
     info: {
       title: 'Weir',
-      version: '1.0.0',
+      version: weirVersion,
       summary: 'Structured records in; a typed, trustworthy stream out.',
       description: intro,
       contact: { name: 'the operator of this service, who issues its API keys' },

@@ -1,5 +1,6 @@
 import type { Catalogue } from '../catalogue.js'
 import { schemasByTopic } from './avro.js'
+import { onCluster } from './clickhouse/placement.js'
 import { clickhouseSql } from './clickhouse.js'
 import { openapiOf } from './openapi.js'
 import { asyncapiYaml } from './topic-reference/asyncapi.js'
@@ -12,11 +13,11 @@ import { recordTypesOf } from './typescript/record-types.js'
 /** Every derived file that is committed for people who do not run TypeScript, by its name in schemas/published. */
 export const publishedFiles = (catalogue: Catalogue): Map<string, string> => {
   const schemas = [...schemasByTopic(catalogue.all.values())]
-  const statements = clickhouseSql(catalogue).map((statement) => `${statement};\n`)
   return new Map([
     ...schemas.map(([topic, schema]): [string, string] => [`${topic}.avsc`, json(schema)]),
     ['topics.json', json(topicsOf(catalogue))],
-    ['clickhouse.sql', statements.join('\n')],
+    ['clickhouse.sql', toSql(clickhouseSql(catalogue))],
+    ['clickhouse-cluster.sql', toSql(clickhouseSql(catalogue, onCluster('weir')))],
     ['openapi.json', json(openapiOf(catalogue))],
     ['asyncapi.yaml', asyncapiYaml(catalogue)],
   ])
@@ -31,5 +32,7 @@ export const clientFiles = (catalogue: Catalogue): Map<string, string> => {
     ['clients/typescript/src/events.ts', eventTypesOf(catalogue, topics)],
   ])
 }
+
+const toSql = (statements: readonly string[]): string => statements.map((statement) => `${statement};\n`).join('\n')
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`

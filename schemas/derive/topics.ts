@@ -5,17 +5,21 @@ export type Topic = { name: string; partitions: number; config: Record<string, s
 
 /**
  * How wide a system is: the lanes that an organisation has in each type's submitted log, and the partitions of its topics. Chosen
- * when a system is first provisioned, and the same for ever: versions are places in these partitions, and a record meets its older
- * writes only in its own lane.
+ * when a system is first provisioned. Versions are places in these partitions, and a record meets its older writes only in its own lane:
+ * so other lanes are a new `generation` of the submitted topics, which begins when all of the one before is decided. 0 where it is not said.
  */
-export type Layout = { lanes: number; submittedPartitions: number; acceptedPartitions: number }
+export type Layout = { lanes: number; submittedPartitions: number; acceptedPartitions: number; generation?: number }
 
 /** Where no other was chosen. */
 export const usualLayout: Layout = { lanes: 1, submittedPartitions: 4, acceptedPartitions: 4 }
 
 /** Every topic, as it is provisioned. */
 export const topicsOf = (catalogue: Catalogue, layout: Layout = usualLayout): Topic[] =>
-  declaredTopics(catalogue).map(({ name, config }) => ({ name, partitions: partitionsOf(layout, name), config }))
+  declaredTopics(catalogue, layout.generation).map(({ name, config }) => ({
+    name,
+    partitions: partitionsOf(layout, name),
+    config,
+  }))
 
 /** How many partitions a topic has. */
 export const partitionsOf = (layout: Layout, topic: string): number => {
@@ -26,9 +30,9 @@ export const partitionsOf = (layout: Layout, topic: string): number => {
 
 const streams = new Map([...published.all.values()].map(({ stream }) => [stream?.topic, stream]))
 
-const declaredTopics = (catalogue: Catalogue): Omit<Topic, 'partitions'>[] => [
+const declaredTopics = (catalogue: Catalogue, generation?: number): Omit<Topic, 'partitions'>[] => [
   ...[...catalogue.all.values()].flatMap(({ type, stream }) => [
-    submitted(submittedTopic(type)),
+    submitted(submittedTopic(type, generation)),
     {
       name: acceptedTopic(type),
       config: stream
@@ -52,13 +56,23 @@ export const retentionOf = (catalogue: Catalogue, topic: string): number =>
 type ConsumerGroup = { groupId: string; topics: string[] }
 
 /** Integrity reads in two groups, so that an interaction never waits until a large upload has been decided. */
-export const groupsOf = (catalogue: Catalogue): { uploads: ConsumerGroup; interactions: ConsumerGroup } => ({
-  uploads: { groupId: integrityGroupOf(), topics: [...catalogue.uploads.keys()].map(submittedTopic) },
+export const groupsOf = (
+  catalogue: Catalogue,
+  generation = 0,
+): { uploads: ConsumerGroup; interactions: ConsumerGroup } => ({
+  uploads: {
+    groupId: integrityGroupOf(undefined, generation),
+    topics: [...catalogue.uploads.keys()].map((type) => submittedTopic(type, generation)),
+  },
   interactions: {
-    groupId: integrityGroupOf(catalogue.interaction.type),
-    topics: [submittedTopic(catalogue.interaction.type)],
+    groupId: integrityGroupOf(catalogue.interaction.type, generation),
+    topics: [submittedTopic(catalogue.interaction.type, generation)],
   },
 })
+
+/** The submitted topics of a generation. */
+export const submittedTopicsOf = (catalogue: Catalogue, generation = 0): string[] =>
+  [...catalogue.all.keys()].map((type) => submittedTopic(type, generation))
 
 const days = (n: number): string => String(n * 24 * 60 * 60 * 1000)
 

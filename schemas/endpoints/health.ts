@@ -12,10 +12,17 @@ const parts: v.Schema<Parts> = {
 /** What each part says is left out where operators have a port of their own. */
 const readiness = v.named('Readiness', { status: v.oneOf(['ready', 'not_ready']), parts: v.optional(parts) })
 
+/** Which Weir it is, is left out where operators have a port of their own: strangers need not know. */
+const health = v.named('Health', {
+  status: v.oneOf(['ok']),
+  version: v.optional(v.text('of Weir, like 0.1.0')),
+  commit: v.optional(v.text('that it was built from, or unknown')),
+})
+
 export const readHealth = endpoint('GET', '/healthz', 'read-health', 'health', {
   summary: 'Whether the process runs',
   isOpen: true,
-  answers: answered('It runs.', v.object({ status: v.oneOf(['ok']) })),
+  answers: answered('It runs.', health),
 })
 
 export const readReadiness = endpoint('GET', '/readyz', 'read-readiness', 'health', {

@@ -4,6 +4,7 @@
 create schema auth;
 create schema edge;
 create schema integrity;
+create schema operator;
 
 create sequence auth.audit_ids;
 create sequence integrity.waiting_changes;
@@ -233,16 +234,22 @@ create table integrity.accepted_losses (
   constraint accepted_losses_pkey primary key (topic, partition, from_offset)
 );
 
--- How wide the system is. Written when it is first provisioned, and never changed: versions are places in these
--- partitions.
+-- How wide the system is, one row for each generation of the submitted topics. "weir lanes change" adds one; versions
+-- are places in these partitions, so a row is never given another width.
 create table integrity.layouts (
-  -- Which log of each type: 0. Versions have room for 16 of them.
+  -- Which topics hold the submitted log: 0, then 1, … Versions have room for 16 of them.
   generation integer not null,
   -- How many lanes an organisation has in the submitted log of each type.
   lanes integer not null,
   submitted_partitions integer not null,
   accepted_partitions integer not null,
   made_at timestamptz(3) not null default now(),
+  -- Since when edges write to the topics of this generation; null while it is being prepared.
+  opened_at timestamptz(3) default now(),
+  -- Where the topics of this generation end, by topic and partition, once nothing can be written to them any more.
+  closed_ends jsonb,
+  -- Since when everything in them is decided and published; only then the next generation is decided.
+  finished_at timestamptz(3),
   constraint layouts_pkey primary key (generation)
 );
 
@@ -360,6 +367,22 @@ create table integrity.waiting_arrived (
   constraint waiting_arrived_pkey primary key (org_id, type, id)
 );
 create index waiting_arrived_turns on integrity.waiting_arrived (org_id, arrived_at);
+
+-- What "weir verify" found when it compared all organisations and types: the last 100 runs. Dashboards, alerts and
+-- "weir status" show the newest.
+create table operator.verifications (
+  -- When the run ended.
+  ran_at timestamptz(3) not null default now(),
+  -- From when on what was submitted was compared.
+  since timestamptz(3) not null,
+  -- Up to when.
+  until timestamptz(3) not null,
+  -- How many differences are left: those that the run mended are not counted.
+  differences integer not null,
+  -- Whether nothing differs, apart from what was mended.
+  is_clean boolean not null,
+  constraint verifications_pkey primary key (ran_at)
+);
 
 -- Every edge listens on weir_keys: a key that is changed or revoked is known everywhere at once. A change of
 -- last_used_at is not announced: the edges themselves write it all the time.

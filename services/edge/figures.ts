@@ -24,6 +24,29 @@ export const createFigures = (metrics: Metrics) => {
       'interactions that share one event',
       [1, 2, 5, 10, 20, 50, 100, 200, 500],
     ),
+    oldestUndecided: metrics.gauge(
+      'oldest_undecided_seconds',
+      'how long the oldest batch that this edge sent has been without a verdict, its request answered or not',
+    ),
+    certificateExpires: metrics.gauge(
+      'certificate_expires_timestamp_seconds',
+      "when the edge's own TLS certificate ends, in seconds since 1970; 0 where it has none",
+    ),
+    /** What Postgres and ClickHouse know and no service counts: asked once a minute, by each edge. */
+    system: {
+      keysEnding: metrics.gauge(
+        'keys_ending',
+        'active keys that were used in the last 30 days and end within 7 days, of all organisations',
+      ),
+      used: metrics.gauge('storage_used_bytes', 'bytes that the data takes in Postgres or ClickHouse', ['part']),
+      free: metrics.gauge('storage_free_bytes', 'bytes that are free on the disks of ClickHouse', ['part']),
+      size: metrics.gauge('storage_size_bytes', 'bytes that the disks of ClickHouse have, used or free', ['part']),
+      verifiedAt: metrics.gauge(
+        'verified_timestamp_seconds',
+        'when weir verify last compared everything, in seconds since 1970; 0 where it never did',
+      ),
+      differences: metrics.gauge('verify_differences', 'differences that weir verify found then, and did not mend'),
+    },
     peerUp: metrics.gauge('peer_up', 'whether a peer gave its metrics', ['peer']),
 
     /** `count` is how many records the batch carries. */

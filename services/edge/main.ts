@@ -5,11 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findCursors } from '#ledger/cursors.js'
 import { findKey, touchKeys } from '#ledger/keys.js'
 import { untilPartitioned, untilProvisioned } from '#ledger/layout/check-layout.js'
+import { findGenerations } from '#ledger/layout/layout.js'
 import { addLimitHits } from '#ledger/organisations.js'
 import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import { createReadiness } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics, joinMetrics, withoutOrganisations } from '#platform/health/metrics.js'
+import { readPeers } from '#platform/health/peers.js'
 import { createKafka } from '#platform/kafka/kafka.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { listen } from '#platform/postgres/listen.js'
@@ -24,12 +26,12 @@ import { createRegistry } from '#platform/registry.js'
 import { openQuery } from '#query/query.js'
 import { createReads } from '#query/reads.js'
 import { catalogue as published } from '#schemas/catalogue.js'
-import { submittedTopic } from '#schemas/derive/names.js'
+import { submittedTopicsOf } from '#schemas/derive/topics.js'
 import { createApp } from './app.js'
 import { configSchema, openOrgOf, operationsPortOf, withLimits } from './config.js'
 import { createFigures } from './figures.js'
 import { readDownloads } from './http/downloads.js'
-import { createOperationsApp, peerChecks, readPeerMetrics, readPeers, shareHealth } from './http/health.js'
+import { createOperationsApp, peerChecks, readPeerMetrics, shareHealth } from './http/health.js'
 import { importBoundsOf } from './imports/bounds.js'
 import { createCheckKeys, createFindCaller } from './keys/find-caller.js'
 import { createKeyMemory } from './keys/key-memory.js'
@@ -39,7 +41,7 @@ import { createLag } from './limits/lag.js'
 import { createLimitHits } from './limits/limit-hits.js'
 import { boundsOf, createLoad } from './limits/load.js'
 import { createRateLimits, ratesOf } from './limits/rates.js'
-import { createRenewal, type TlsServer } from './network/certificate.js'
+import { type Certificate, createRenewal, expiryOf, type TlsServer } from './network/certificate.js'
 import { openNetwork } from './network/network.js'
 import { createRequestNotes, startPruning } from './requests/notes.js'
 import { createVerdictStore } from './requests/verdict-store.js'
@@ -97,14 +99,14 @@ await runService(log, async (onStop, crash) => {
     log,
     onProduceSent: config.WEIR_FAILPOINT && (() => failAt('after-submit-sent')),
   })
-  const submittedTopics = [...catalogue.all.keys()].map(submittedTopic)
   const verdicts = createVerdicts({ store, timeout: config.VERDICT_TIMEOUT_MS, now: elapsed, log })
   const patience = createPatience(log)
   const stream = openStream({
     catalogue,
     kafka,
     openLayout: () => untilProvisioned(pool, patience, config),
-    checkTopics: (layout) => untilPartitioned(kafka, patience, layout, submittedTopics),
+    findGenerations: () => findGenerations(pool),
+    checkTopics: (layout) => untilPartitioned(kafka, patience, layout, submittedTopicsOf(catalogue, layout.generation)),
     registry,
     patience,
     failAt,
@@ -114,13 +116,16 @@ await runService(log, async (onStop, crash) => {
   onStop('stream', stream.close)
   stream.onVerdict(verdicts.settle)
   every(200, verdicts.tick)
+  every(1_000, stream.look)
+  every(1_000, async () => figures.oldestUndecided.set(verdicts.oldest() / 1000))
   const notes = createRequestNotes({ saveRequests: store.saveRequests, now: elapsed, log })
   onStop('notes of requests', notes.tick)
   every(200, notes.tick)
   onStop('pruning', startPruning({ config, pool, log }).stop)
 
   const backlog = createBacklog({
-    stretches: async () => (stream.places() ? stretchesOf(kafka, submittedTopics) : undefined),
+    stretches: async () =>
+      stream.places() ? stretchesOf(kafka, submittedTopicsOf(catalogue, stream.layout().generation)) : undefined,
     cursors: () => findCursors(pool),
     now: elapsed,
     log,
@@ -176,8 +181,8 @@ await runService(log, async (onStop, crash) => {
     onStop('operations', () => operations.close())
     await operations.listen({ host: network.host, port: operationsPort })
   }
-  const { layout } = stream
-  const taking = { catalogue, submit, store, notes, layout, load, lag, figures, now, log }
+  const { layout, layoutToCut, untilSteady } = stream
+  const taking = { catalogue, submit, store, notes, layout: layoutToCut, untilSteady, load, lag, figures, now, log }
   const retries = openRetries({ ...taking, config, access, clickhouse }, onStop)
   const findCaller = createFindCaller({
     findKey: (hash) => findKey(pool, hash),
@@ -213,6 +218,7 @@ await runService(log, async (onStop, crash) => {
       },
       onVerdict: stream.onVerdict,
       onOrdered: retries.tick,
+      systemFigures: figures.system,
       now,
       log,
     },
@@ -244,7 +250,9 @@ await runService(log, async (onStop, crash) => {
   })
   if (network.certificate && certificate) {
     const server = app.server as unknown as TlsServer
-    const renew = createRenewal({ files: network.certificate, current: certificate, server, log })
+    const onUsed = ({ cert }: Certificate) => figures.certificateExpires.set(expiryOf(cert).getTime() / 1000)
+    onUsed(certificate)
+    const renew = createRenewal({ files: network.certificate, current: certificate, server, onUsed, log })
     every(1_000, async () => renew())
     process.on('SIGHUP', renew)
   }

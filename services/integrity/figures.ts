@@ -2,14 +2,18 @@ import type { Decided } from '#ledger/fence.js'
 import type { WaitingCount } from '#ledger/waiting/look-up.js'
 import type { WaitChanges } from '#ledger/waiting/waits.js'
 import { createBusiest } from '#platform/health/busiest.js'
-import { latencyBuckets, type Metrics } from '#platform/health/metrics.js'
+import { fetchBuckets, latencyBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 import { createLagGauge } from '#platform/kafka/lag-gauge.js'
 
 export type IntegrityFigures = ReturnType<typeof createIntegrityFigures>
 
 export const createIntegrityFigures = (metrics: Metrics) => {
-  const lag = createLagGauge(metrics, 'Batches that wait to be decided.')
+  const lag = createLagGauge(metrics, 'Batches that wait to be decided.', {
+    name: 'oldest_undecided_seconds',
+    help: 'How long the oldest batch that waits to be decided has waited, of partitions in which one does.',
+  })
+  const fetched = metrics.histogram('fetch_batches', 'Batches that one fetch of a partition brought.', fetchBuckets)
   const records = metrics.counter('records_total', 'Records decided, by outcome.', ['type', 'outcome'])
   const ofOrgs = metrics.counter(
     'org_records_total',
@@ -45,10 +49,12 @@ export const createIntegrityFigures = (metrics: Metrics) => {
   return {
     /** Tells which partitions of these topics this process has now. */
     assigned: lag.keepOnly,
-    fetched: ({ topic, partition, highWatermark, messages }: Fetch): void =>
-      lag.set({ topic, partition }, highWatermark - (messages[0]?.offset ?? highWatermark)),
-    published: ({ topic, partition, highWatermark, messages }: Fetch, outcomes: readonly Decided[]): void => {
-      lag.set({ topic, partition }, highWatermark - 1 - (messages.at(-1)?.offset ?? highWatermark - 1))
+    fetched: (fetch: Fetch): void => {
+      lag.begun(fetch)
+      fetched.observe(fetch.messages.length)
+    },
+    published: (fetch: Fetch, outcomes: readonly Decided[]): void => {
+      lag.done(fetch)
       for (const { batch, verdict, isTheOneDecided } of outcomes) {
         batches.inc({ type: verdict.type, kind: isTheOneDecided ? 'decided' : 'repeated' })
         if (!isTheOneDecided) continue
@@ -78,3 +84,6 @@ export const createIntegrityFigures = (metrics: Metrics) => {
     },
   }
 }
+
+export const createPrunedCount = (metrics: Metrics) =>
+  metrics.counter('pruned_total', 'Rows that were too old and are gone.', ['what'])

@@ -8,7 +8,8 @@ import type { FailAt } from '#platform/process/fail-point.js'
 import { createPauses } from '#platform/process/pauses.js'
 import { NewerSchema, Undecodable } from '#platform/registry.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { submittedTopic } from '#schemas/derive/names.js'
+import { isClosingMark } from '#schemas/closing-mark.js'
+import { typeOfSubmitted } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
 import type { EntityIndex } from './entity-index.js'
 import type { IntegrityFigures } from './figures.js'
@@ -32,8 +33,8 @@ export const createFetchHandler = (deps: {
   catalogue: Catalogue
   tools: readonly TypeTools[]
   pool: Pool
-  /** How many lanes an organisation has. */
-  lanes: number
+  /** How many lanes an organisation has in a topic. */
+  lanesOf: (topic: string) => number
   /** The first offset that Kafka still has of a partition. */
   logStart: (topic: string, partition: number) => Promise<number>
   index: EntityIndex
@@ -47,12 +48,12 @@ export const createFetchHandler = (deps: {
   failAt: FailAt
   log: Log
 }): ((fetch: Fetch) => Promise<void>) => {
-  const toolsOf = new Map(deps.tools.map((tools) => [submittedTopic(tools.type.type), tools]))
+  const toolsOf = new Map(deps.tools.map((tools) => [tools.type.type, tools]))
   // Partitions that stand still before a message of a newer schema, and its offset. Each new try brings the same fetch.
   const stoppedAt = new Map<string, number>()
 
   return async (fetch) => {
-    const tools = toolsOf.get(fetch.topic)
+    const tools = toolsOf.get(typeOfSubmitted(fetch.topic))
     if (!tools) throw new Error(`there is nothing that decides on ${fetch.topic}`)
     const { type, publish } = tools
     const { topic, partition } = fetch
@@ -68,7 +69,7 @@ export const createFetchHandler = (deps: {
       partition,
       type,
       isReferenced: deps.catalogue.referenced.has(type.type),
-      lanes: deps.lanes,
+      lanes: deps.lanesOf(topic),
       first,
       next,
       before: fetch.before && (await readBefore(tools.read, fetch.before)),
@@ -130,6 +131,7 @@ const readFetch = async (read: ReadBatch, { topic, partition, messages }: Fetch)
   const pause = createPauses()
   for (const { offset, timestamp, value } of messages) {
     await pause()
+    if (isClosingMark(value)) continue
     try {
       submitted.push({ offset, timestamp, batch: await read(value) })
     } catch (error) {

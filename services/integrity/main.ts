@@ -1,16 +1,20 @@
 // submitted batches → decided in Postgres → accepted, rejected and verdict events.
+
+import { findCursors } from '#ledger/cursors.js'
 import {
   refuseAddedPartition,
   untilPartitioned,
   untilProvisioned,
   watchPartitions,
 } from '#ledger/layout/check-layout.js'
+import { findGenerations, finishGeneration, type Generation, publishedOf, toDecide } from '#ledger/layout/layout.js'
 import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { createRecentFailures } from '#platform/health/recent-failures.js'
 import { committedOffsets, type Group } from '#platform/kafka/committed-offsets.js'
 import { type Consumer, createKafka } from '#platform/kafka/kafka.js'
+import { countedFrom } from '#platform/kafka/partitions.js'
 import { createSetAside } from '#platform/kafka/set-aside.js'
 import { abandonAfter, createPool, endPool, ping } from '#platform/postgres/postgres.js'
 import { readAccess } from '#platform/process/access.js'
@@ -22,18 +26,21 @@ import { createRegistry } from '#platform/registry.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema, waitingSchema } from '#schemas/derive/avro.js'
 import { rejectedTopic, subjectOf, waitingTopic } from '#schemas/derive/names.js'
-import { groupsOf, partitionsOf, topicsOf } from '#schemas/derive/topics.js'
+import { groupsOf, type Layout, partitionsOf, topicsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent, WaitingEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createSetAsideMessage } from '#schemas/set-aside.js'
+import { generationOf } from '#schemas/version.js'
 import { configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
 import { createIntegrityFigures } from './figures.js'
+import { followGenerations } from './generations.js'
 import { createFetchHandler, type TypeTools } from './handle-fetch.js'
 import { createPostgresMemory } from './postgres-memory.js'
 import { createPublisher } from './publisher.js'
 import { createReadBatch } from './read-batch.js'
 import { startRetention } from './retention.js'
+import { createLanePlace } from './waiting/lane-place.js'
 import { createRelayTurn } from './waiting/relay.js'
 import { createResumeBytes, type ResumeBytes } from './waiting/resume.js'
 import { createRoomToWait } from './waiting/room.js'
@@ -58,13 +65,17 @@ await runService(log, async (onStop, crash) => {
   })
   onStop('postgres', () => endPool(pool))
   const kafka = createKafka({ ...access.kafka, clientId: 'weir-integrity', log })
-  const groups = groupsOf(catalogue)
-  const committed = () => committedOffsets(kafka, Object.values(groups))
+  let generations: Awaited<ReturnType<typeof followGenerations>> | undefined
+  const committedOf = (generation: number) => committedOffsets(kafka, Object.values(groupsOf(catalogue, generation)))
+  const committed = async () => {
+    const all = generations?.all() ?? (await findGenerations(pool))
+    return [...publishedOf(all), ...(await committedOf(toDecide(all)?.generation ?? 0))]
+  }
   const figures = createIntegrityFigures(metrics)
   const memory = createPostgresMemory({ pool, committed, counted: figures.postgresBehind, log })
 
   const patience = createPatience(log)
-  const consumers: Consumer[] = []
+  let consumers: Consumer[] = []
   let partitions: ReturnType<typeof watchPartitions> | undefined
   const fetches = createRecentFailures((place, reason) => `batches of ${place} are not decided or published: ${reason}`)
   const readiness = createReadiness(
@@ -95,11 +106,8 @@ await runService(log, async (onStop, crash) => {
   onStop('producer', producer.close)
 
   const layout = await untilProvisioned(pool, patience, config)
-  const topics = topicsOf(catalogue).map(({ name }) => name)
-  // What was acknowledged is decided and published also where partitions were added by hand: only then can that be undone.
-  await untilPartitioned(kafka, patience, layout, topics, { orMore: true })
-  partitions = watchPartitions({ kafka, layout, topics, log })
-  onStop('watch of partitions', partitions.stop)
+  const deciding = new Map<number, Layout>()
+  const layoutOf = (topic: string): Layout => deciding.get(generationOf(countedFrom(topic))) ?? layout
   const toolsFor = async (type: RecordType): Promise<TypeTools & ResumeBytes> => {
     const read = await createReadBatch(type, registry)
     const publish = await createPublisher({ catalogue, type, producer, registry, layout, failAt })
@@ -128,6 +136,10 @@ await runService(log, async (onStop, crash) => {
     },
     producer,
     encodeWaiting,
+    placeOf: createLanePlace(catalogue, () => {
+      const open = generations?.all().findLast(({ state }) => state === 'open')
+      return open ?? layout
+    }),
     waitingPartitions: partitionsOf(layout, waitingTopic),
     failAt,
     log,
@@ -138,10 +150,10 @@ await runService(log, async (onStop, crash) => {
     catalogue,
     tools,
     pool,
-    lanes: layout.lanes,
+    lanesOf: (topic) => layoutOf(topic).lanes,
     logStart: async (topic, partition) => {
       const offsets = await kafka.withAdmin((admin) => admin.fetchTopicOffsets(topic))
-      return Number(offsets.find((each) => each.partition === partition)?.low ?? 0)
+      return countedFrom(topic) + Number(offsets.find((each) => each.partition === partition)?.low ?? 0)
     },
     index: createEntityIndex(config.KNOWN_IDS),
     room: createRoomToWait({ records: config.MAX_WAITING, bytes: config.MAX_WAITING_BYTES }),
@@ -153,26 +165,43 @@ await runService(log, async (onStop, crash) => {
     log,
   })
   onStop('memory of Postgres', memory.start().stop)
-  const consume = async (group: Group) => {
-    const consumer = await kafka.consume({
+  const consume = (group: Group): Promise<Consumer> =>
+    kafka.consume({
       ...group,
       fromBeginning: true,
       looksBack: true,
       partitionsAtOnce: 4,
       onFetch: (fetch) =>
         fetches.watch(fetch, async () => {
-          refuseAddedPartition(layout, fetch)
+          refuseAddedPartition(layoutOf(fetch.topic), fetch)
           await memory.mayDecide()
           await handleFetch(fetch)
         }),
       onAssigned: (assigned) => figures.assigned(group.topics, assigned),
       crash,
     })
-    consumers.push(consumer)
+  const open = async (generation: Generation) => {
+    const topics = topicsOf(catalogue, generation).map(({ name }) => name)
+    // What was acknowledged is decided and published also where partitions were added by hand: only then can that be undone.
+    await untilPartitioned(kafka, patience, generation, topics, { orMore: true })
+    partitions?.stop()
+    partitions = watchPartitions({ kafka, layout: generation, topics, log })
+    deciding.set(generation.generation, generation)
+    const { uploads, interactions } = groupsOf(catalogue, generation.generation)
+    const opened = [await consume(uploads), await consume(interactions)]
+    consumers = opened
+    return async () => void (await Promise.all(opened.map(({ close }) => close())))
   }
-  onStop('consumers', () => Promise.all(consumers.map(({ close }) => close())))
-  await consume(groups.uploads)
-  await consume(groups.interactions)
+  generations = await followGenerations({
+    find: () => findGenerations(pool),
+    committed: committedOf,
+    cursors: () => findCursors(pool),
+    finish: (generation) => finishGeneration(pool, generation),
+    open,
+    log,
+  })
+  onStop('consumers', generations.close)
+  onStop('watch of partitions', () => partitions?.stop())
 
   const retention = startRetention({ config, catalogue, pool, committed, metrics, log })
   onStop('retention', retention.stop)

@@ -8,6 +8,7 @@ import { periodically } from '#platform/process/periodically.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
 import { retentionOf } from '#schemas/derive/topics.js'
+import { createPrunedCount } from './figures.js'
 
 /** Deletes verdicts, keyed interactions, retries and audit rows that are too old, every PRUNE_EVERY_SECONDS. */
 export const startRetention = (deps: {
@@ -19,7 +20,7 @@ export const startRetention = (deps: {
   log: Log
 }): { stop: () => Promise<void> } => {
   const { config, pool, committed, log } = deps
-  const pruned = deps.metrics.counter('pruned_total', 'Rows that were too old and are gone.', ['what'])
+  const pruned = createPrunedCount(deps.metrics)
   const retention = ledger.createRetention({ pool, committed, onStep: (what, count) => pruned.inc({ what }, count) })
   const topicRetention = retentionOf(deps.catalogue, rejectedTopic)
 

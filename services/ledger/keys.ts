@@ -137,6 +137,23 @@ export const lockManager = async (
   )
 }
 
+/** Keys that are in use and end soon, the first to end first: active, used in the last 30 days. */
+export const listEndingKeys = (db: Database, within: number, most: number): Promise<EndingKey[]> =>
+  rowsOf(db, `select key_id, name, org_id as org, expires_at ${endingKeys} order by expires_at limit $2`, [
+    within,
+    most,
+  ])
+
+export const countEndingKeys = async (db: Database, within: number): Promise<number> =>
+  (await firstRow<{ keys: number }>(db, `select count(*) as keys ${endingKeys}`, [within]))?.keys ?? 0
+
+export type EndingKey = Pick<Key, 'key_id' | 'name' | 'org'> & { expires_at: Date }
+
+const endingKeys = `
+  from auth.api_keys
+  where revoked_at is null and expires_at > now() and expires_at < now() + $1 * interval '1 millisecond'
+    and last_used_at > now() - interval '30 days'`
+
 /** By the time of now: a transaction's own is that of its beginning, and it may have waited for a lock since. */
 const isActive = (key: string): string =>
   `${key}.revoked_at is null and (${key}.expires_at is null or ${key}.expires_at > clock_timestamp())`

@@ -4,7 +4,7 @@ import { changedBy, countOf } from '#platform/postgres/rows.js'
 import { type ConfigSchema, integer, type ValuesOf } from '#platform/process/config.js'
 import { inSteps } from '#platform/process/periodically.js'
 import { catalogue } from '#schemas/catalogue.js'
-import { submittedTopic } from '#schemas/derive/names.js'
+import { typeOfSubmitted } from '#schemas/derive/names.js'
 import { holdCursor, markPruned } from './cursors.js'
 import { pruneLimitHits } from './organisations.js'
 import { pruneOrders } from './retries/orders.js'
@@ -122,7 +122,7 @@ export const createRetention = (deps: {
       return count
     })
 
-  const isOfInteractions = ({ topic }: Committed): boolean => topic === submittedTopic(catalogue.interaction.type)
+  const isOfInteractions = ({ topic }: Committed): boolean => typeOfSubmitted(topic) === catalogue.interaction.type
 
   return {
     count: async ({ verdicts, interactionVerdicts = verdicts, retries, audit }: Cutoffs): Promise<PrunedCounts> => {

@@ -3,6 +3,7 @@ import { numberList } from '#platform/postgres/lists.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { countOf, rowsOf } from '#platform/postgres/rows.js'
 import type { PlacedVerdict } from '#schemas/derive/decided-events.js'
+import { submittedTopic } from '#schemas/derive/names.js'
 import type { VerdictEvent, Waiting } from '#schemas/events.js'
 import { noneWaitedSince } from './waiting/upkeep.js'
 
@@ -116,8 +117,19 @@ export const claimBodies = async (
     name: 'claim-bodies',
     text: `
       insert into integrity.request_bodies (request_id, body_sha256)
-      select * from unnest($1::uuid[], $2::bytea[]) as claimed (request_id, body_sha256)
-      order by request_id
+      select claimed.request_id, coalesce(
+        -- Decided while there was one lane, when nobody had to claim it.
+        (
+          select v.body_sha256
+          from integrity.verdicts v
+          where v.request_id = claimed.request_id
+          order by v.submitted_offset
+          limit 1
+        ),
+        claimed.body_sha256
+      )
+      from unnest($1::uuid[], $2::bytea[]) as claimed (request_id, body_sha256)
+      order by claimed.request_id
       on conflict do nothing`,
     values: [[...bodies.keys()], [...bodies.values()]],
   })
@@ -141,7 +153,7 @@ export const findDecidedRequests = async (pool: Pool, requestIds: readonly strin
 /** The newest decided batches with accepted records, without those that integrity wrote itself (request and batch are one). */
 export const findAcceptedBatches = (
   pool: Pool,
-  { org, topic, since }: { org: string; topic: string; since: Date },
+  { org, type, since }: { org: string; type: string; since: Date },
   most: number,
 ): Promise<{ batchId: string; accepted: number }[]> =>
   rowsOf(
@@ -150,11 +162,11 @@ export const findAcceptedBatches = (
     `select v.batch_id as "batchId", v.accepted
     from integrity.cursors c
     join integrity.verdicts v on v.topic = c.topic and v.partition = c.partition
-    where c.topic = $1 and coalesce(v.repeated_at, v.decided_at) >= $3 and v.decided_at >= $3
+    where (c.topic = $1 or c.topic like $1 || '.g%') and coalesce(v.repeated_at, v.decided_at) >= $3 and v.decided_at >= $3
       and v.org_id = $2 and v.accepted > 0 and v.request_id <> v.batch_id
     order by v.decided_at desc
     limit $4`,
-    [topic, org, since, most],
+    [submittedTopic(type), org, since, most],
   )
 
 // Column by column: as one JSON document it would be read, and a refused record's \u0000 would stop the consumer.

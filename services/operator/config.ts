@@ -20,6 +20,8 @@ export const configSchema = {
     ),
     ...layoutVariables,
     EDGE_URL: string({ default: 'http://127.0.0.1:8080' }, 'the edge that sends refused records again'),
+    OPERATIONS_PORT: integer({ minimum: 1, maximum: 65535 }, "the port of the edge's pages for operators"),
+    PEERS: string({ default: '' }, 'where weir status finds integrity and sink, as for the edge'),
     NO_SYSTEM_IN: string(
       {},
       'the data folder in which npm run weir found no system; it sets this, and you never have to',

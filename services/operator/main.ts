@@ -19,8 +19,10 @@ const failed = await runCommand(process.argv.slice(2), {
   endWith: (exitCode) => {
     process.exitCode = exitCode
   },
+  env: process.env,
   // In a pipe or a file nothing wraps: a line for each row can be searched and cut.
   width: process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY,
 })
-// A client that still tries to reach a part would keep the process alive.
+// A client that still tries to reach a part would keep the process alive; after a command that did its work, a moment for its output.
 if (failed !== undefined) process.exit(failed)
+setTimeout(() => process.exit(), 500).unref()

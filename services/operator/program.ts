@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { buildInWords, thisBuild } from '#platform/health/build.js'
 import { reasonOf } from '#platform/health/health.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { addAnalysts } from './access/analysts.js'
@@ -8,6 +9,9 @@ import { addOrgs } from './access/orgs.js'
 import { OperatorError } from './command/operator-error.js'
 import { withParts } from './command/servers.js'
 import { examples, type Session, toPasted } from './command/session.js'
+import { addDoctor } from './doctor/command.js'
+import { addLanesChange } from './lanes/change.js'
+import { addLanesShow } from './lanes/show.js'
 import { addAcceptLoss } from './loss/accept-loss.js'
 import { addProvision } from './provision/provision.js'
 import { addPrune } from './prune/prune.js'
@@ -16,6 +20,7 @@ import { addRebuildIndex } from './rebuild/rebuild-index.js'
 import { addRejectedList } from './rejected/list.js'
 import { addRejectedRetry } from './rejected/retry.js'
 import { addRejectedShow } from './rejected/show.js'
+import { addStatus } from './status/command.js'
 import { addVerify } from './verify/command.js'
 import { addWaitingCancel } from './waiting/cancel.js'
 import { addWaitingList } from './waiting/list.js'
@@ -49,6 +54,7 @@ const createProgram = (session: Session): Command => {
     // It throws what it would end the process with.
     .exitOverride()
     .description('Operate Weir: its keys, its organisations, their analysts and the parts it runs on.')
+    .version(buildInWords(thisBuild()), '--version', 'say version and commit')
     .configureHelp({ helpWidth: Number.isFinite(session.width) ? session.width : 80, showGlobalOptions: false })
     .configureOutput({
       writeOut: (text) => session.print(toPasted(text, session.config.CALLED_AS).replace(/\n$/, '')),
@@ -64,8 +70,10 @@ const createProgram = (session: Session): Command => {
       'after',
       '\nOn the machine of npm start: weir backup and weir restore, each with --help (docs/backup.md).',
     )
-    .addHelpText('after', examples('keys issue --org acme', 'keys list', 'keys issue --help'))
+    .addHelpText('after', examples('status', 'keys issue --org acme', 'keys list', 'keys issue --help'))
 
+  addStatus(program, session)
+  addDoctor(program, session)
   const keys = program.command('keys').description('issue, list, name, rotate and revoke API keys')
   for (const add of [addKeysIssue, addKeysList, addKeysRename, addKeysRotate, addKeysRevoke]) add(keys, session)
 
@@ -79,6 +87,9 @@ const createProgram = (session: Session): Command => {
     .command('waiting')
     .description('look at records that wait for what they refer to, and cancel them')
   for (const add of [addWaitingList, addWaitingShow, addWaitingCancel]) add(waiting, session)
+
+  const lanes = program.command('lanes').description('how wide the system is, and how to make it wider')
+  for (const add of [addLanesShow, addLanesChange]) add(lanes, session)
 
   addPrune(program, session)
   const rebuild = program

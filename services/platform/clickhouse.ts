@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { createClient } from '@clickhouse/client'
+import { type ClickHouseClient, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import { AccessRefused, type Trust } from './process/access.js'
 import { tlsProblem } from './process/tls-problem.js'
 
@@ -19,11 +19,41 @@ const insertSettings = {
   insert_deduplicate: 0,
 } as const
 
+// The same, of servers since 26.2: it is on by default, and counts instead of the older one. Others do not know it.
+const newerInsertSettings = { deduplicate_insert: 'disable', deduplicate_insert_select: 'disable' } as const
+
+// Said with every statement on a cluster, for the same reason.
+const clusterSettings = (quorum: string) => ({
+  // An answer means that the rows are on their shards, and there on as many replicas as asked, not on their way.
+  distributed_foreground_insert: 1 as const,
+  insert_quorum: quorum,
+  // Sinks insert at the same time; without it all but one would be refused, and through a Distributed table rows were lost.
+  insert_quorum_parallel: 1 as const,
+  // Less than the request may take.
+  insert_quorum_timeout: 30_000,
+  // Rows that are copied go to the shards that they belong to now, not to where they were.
+  parallel_distributed_insert_select: '0',
+  // A subquery is asked once, of all shards.
+  distributed_product_mode: 'global' as const,
+  optimize_skip_unused_shards: 1 as const,
+  // An answer that lacks a shard would look like one of a system that has lost rows.
+  skip_unavailable_shards: 0 as const,
+  // A changed table is one everywhere before anything is written to it.
+  alter_sync: '2',
+  // A replica may find fewer versions to delete than another one; it never finds one that has to stay.
+  allow_nondeterministic_mutations: 1 as const,
+  // Where users are kept in Keeper, all servers have them already.
+  ignore_on_cluster_for_replicated_access_entities_queries: 1 as const,
+})
+
 type Options = Trust & {
   requestTimeout?: number
   maxConnections?: number
   /** Cuts off what is under way. */
   signal?: AbortSignal
+  /** The cluster that the server belongs to, and how many replicas have to have rows: a number, or `auto`. */
+  cluster?: string | undefined
+  quorum?: string | undefined
 }
 
 export const createClickHouse = (url: string, options: Options = {}) => {
@@ -34,12 +64,25 @@ export const createClickHouse = (url: string, options: Options = {}) => {
     request_timeout: options.requestTimeout ?? 60_000,
     ...(options.maxConnections && { max_open_connections: options.maxConnections }),
     keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
+    ...(options.cluster && { clickhouse_settings: clusterSettings(options.quorum ?? 'auto') }),
     // The service itself logs what went wrong, once.
     log: { LoggerClass: SilentLogger },
   })
+  let insertsWith: Promise<ClickHouseSettings> | undefined
+  /** Asked once, at the first insert; again where the server did not answer. */
+  const settingsOfInserts = (): Promise<ClickHouseSettings> => {
+    insertsWith ??= findInsertSettings(client).catch((error) => {
+      insertsWith = undefined
+      throw error
+    })
+    return insertsWith
+  }
   return {
+    cluster: options.cluster,
+    /** A statement that answers no rows; one that inserts is an insert like any other. */
     command: async (sql: string): Promise<void> => {
-      await client.command({ query: sql, ...cutOff })
+      const clickhouse_settings = sql.startsWith('insert') ? await settingsOfInserts() : {}
+      await client.command({ query: sql, clickhouse_settings, ...cutOff })
     },
     /** Rows as objects; values are bound to the placeholders {name:Type}, never put into the text. */
     query: async <Row>(
@@ -57,7 +100,7 @@ export const createClickHouse = (url: string, options: Options = {}) => {
       const { stream } = await client.exec({
         query: `insert into ${table} format Avro`,
         values: Readable.from([container], { objectMode: false }),
-        clickhouse_settings: insertSettings,
+        clickhouse_settings: await settingsOfInserts(),
         ...cutOff,
       })
       // The socket can be used again only when the answer has been read.
@@ -70,6 +113,34 @@ export const createClickHouse = (url: string, options: Options = {}) => {
     },
     close: () => client.close(),
   }
+}
+
+/** Bytes that the tables of a database take, and those that the disks have: all, and free. */
+export type ClickHouseStorage = { used: number; free: number; size: number }
+
+export const storageOf = async (
+  { query }: Pick<ClickHouse, 'query'>,
+  database: string,
+): Promise<ClickHouseStorage | undefined> => {
+  const [found] = await query<ClickHouseStorage>(
+    `select toFloat64((
+        select sum(bytes_on_disk) from system.parts where active and database = {database:String}
+      )) as used,
+      toFloat64(sum(free_space)) as free, toFloat64(sum(total_space)) as size
+    from system.disks
+    where type ilike 'local%'`,
+    { database },
+  )
+  return found
+}
+
+const findInsertSettings = async (client: ClickHouseClient): Promise<ClickHouseSettings> => {
+  const names = Object.keys(newerInsertSettings)
+  const query = 'select name from system.settings where name in ({names:Array(String)})'
+  const answer = await client.query({ query, query_params: { names }, format: 'JSONEachRow' })
+  const known = new Set((await answer.json<{ name: string }>()).map(({ name }) => name))
+  const newer = Object.entries(newerInsertSettings).filter(([name]) => known.has(name))
+  return { ...insertSettings, ...Object.fromEntries(newer) }
 }
 
 // Less than the edge waits for an answer: ClickHouse itself ends a read whose asker has gone.

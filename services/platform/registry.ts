@@ -125,6 +125,12 @@ export const createRegistry = (url: string, access: Omit<RegistryAccess, 'url'> 
     /** Whether the subject has this schema, as its newest or as an earlier one. */
     isRegistered: async (subject: string, schema: unknown): Promise<boolean> =>
       (await findJson(addressOf(subject), sending('POST', { schema: JSON.stringify(schema) }))) !== undefined,
+    /** The rule that a subject has of its own; undefined where it has none. */
+    findCompatibility: async (subject: string): Promise<Compatibility | undefined> => {
+      const found = await ask(`${base}/config/${encodeURIComponent(subject)}`)
+      if (found.status === 404) return undefined
+      return (await readJson<{ compatibilityLevel: Compatibility }>(base, found)).compatibilityLevel
+    },
     /** Looks up a registered schema, so that its events can be read later without the registry; resolves to its id. */
     prepare: (subject: string, schema: unknown): Promise<number> => idOf(subject, JSON.stringify(schema)),
     subjects,

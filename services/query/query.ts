@@ -8,7 +8,7 @@ import { boundedReader, createClickHouse } from '#platform/clickhouse.js'
 import type { Log } from '#platform/health/log.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import { abandonAfter, createPool, endPool } from '#platform/postgres/postgres.js'
-import type { Trust } from '#platform/process/access.js'
+import type { Access } from '#platform/process/access.js'
 import type { OnStop } from '#platform/process/lifecycle.js'
 import { packageRoot } from '#platform/process/package-root.js'
 import { createTurnstile } from '#platform/process/turnstile.js'
@@ -26,6 +26,7 @@ import { createCountRows } from './live/history.js'
 import { createOperatorActions } from './operators/actions.js'
 import { createOrgFigures } from './operators/figures.js'
 import { createSystemState } from './operators/system.js'
+import { type SystemFigures, watchSystem } from './operators/watch.js'
 import { createReads, type ReadBounds, usual } from './reads.js'
 import { createOwnRejections } from './rejections/rejections.js'
 import { createQuery, type Query, type QueryDeps } from './routes.js'
@@ -58,12 +59,13 @@ export const openQuery = (
     QueryDeps,
     'catalogue' | 'findCaller' | 'rateLimits' | 'readiness' | 'lagOf' | 'layout' | 'forSubscribers' | 'decoders' | 'now'
   > & {
-    access: { postgres: string; clickhouse: Trust & { url: string } }
+    access: Pick<Access, 'postgres' | 'clickhouse'>
     kafka: Kafka
     /** Calls the listener with each verdict that comes from now on. */
     onVerdict: (listener: (verdict: VerdictEvent) => void) => void
     /** Called when an uploader has ordered that rejections be submitted again. */
     onOrdered: () => void
+    systemFigures: SystemFigures
     log: Log
   },
   onStop: OnStop,
@@ -79,6 +81,12 @@ export const openQuery = (
   onStop('clickhouse of the read side', clickhouse.close)
   const followers = createFollowers(deps)
   onStop('topics that are followed', followers.close)
+
+  const watch = watchSystem({
+    ...{ pool, clickhouse: boundedReader(withShare(clickhouse)) },
+    ...{ figures: deps.systemFigures, log: deps.log },
+  })
+  onStop('what is asked every minute', watch.stop)
 
   const types = [...catalogue.all.keys()]
   const activity = createActivity({

@@ -5,7 +5,7 @@ import { findIdsThatWait } from '#ledger/waiting/look-up.js'
 import { countReleased } from '#ledger/waiting/upkeep.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { database, logTableOf, submittedTopic } from '#schemas/derive/names.js'
+import { database, logTableOf } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
 import { keyedRequestId } from '#schemas/uuid.js'
 import type { Filter } from './filter.js'
@@ -183,7 +183,7 @@ export const hasCaughtUp = async (
   const type = catalogue.uploads.get(name)
   if (!type) return true
   const since = new Date(Date.now() - lookBack)
-  const decided = await findAcceptedBatches(pool, { org, topic: submittedTopic(name), since }, mostBatches)
+  const decided = await findAcceptedBatches(pool, { org, type: name, since }, mostBatches)
   const released = await countReleased(pool, { org, type: name, since }, mostBatches)
   const expected = new Map<string, number>()
   for (const { batchId, accepted } of [...decided, ...released])
@@ -192,7 +192,7 @@ export const hasCaughtUp = async (
   for (let from = 0; from < batches.length; from += mostBatches) {
     const asked = batches.slice(from, from + mostBatches)
     const rows = await clickhouse.query<{ batch_id: string; records: string }>(
-      `select batch_id, uniqExact(version) as records
+      `select batch_id, uniqExact((${type.id}, version)) as records
       from ${database}.${logTableOf(name)}
       where org_id = {org:String} and accepted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
         and batch_id in {batches:Array(UUID)}

@@ -1,11 +1,20 @@
-import type { Metrics } from '#platform/health/metrics.js'
+import { fetchBuckets, freshnessBuckets, type Metrics } from '#platform/health/metrics.js'
 import type { Fetch } from '#platform/kafka/kafka.js'
 import { createLagGauge } from '#platform/kafka/lag-gauge.js'
 
 export type SinkFigures = ReturnType<typeof createSinkFigures>
 
 export const createSinkFigures = (metrics: Metrics) => {
-  const lag = createLagGauge(metrics, 'Events that wait to be written.')
+  const lag = createLagGauge(metrics, 'Events that wait to be written.', {
+    name: 'oldest_unwritten_seconds',
+    help: 'How long the oldest event that waits to be written has waited, of partitions in which one does.',
+  })
+  const fetched = metrics.histogram('fetch_events', 'Events that one fetch of a partition brought.', fetchBuckets)
+  const delay = metrics.histogram(
+    'write_delay_seconds',
+    'From the publication of an event to its row in ClickHouse: the oldest event of each fetch.',
+    freshnessBuckets,
+  )
   const failures = metrics.counter('insert_failures_total', 'Inserts that failed and were tried again.', ['topic'])
   const rows = metrics.histogram(
     'insert_rows',
@@ -23,10 +32,15 @@ export const createSinkFigures = (metrics: Metrics) => {
   return {
     /** Tells which partitions of these topics this process has now. */
     assigned: lag.keepOnly,
-    fetched: ({ topic, partition, highWatermark, messages }: Fetch) =>
-      lag.set({ topic, partition }, highWatermark - (messages[0]?.offset ?? highWatermark)),
-    written: ({ topic, partition, highWatermark, messages }: Fetch) =>
-      lag.set({ topic, partition }, highWatermark - 1 - (messages.at(-1)?.offset ?? highWatermark - 1)),
+    fetched: (fetch: Fetch): void => {
+      lag.begun(fetch)
+      fetched.observe(fetch.messages.length)
+    },
+    written: (fetch: Fetch): void => {
+      lag.done(fetch)
+      const [oldest] = fetch.messages
+      if (oldest) delay.observe(Math.max(0, Date.now() - oldest.timestamp) / 1000)
+    },
     failed: (topic: string) => failures.inc({ topic }),
     inserted: (table: string, rowCount: number, byteCount: number, took: number): void => {
       rows.observe({ table }, rowCount)
@@ -35,3 +49,6 @@ export const createSinkFigures = (metrics: Metrics) => {
     },
   }
 }
+
+export const createPrunedCount = (metrics: Metrics) =>
+  metrics.counter('pruned_total', 'Rejections, records that waited and old versions that are gone.')

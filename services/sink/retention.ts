@@ -3,6 +3,7 @@ import type { Log } from '#platform/health/log.js'
 import type { Metrics } from '#platform/health/metrics.js'
 import { periodically } from '#platform/process/periodically.js'
 import type { Destination } from '#tables/destination.js'
+import { createPrunedCount } from './figures.js'
 
 /** Prunes rejections, records that waited and old versions by the hour. Most hours there is nothing to do: all go by whole days. */
 export const startRetention = (deps: {
@@ -12,7 +13,7 @@ export const startRetention = (deps: {
   log: Log
 }): { stop: () => Promise<void> } => {
   const { config, destination, log } = deps
-  const pruned = deps.metrics.counter('pruned_total', 'Rejections, records that waited and old versions that are gone.')
+  const pruned = createPrunedCount(deps.metrics)
   // To look for old versions is to read every log table, so it is done once for each day.
   let historyDone: Date | undefined
   return periodically({

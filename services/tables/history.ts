@@ -1,5 +1,6 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { database, logTableOf } from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 
@@ -16,17 +17,20 @@ export const pruneHistory = async (
   before: Date,
   options: { signal?: AbortSignal; onType?: (expired: ExpiredVersions) => void } = {},
 ): Promise<number> => {
+  const { stored, on } = placementOf(clickhouse)
   let total = 0
   for (const expired of await findExpiredVersions(clickhouse, catalogue, before)) {
     const type = catalogue.all.get(expired.type) as RecordType
     const slices = Math.ceil(expired.rows / rowsPerSlice)
+    // On a cluster each server deletes what it holds: all versions of a record are on one shard.
+    const table = `${database}.${stored(logTableOf(type.type))}`
     for (let slice = 0; slice < slices; slice++) {
       options.signal?.throwIfAborted()
       await clickhouse.command(
-        `delete from ${tableOf(type)}
+        `delete from ${table}${on}
         where (org_id, ${type.id}, version) in (
           select org_id, ${type.id}, arrayJoin(arrayPopBack(arraySort(groupUniqArray(version))))
-          from ${tableOf(type)}
+          from ${table}
           where ${isOlder(before)} and cityHash64(${type.id}) % ${slices} = ${slice}
           group by org_id, ${type.id}
           having count() > 1

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
+import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { database, rejectionsLog, waitingLog } from '#schemas/derive/names.js'
 
 /** Deletes what is older than a moment, day by day. A delete only marks rows: a day costs about one reading of its parts. */
@@ -9,10 +10,11 @@ export const pruneDays = async (
   options: { signal?: AbortSignal; onDay?: (expired: ExpiredDay) => void } = {},
 ): Promise<number> => {
   const { table, time } = keptByDay[what]
+  const { stored, on } = placementOf(clickhouse)
   let rows = 0
   for (const expired of await findExpiredDays(clickhouse, what, before)) {
     options.signal?.throwIfAborted()
-    await clickhouse.command(`delete from ${table} where toDate32(${time}) = toDate32('${expired.day}')`)
+    await clickhouse.command(`delete from ${stored(table)}${on} where toDate32(${time}) = toDate32('${expired.day}')`)
     rows += expired.rows
     options.onDay?.(expired)
   }

@@ -138,7 +138,7 @@ export const startCluster = async (
 
   return {
     dataDir,
-    lanes: 1,
+    lanesHad: [1],
     network,
     postgres,
     reports: reports as readonly string[],

@@ -58,7 +58,17 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(environment ?? {})).toEqual(expect.arrayContaining(needed))
   })
 
-  it.each(services)('pins the image of %s', (_, { image }) => expect(image).toMatch(pinned))
+  it.each(services)('pins the image of %s', (_, { image }) =>
+    expect(image.replace(/^\$\{\w+:-(.*)\}$/, '$1')).toMatch(pinned),
+  )
+
+  it.each(ours)('gives %s no right that it does not need', (_, service) =>
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    }),
+  )
 
   it.each(services.filter(([name]) => name !== 'provision'))(
     'checks the health of %s and restarts it',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { catalogue } from '#schemas/catalogue.js'
-import { exactColumns } from '#schemas/derive/clickhouse-columns.js'
+import { exactColumns } from '#schemas/derive/clickhouse/columns.js'
 import { viewOf } from '#schemas/derive/names.js'
 import { createValidator } from '#schemas/derive/validator.js'
 import type { RecordType } from '#schemas/record.js'

@@ -19,6 +19,7 @@ export const runWeir = async (words: readonly string[], env: NodeJS.ProcessEnv) 
     endWith: (code) => {
       exitCode = code
     },
+    env,
     width: 80,
   })
   return { stdout: said.stdout.join('\n'), stderr: said.stderr.join('\n'), exitCode: failed ?? exitCode }

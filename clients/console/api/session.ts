@@ -1,8 +1,8 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
 import type { AnswerTo, Me, TypeReference } from '../../typescript/src/endpoints.js'
 import { createWeir, type Weir } from '../../typescript/src/index.js'
 import type { ConsoleUploads } from '../uploads/uploads.js'
-import { useContext } from '../vendor/hooks.js'
-import { createContext } from '../vendor/preact.js'
 import { type Ask, AskError, createAsk, messageOf } from './ask.js'
 import type { EdgeConnection } from './connection.js'
 

@@ -1,5 +1,5 @@
-import { useRef, useState } from '../vendor/hooks.js'
-import type { VNode } from '../vendor/preact.js'
+import type { VNode } from 'preact'
+import { useRef, useState } from 'preact/hooks'
 import { html } from './html.js'
 
 /** An id or a key, to be copied by a click. */

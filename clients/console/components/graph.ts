@@ -1,4 +1,4 @@
-import type { VNode } from '../vendor/preact.js'
+import type { VNode } from 'preact'
 import { html } from './html.js'
 
 export type GraphNode = { id: string; label: string; note?: string; href?: string; column: number; tone?: string }

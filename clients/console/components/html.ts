@@ -1,5 +1,8 @@
-import htm from '../vendor/htm.js'
-import { h, type VNode } from '../vendor/preact.js'
+import htm from 'htm'
+import { h, type VNode } from 'preact'
+
+// Its types are read as those of a CommonJS module, which it is not for vite.
+const bound = htm as unknown as typeof htm.default
 
 /** Makes elements of a template. A value becomes text, an attribute, a handler or a child, and never HTML. */
-export const html = htm.bind(h as never) as unknown as (strings: TemplateStringsArray, ...values: unknown[]) => VNode
+export const html = bound.bind(h as never) as unknown as (strings: TemplateStringsArray, ...values: unknown[]) => VNode

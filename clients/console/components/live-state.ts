@@ -1,5 +1,5 @@
+import type { VNode } from 'preact'
 import type { LiveState } from '../api/live.js'
-import type { VNode } from '../vendor/preact.js'
 import { html } from './html.js'
 import { sentence } from './words.js'
 

@@ -1,5 +1,5 @@
+import type { VNode } from 'preact'
 import { linkTo } from '../frame/route.js'
-import type { VNode } from '../vendor/preact.js'
 import { html } from './html.js'
 import { Empty } from './shown.js'
 

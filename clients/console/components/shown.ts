@@ -1,6 +1,6 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { RecordProblem } from '../../typescript/src/index.js'
-import { useEffect, useRef, useState } from '../vendor/hooks.js'
-import type { ComponentChildren, VNode } from '../vendor/preact.js'
 import { Code } from './copy.js'
 import { html } from './html.js'
 import { ago, moment, sentence, toneOf } from './words.js'

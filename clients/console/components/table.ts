@@ -1,7 +1,7 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { useRef } from 'preact/hooks'
 import { csvLine, harmless } from '../../typescript/src/files/refused-csv.js'
 import { save } from '../rows/refused-file.js'
-import { useRef } from '../vendor/hooks.js'
-import type { ComponentChildren, VNode } from '../vendor/preact.js'
 import { html } from './html.js'
 
 type TableProps = {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from '../vendor/hooks.js'
+import { useEffect, useState } from 'preact/hooks'
 
 // In which zone times are shown: the reader's own, or UTC, for all tabs of this browser.
 

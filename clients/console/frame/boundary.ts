@@ -1,7 +1,7 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
 import { html } from '../components/html.js'
 import { PageHead } from '../components/shown.js'
-import { useEffect, useErrorBoundary, useRef } from '../vendor/hooks.js'
-import type { ComponentChildren, VNode } from '../vendor/preact.js'
 
 type BoundaryProps = {
   /** Where the page is that may fail: at another place it is tried anew. */

@@ -1,5 +1,5 @@
+import type { VNode } from 'preact'
 import { html } from '../components/html.js'
-import type { VNode } from '../vendor/preact.js'
 import { linkTo } from './route.js'
 
 type PagerProps = {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from '../vendor/hooks.js'
+import { useEffect, useState } from 'preact/hooks'
 
 /** Where one is in the console: `#/rejected/group?type=offers` has the path `['rejected', 'group']`. */
 export type Route = { path: string[]; query: URLSearchParams }

@@ -1,9 +1,9 @@
+import type { VNode } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AnswerTo } from '../../typescript/src/endpoints.js'
 import { useSession, wordsOf } from '../api/session.js'
 import { html } from '../components/html.js'
 import { sentence } from '../components/words.js'
-import { useEffect, useRef, useState } from '../vendor/hooks.js'
-import type { VNode } from '../vendor/preact.js'
 import { goTo, linkTo } from './route.js'
 
 type FoundThings = AnswerTo<'GET /v1/find'>

@@ -1,6 +1,6 @@
+import type { VNode } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { html } from '../components/html.js'
-import { useEffect, useState } from '../vendor/hooks.js'
-import type { VNode } from '../vendor/preact.js'
 
 type SignInProps = {
   isTrying: boolean

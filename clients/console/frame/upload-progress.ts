@@ -1,8 +1,8 @@
+import type { VNode } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { html } from '../components/html.js'
 import { percent } from '../components/words.js'
 import { useUpload } from '../uploads/use-upload.js'
-import { useEffect } from '../vendor/hooks.js'
-import type { VNode } from '../vendor/preact.js'
 import { linkTo } from './route.js'
 
 /** In the header of every page: how far the upload is, with the way back to it. Leaving the site meanwhile is asked about. */

@@ -1,6 +1,6 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { AnswerTo, Endpoints } from '../../typescript/src/endpoints.js'
 import { useSession, wordsOf } from '../api/session.js'
-import { useCallback, useEffect, useState } from '../vendor/hooks.js'
 
 /** An answer of the edge as a page shows it. The last good one stays while it is asked for again, or cannot be had. */
 export type PageAnswer<Answer> = {

@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import type { Journey, JourneyStep } from '../../typescript/src/endpoints.js'
 import { useSession } from '../api/session.js'
 import { Graph, type GraphEdge, type GraphNode } from '../components/graph.js'
@@ -6,8 +8,6 @@ import { Asking, Card, Choose, Copyable, Empty, Json, PageHead, Problems } from 
 import { count, inline, moment, toneOf } from '../components/words.js'
 import { goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { useState } from '../vendor/hooks.js'
-import type { VNode } from '../vendor/preact.js'
 
 /** Everything that happened to one record, from the request it came in to its row, and what it is tied to. */
 export const JourneyPage = ({ rest: [type, id] }: PageProps): VNode => {

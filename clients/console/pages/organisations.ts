@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import type { AnswerTo, GroupState, OrganisationFigures } from '../../typescript/src/endpoints.js'
 import { html } from '../components/html.js'
 import { Asking, Badge, Card, Choose, Empty, PageHead, Table, When } from '../components/shown.js'
@@ -5,8 +7,6 @@ import { bytes, count, sentence } from '../components/words.js'
 import { Pager } from '../frame/pager.js'
 import { choiceIn, goTo, linkTo, orgIn, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { useState } from '../vendor/hooks.js'
-import type { VNode } from '../vendor/preact.js'
 
 const spans = [
   ['1', 'last hour'],

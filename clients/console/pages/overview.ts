@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Overview } from '../../typescript/src/endpoints.js'
 import type { LiveState } from '../api/live.js'
 import { emptyRates, type LiveRates, ratesEvents, ratesWith } from '../api/rates.js'
@@ -12,8 +14,6 @@ import { zoneWords } from '../components/time-zone.js'
 import { ago, count, timeOfDay } from '../components/words.js'
 import { choiceIn, goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { useEffect, useRef, useState } from '../vendor/hooks.js'
-import type { VNode } from '../vendor/preact.js'
 
 const names = ['accepted', 'refused', 'interactions'] as const
 

@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import type { QualityDay } from '../../typescript/src/endpoints.js'
 import { useSession } from '../api/session.js'
 import { Chart, type ChartLine } from '../components/chart.js'
@@ -7,7 +8,6 @@ import { Asking, Card, Choose, PageHead, Table, When } from '../components/shown
 import { codeWords, count } from '../components/words.js'
 import { choiceIn, goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import type { VNode } from '../vendor/preact.js'
 
 const spans = ['7', '14', '30', '90']
 

@@ -1,10 +1,10 @@
+import type { VNode } from 'preact'
 import type { BatchAnswer, Rejection } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
 import { Asking, Badge, Card, Copyable, Json, PageHead, Problems, When } from '../components/shown.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import type { VNode } from '../vendor/preact.js'
 
 /** One request with its batches, and each refused record beside its reasons. */
 export const RequestPage = ({ rest }: PageProps): VNode => {

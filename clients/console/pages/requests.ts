@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import { useSession } from '../api/session.js'
 import { html } from '../components/html.js'
 import { NothingSent } from '../components/nothing-sent.js'
@@ -6,7 +7,6 @@ import { count } from '../components/words.js'
 import { Pager } from '../frame/pager.js'
 import { choiceIn, goTo, linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import type { VNode } from '../vendor/preact.js'
 
 const statuses = [
   ['', 'all'],

@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import type { TopicEvent } from '../../typescript/src/endpoints.js'
 import type { LiveState } from '../api/live.js'
 import { may, useSession } from '../api/session.js'
@@ -8,8 +10,6 @@ import { Asking, Card, Empty, Json, PageHead, Snippets, Table, When } from '../c
 import { count } from '../components/words.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { useEffect, useState } from '../vendor/hooks.js'
-import type { VNode } from '../vendor/preact.js'
 
 /** For downstream teams: what can be subscribed to, what is promised about it, and what arrives there now. */
 export const TopicsPage = ({ rest: [name] }: PageProps): VNode => {

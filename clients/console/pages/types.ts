@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import type { TypeReference } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { Graph, type GraphEdge, type GraphNode } from '../components/graph.js'
@@ -6,8 +8,6 @@ import { kindWords, limitWords } from '../components/kinds.js'
 import { Card, PageHead, Snippets, Table } from '../components/shown.js'
 import { count } from '../components/words.js'
 import { linkTo, type PageProps } from '../frame/route.js'
-import { useEffect, useRef } from '../vendor/hooks.js'
-import type { VNode } from '../vendor/preact.js'
 
 /** Every type with its fields, what refers to what, and an upload of it to copy. */
 export const TypesPage = ({ query }: PageProps): VNode => {

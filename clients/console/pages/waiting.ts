@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import type { AwaitedRecord } from '../../typescript/src/endpoints.js'
 import { may, useSession } from '../api/session.js'
 import { html } from '../components/html.js'
@@ -6,8 +8,6 @@ import { count, records, sentence } from '../components/words.js'
 import { Pager } from '../frame/pager.js'
 import { linkTo, type PageProps } from '../frame/route.js'
 import { useAnswer } from '../frame/use-answer.js'
-import { useState } from '../vendor/hooks.js'
-import type { VNode } from '../vendor/preact.js'
 
 /** Records that wait for others: what is missing, by how many wait behind it. */
 export const WaitingPage = ({ query }: PageProps): VNode => {

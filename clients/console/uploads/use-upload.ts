@@ -1,5 +1,5 @@
+import { useEffect, useState } from 'preact/hooks'
 import { useSession } from '../api/session.js'
-import { useEffect, useState } from '../vendor/hooks.js'
 import type { ShownUpload } from './uploads.js'
 
 /** The upload of this tab, as it is at the moment. */

@@ -607,6 +607,14 @@ export interface GroupState {
   }[]
 }
 
+export interface Health {
+  status: 'ok'
+  /** of Weir, like 0.1.0 */
+  version?: string
+  /** that it was built from, or unknown */
+  commit?: string
+}
+
 export interface Readiness {
   status: 'ready' | 'not_ready'
   parts?: Record<string, {
@@ -1094,9 +1102,7 @@ export interface Endpoints {
     }
   }
   'GET /healthz': {
-    answer: {
-      status: 'ok'
-    }
+    answer: Health
   }
   'GET /readyz': {
     query: {

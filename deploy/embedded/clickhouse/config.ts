@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /** Reads the environment of the ClickHouse process; throws one error that names every problem. */
 export const readConfig = (env: NodeJS.ProcessEnv) => {
@@ -20,6 +21,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) => {
     password: env.CLICKHOUSE_PASSWORD ?? '',
     weirPassword: env.CLICKHOUSE_WEIR_PASSWORD ?? '',
     threads,
+    /** Of the engine itself; a test may have another one than ours. */
+    engineConfig: env.CLICKHOUSE_ENGINE_CONFIG ?? fileURLToPath(new URL('access.xml', import.meta.url)),
     logLevel: env.LOG_LEVEL ?? 'info',
   })
 }

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import { Session } from 'chdb'
 import { createTurnstile } from '#platform/process/turnstile.js'
 import { toClickHouseError } from './errors.js'
@@ -23,9 +22,9 @@ type WhatWasRead = { rows: number; bytes: number }
 type Surroundings = { settings: ReadonlyMap<string, string> } & Partial<Pick<QueryRequest, 'database' | 'readonly'>>
 
 /** Settings stay with a connection, so each statement gets its own, in 2 ms; the root one keeps the engine loaded. */
-export const openEngine = (path: string, threads: number, onRefusedWrite: () => void) => {
+export const openEngine = (path: string, config: string, threads: number, onRefusedWrite: () => void) => {
   // The first connection configures the engine for all.
-  const root = new Session(path, { connectionArgs: [`--config-file=${access}`] })
+  const root = new Session(path, { connectionArgs: [`--config-file=${config}`] })
   const version = root.query('SELECT version()', 'TabSeparatedRaw').trim()
   const tableFunctions = root.query('SELECT lower(name) FROM system.table_functions', 'TabSeparatedRaw')
   const writes = watchRefusedWrites(path, onRefusedWrite)
@@ -101,8 +100,6 @@ export const openEngine = (path: string, threads: number, onRefusedWrite: () => 
     },
   }
 }
-
-const access = fileURLToPath(new URL('access.xml', import.meta.url))
 
 /** The SQL that sets a request's surroundings before its statement; readonly comes last because it locks the other settings. */
 export const prelude = ({ database, settings, readonly }: Surroundings): string => {

@@ -23,7 +23,7 @@ const start = async () => {
       'the disk is full: clickhouse starts once it has 16 MiB; free some, or give DATA_DIR another disk',
     ),
   )
-  const engine = openEngine(join(config.path, 'engine'), config.threads, beginAnew)
+  const engine = openEngine(join(config.path, 'engine'), config.engineConfig, config.threads, beginAnew)
   tidyUp(engine)
   // Only after the engine has locked the folder: the spool deletes what it finds, and another process may have put it there.
   const spool = await openSpool(join(config.path, 'spool'))

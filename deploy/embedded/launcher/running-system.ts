@@ -7,7 +7,7 @@ import { claimFile, livingHolderOf } from '../supervision/claim-file.mjs'
 import { unlessDiskRefuses } from '../supervision/disk-refusal.mjs'
 import { type Addresses, type LauncherConfig, readConfig } from './config.js'
 import { addressesFileOf, claimOf, inUseLine, readAddresses } from './data-folder.mjs'
-import { edgeUrl, serviceAddresses } from './services.js'
+import { edgeUrl, serviceAddresses, serviceEnvironment } from './services.js'
 import { readStartSettings } from './start-settings.mjs'
 
 export class DataFolderInUse extends Error {
@@ -25,12 +25,14 @@ export const claimDataFolder = (dataDir: string): (() => void) => {
 
 /** Where an operator's command finds the parts and the edge. */
 type OperatorAddresses = Addresses & { EDGE_URL: string }
+type Noted = OperatorAddresses & { PEERS?: string }
 
 /** Notes where this system is, so that an operator's command in another shell finds it. Returns how to remove the note. */
 export const noteAddresses = (config: LauncherConfig): (() => void) => {
   const { dataDir } = config
   mkdirSync(join(dataDir, 'run'), { recursive: true })
-  const addresses: OperatorAddresses = { ...serviceAddresses(config), EDGE_URL: edgeUrl(config) }
+  const { PEERS = '' } = serviceEnvironment(config)
+  const addresses: Noted = { ...serviceAddresses(config), EDGE_URL: edgeUrl(config), PEERS }
   // Only its owner may read the file: addresses may hold a password.
   writeFileSync(addressesFileOf(dataDir), JSON.stringify(addresses), { mode: 0o600 })
   return () => unlessDiskRefuses(() => rmSync(addressesFileOf(dataDir), { force: true }))
@@ -46,7 +48,7 @@ const portOf = {
 
 /** `variables` are for the command; `elsewhere` names the addresses that are not those of the system in this data folder. */
 type OperatorSystem = {
-  variables: OperatorAddresses & { NO_SYSTEM_IN?: string }
+  variables: Noted & { NO_SYSTEM_IN?: string }
   elsewhere: string | undefined
 }
 
@@ -68,7 +70,12 @@ export const operatorSystem = (env: Readonly<Record<string, string | undefined>>
     (name) => `${name} ${name === 'KAFKA_BROKERS' ? addresses[name] : addressOf(addresses[name])}`,
   )
   return {
-    variables: { ...addresses, ...(!here && { NO_SYSTEM_IN: config.dataDir }) },
+    variables: {
+      ...addresses,
+      // Of another edge nothing is known but what the environment says.
+      ...(!env.PEERS && here?.PEERS && here.EDGE_URL === addresses.EDGE_URL && { PEERS: here.PEERS }),
+      ...(!here && { NO_SYSTEM_IN: config.dataDir }),
+    },
     elsewhere:
       list.length > 0 ? `not the system of this folder, but as the environment says: ${list.join(', ')}` : undefined,
   }
@@ -84,5 +91,5 @@ export const localEdge = (env: Readonly<Record<string, string | undefined>>) => 
 const withoutUser = (address: string): string => address.replace(/^(http:\/\/)[^/@]*@/, '$1')
 
 /** Undefined where no launcher runs: one that was killed leaves its note behind, and others may have its ports by now. */
-const addressesHere = (dataDir: string): OperatorAddresses | undefined =>
-  livingHolderOf(claimOf(dataDir)) && (readAddresses(dataDir) as OperatorAddresses | undefined)
+const addressesHere = (dataDir: string): Noted | undefined =>
+  livingHolderOf(claimOf(dataDir)) && (readAddresses(dataDir) as Noted | undefined)

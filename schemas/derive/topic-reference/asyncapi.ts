@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
 import type { Catalogue } from '../../catalogue.js'
+import { weirVersion } from '../openapi.js'
 import type { Layout, Topic } from '../topics.js'
 import { localAddresses } from './consumers.js'
 import { cleanupOf, publicTopicsOf, type TopicReference, topicReferenceOf } from './topic-reference.js'
@@ -16,7 +17,7 @@ const asyncapiOf = (catalogue: Catalogue, layout?: Layout) => {
     Object.fromEntries(topics.map((topic) => [topic.name, toValue(topic)]))
   return {
     asyncapi: '3.0.0',
-    info: { title: 'Weir', version: '1.0.0', description: intro },
+    info: { title: 'Weir', version: weirVersion, description: intro },
     defaultContentType: 'avro/binary',
     servers,
     channels: each((topic) => ({

@@ -27,6 +27,10 @@ export type RequestFacts = {
   bodySha256: Buffer
   submittedAt: number
   lanes?: number
+  /** Which topics of the submitted log it was cut for. */
+  generation?: number | undefined
+  /** What the ids of its batches are counted from, where it is a part of a request whose other part was cut otherwise. */
+  idsFrom?: number
   /** How many milliseconds its records wait for what they refer to; without it they are refused at once. */
   wait?: number | undefined
   /** The API key that it was sent with; null or absent where that was none, or is not known. */
@@ -52,11 +56,12 @@ export const toBatches = (
     return {
       org_id: request.orgId,
       request_id: request.requestId,
-      batch_id: batchIdOf(request.requestId, before, slice.length, request.lanes),
+      batch_id: batchIdOf(request.requestId, (request.idsFrom ?? 0) + before, slice.length, request.lanes),
       batch: i + 1,
       batches: slices.length,
       first_index: first,
       lane: laneAt(i),
+      ...(request.generation && { generation: request.generation }),
       submitted_at: request.submittedAt,
       body_sha256: request.bodySha256,
       ...(request.wait !== undefined && { wait_until: request.submittedAt + request.wait }),

@@ -5,7 +5,7 @@ import { submittedTopic } from '#schemas/derive/names.js'
 import type { Layout } from '#schemas/derive/topics.js'
 
 /** What says where a batch goes. */
-export type Placed = Pick<OutgoingBatch, 'org_id' | 'batch_id' | 'lane'>
+export type Placed = Pick<OutgoingBatch, 'org_id' | 'batch_id' | 'lane' | 'generation'>
 
 /** The partitions of the submitted topics. Each is decided by itself: one may stand still while all others go on. */
 export type Places = {
@@ -22,13 +22,14 @@ export type Places = {
  * own come again, and meet where they were before: they are gathered by the partition that their id says, and have it as their
  * lane. So have those that are led around a partition that does not move.
  */
-export const createPlaces = ({ interaction }: Catalogue, { lanes, submittedPartitions: all }: Layout): Places => {
+export const createPlaces = ({ interaction }: Catalogue, layout: Layout): Places => {
+  const { lanes, submittedPartitions: all, generation } = layout
   const every = Array.from({ length: all }, (_, partition) => partition)
   return {
     partitionFor: (type, { org_id, batch_id, lane }) =>
       type === interaction.type ? (lane ?? partitionOf(batch_id, all)) : partitionOfLane(org_id, lane ?? 0, all),
     partitionsFor: (type, orgId) =>
       type === interaction.type ? every : every.slice(0, lanes).map((lane) => partitionOfLane(orgId, lane, all)),
-    placeOf: (type, partition) => placeOf({ topic: submittedTopic(type), partition }),
+    placeOf: (type, partition) => placeOf({ topic: submittedTopic(type, generation), partition }),
   }
 }

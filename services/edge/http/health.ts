@@ -2,8 +2,10 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { addEndpoints, on } from '#http/endpoint.js'
 import { newId } from '#http/ids.js'
 import { requestError, sendError } from '#http/request-error.js'
+import { thisBuild } from '#platform/health/build.js'
 import { type Check, type Readiness, shareForASecond, shareReadiness } from '#platform/health/health.js'
 import { metricsType } from '#platform/health/metrics.js'
+import type { Peers } from '#platform/health/peers.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { readHealth, readMetrics, readReadiness } from '#schemas/endpoints/health.js'
 import type { EdgeFigures } from '../figures.js'
@@ -37,7 +39,7 @@ export const addHealth = (
   { isPublicOnly = false } = {},
 ): void => {
   addEndpoints(app, catalogue, [
-    on(readHealth, async () => ({ status: 'ok' as const })),
+    on(readHealth, async () => ({ status: 'ok' as const, ...(isPublicOnly ? {} : thisBuild()) })),
     on(readReadiness, async ({ query }, _request, reply) => {
       const state = await readiness[query.for ?? 'everything']()
       reply.code(state.status === 'ready' ? 200 : 503)
@@ -50,21 +52,6 @@ export const addHealth = (
     ),
   ])
 }
-
-/** Addresses of the services behind the edge, by name: the edge shows their health and their metrics with its own. */
-export type Peers = ReadonlyMap<string, string>
-
-export const readPeers = (text: string): Peers =>
-  new Map(
-    text
-      .split(',')
-      .filter(Boolean)
-      .map((peer): [string, string] => {
-        const [, name, address] = /^\s*([\w-]+)=(https?:\/\/\S+?)\/?\s*$/.exec(peer) ?? []
-        if (!name || !address) throw new Error(`PEERS must be like name=http://host:port, not ${peer}`)
-        return [name, address]
-      }),
-  )
 
 /** A readiness check for each peer. A peer of which only `overlooked` parts are down counts as ready. */
 export const peerChecks = (peers: Peers, overlooked: readonly string[] = []): Record<string, Check> =>

@@ -116,7 +116,10 @@ const addImport = (
         nextPiece,
         takeShare: () => takeShare(orgId, type.type, mostHeld(request), signal, deps),
       }),
-      mayTake: ({ entries }) => untilTaken(() => deps.rateLimits.takeLater('records', request, entries.length), signal),
+      mayTake: async ({ entries }) => {
+        await untilTaken(() => deps.rateLimits.takeLater('records', request, entries.length), signal)
+        await deps.untilSteady()
+      },
       toUpload,
       submit: (given, onWritten) => {
         if (!isDry) return upload(given, undefined, onWritten)

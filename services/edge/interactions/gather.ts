@@ -43,6 +43,7 @@ type Gathering = Interaction & {
 type Open = {
   requestId: string
   group: string
+  generation: number | undefined
   lane: number | undefined
   wait: number | undefined
   keyId: string | null
@@ -74,13 +75,14 @@ export const createGather = (deps: {
     else underWay.delete(group)
   }
 
-  const submit = async (orgId: string, { requestId, lane, wait, keyId, waiting }: Open): Promise<void> => {
+  const submit = async (orgId: string, { requestId, generation, lane, wait, keyId, waiting }: Open): Promise<void> => {
     deps.figures.gathered.observe(waiting.length)
     const batches = toBatches([waiting.map(({ entry }) => entry)], {
       orgId,
       requestId,
       bodySha256: hashOf(waiting),
       submittedAt: deps.now(),
+      generation,
       wait,
       keyId,
     }).map(({ lane: _, ...batch }) => ({
@@ -114,30 +116,34 @@ export const createGather = (deps: {
   }
 
   /** The batch that has room for an interaction of this size. */
-  const openFor = (orgId: string, lane: number | undefined, interaction: Interaction): Open => {
+  const openFor = (orgId: string, { generation, lane }: LaneOfOne, interaction: Interaction): Open => {
     const { wait, keyId } = interaction
     const { size } = interaction.entry
-    const group = groupOf(orgId, lane, wait, keyId)
+    const group = groupOf(orgId, generation, lane, wait, keyId)
     const open = openOf.get(group)
     if (open && open.bytes + size <= batchLimits.bytes) return open
     if (open) send(orgId, open)
-    const next: Open = { requestId: gatheredRequestId(newId()), group, lane, wait, keyId, waiting: [], bytes: 0 }
+    const requestId = gatheredRequestId(newId())
+    const next: Open = { requestId, group, generation, lane, wait, keyId, waiting: [], bytes: 0 }
     openOf.set(group, next)
     deps.sendLater(() => send(orgId, next), !underWay.has(group))
     return next
   }
 
-  const laneFor = ({ keyedId }: Interaction): number | undefined =>
-    keyedId === null ? undefined : partitionOf(keyedId, deps.layout().submittedPartitions)
+  const laneFor = ({ keyedId }: Interaction): LaneOfOne => {
+    const { generation, submittedPartitions } = deps.layout()
+    return { generation, lane: keyedId === null ? undefined : partitionOf(keyedId, submittedPartitions) }
+  }
 
   return (orgId, interaction) => {
-    const lane = laneFor(interaction)
+    const place = laneFor(interaction)
+    const { lane } = place
     // One with a key has its place, and cannot be led around it.
     const { keyedRequestId } = interaction
     const isKeyed = lane !== undefined && keyedRequestId !== null
     if (isKeyed && deps.lag.isBehind(deps.type, { org_id: orgId, batch_id: '', lane }))
       return { requestId: keyedRequestId, outcome: Promise.reject(new Unavailable(lagging.message)) }
-    const open = openFor(orgId, lane, interaction)
+    const open = openFor(orgId, place, interaction)
     const requestId = keyedRequestId ?? interactionRequestId(open.requestId, open.waiting.length)
     const outcome = new Promise<InteractionOutcome>((resolve, reject) => {
       open.waiting.push({ ...interaction, resolve, reject })
@@ -148,9 +154,12 @@ export const createGather = (deps: {
   }
 }
 
+/** Where an interaction goes; `lane` only for one that has to meet itself there. */
+type LaneOfOne = { generation: number | undefined; lane: number | undefined }
+
 /** No organisation's name holds a slash. */
-const groupOf = (orgId: string, lane: number | undefined, wait: number | undefined, keyId: string | null): string =>
-  `${orgId}/${lane ?? ''}/${wait ?? ''}/${keyId ?? ''}`
+const groupOf = (orgId: string, ...parts: (number | string | null | undefined)[]): string =>
+  [orgId, ...parts.map((part) => part ?? '')].join('/')
 
 const laneAs = (lane: number | undefined) => (lane === undefined ? {} : { lane })
 

@@ -19,6 +19,8 @@ import type { Gather, Gathered } from './gather.js'
 export type RecordInteractionDeps = {
   catalogue: Catalogue
   gather: Gather
+  /** While the lanes of the system are being changed, what is to be waited for. */
+  untilSteady: () => Promise<void> | undefined
   rateLimits: RateLimits
   store: Pick<VerdictStore, 'keyedInteraction'>
   /** The organisation that interactions without a key belong to; undefined where a key is needed. */
@@ -47,6 +49,8 @@ export const createRecordInteraction = (deps: RecordInteractionDeps): EndpointRo
     request.recordCount = 1
     const tooMany = deps.rateLimits.takeRecords(request, 1)
     if (tooMany) return { error: tooMany }
+    const steady = deps.untilSteady()
+    if (steady) await steady
     const { orgId, keyId } = callerOf(request)
     const key = request.idempotencyKey
     const gather = (given: Entry, keyedId: string | null): Gathered => {

@@ -24,7 +24,10 @@ export const createBacklog = (deps: {
   const look = async (): Promise<void> => {
     left ??= await deps
       .stretches()
-      .then((found) => found && new Map(found.filter(({ until }) => until > 0).map((one) => [placeOf(one), one.until])))
+      .then(
+        (found) =>
+          found && new Map(found.filter(({ from, until }) => until > from).map((one) => [placeOf(one), one.until])),
+      )
     if (!left || left.size === 0) return
     const cursors = await deps.cursors()
     for (const [place, until] of left) if ((cursors.get(place) ?? 0) >= until) left.delete(place)

@@ -44,7 +44,14 @@ export const checkCertificate = (certificate: Certificate): Certificate => {
 export type TlsServer = { setSecureContext: (options: SecureContextOptions) => void }
 
 /** Gives the server a new certificate when the files' texts have changed: secrets are often links, which no watcher follows. */
-export const createRenewal = (deps: { files: CertificateFiles; current: Certificate; server: TlsServer; log: Log }) => {
+export const createRenewal = (deps: {
+  files: CertificateFiles
+  current: Certificate
+  server: TlsServer
+  /** Called with each new certificate. */
+  onUsed?: (certificate: Certificate) => void
+  log: Log
+}) => {
   const { files, server, log } = deps
   let seen = textOf(deps.current)
 
@@ -57,7 +64,8 @@ export const createRenewal = (deps: { files: CertificateFiles; current: Certific
     try {
       if (found instanceof Error) throw found
       server.setSecureContext(secureOptions(checkCertificate(found)))
-      log.info({ expires: expiryOf(found) }, 'certificate renewed')
+      deps.onUsed?.(found)
+      log.info({ expires: expiryOf(found.cert).toISOString() }, 'certificate renewed')
     } catch (error) {
       log.error({ reason: (error as Error).message }, 'certificate not renewed; the one before it stays in use')
     }
@@ -74,4 +82,5 @@ const tryToRead = (files: CertificateFiles): Certificate | Error => {
 
 const textOf = ({ cert, key }: Certificate): string => `${cert}\n${key}`
 
-const expiryOf = ({ cert }: Certificate): string => new Date(new X509Certificate(cert).validTo).toISOString()
+/** When a certificate (PEM) ends. */
+export const expiryOf = (cert: string): Date => new Date(new X509Certificate(cert).validTo)

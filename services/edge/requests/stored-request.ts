@@ -45,7 +45,8 @@ export const publishedWithin = 600_000
 
 /** What became of a request's batches. Cut anew after BATCH_RECORDS changed, two cuts may be known: the more decided counts. */
 export const resultsOfStored = ({ verdicts, noted }: KnownRequest, now: number): BatchResult[] => {
-  const cuts = [...(noted ? [resultsOfNoted(noted, verdicts, now)] : []), ...cutsOf(verdicts).map(resultsOfCut)]
+  const ofCuts = cutsOf(verdicts).map((cut) => resultsOfCut(cut, verdicts))
+  const cuts = [...(noted ? [resultsOfNoted(noted, verdicts, now)] : []), ...ofCuts]
   const [fullest = []] = cuts.sort((a, b) => undecidedIn(a) - undecidedIn(b))
   return fullest
 }
@@ -63,8 +64,14 @@ const resultsOfNoted = (noted: NotedRequest, verdicts: readonly PresentVerdict[]
   })
 }
 
-const resultsOfCut = (cut: readonly PresentVerdict[]): BatchResult[] => {
-  const found = new Map(cut.map((verdict) => [verdict.batch, verdict]))
+// A request that was sent again after the lanes were changed begins with the batches that were decided before, as they were cut then.
+const resultsOfCut = (cut: readonly PresentVerdict[], all: readonly PresentVerdict[]): BatchResult[] => {
+  const first = Math.min(...cut.map(({ batch }) => batch))
+  const before = all.filter((verdict) => !cut.includes(verdict))
+  const found = new Map([
+    ...(before.length === first - 1 ? before.map((verdict, i) => [i + 1, verdict] as const) : []),
+    ...cut.map((verdict) => [verdict.batch, verdict] as const),
+  ])
   return Array.from({ length: cut[0]?.batches ?? 0 }, (_, i) => {
     const verdict = found.get(i + 1)
     return { batch: i + 1, batchId: verdict?.batch_id ?? null, outcome: verdict ? { verdict } : 'pending' }

@@ -14,7 +14,7 @@ export type PublishBatches = (type: string, batches: readonly OutgoingBatch[], w
 
 /** The topic that a type's batches go to, the partition of each, and how they are encoded for it. */
 export type SubmittedTopic = {
-  topic: string
+  topicOf: (generation: number | undefined) => string
   partitionFor: (batch: OutgoingBatch) => number
   encode: (batch: OutgoingBatch) => Buffer
 }
@@ -25,11 +25,15 @@ export const createPublish =
   (deps: {
     producer: Pick<Producer, 'send'>
     topicOf: (type: string) => SubmittedTopic
+    /** Called where Kafka has refused batches: their topic may be closed. */
+    onRefused?: () => void
     failAt: FailAt
     log: Log
   }): PublishBatches =>
   async (type, batches, within) => {
-    const { topic, partitionFor, encode } = deps.topicOf(type)
+    const { topicOf, partitionFor, encode } = deps.topicOf(type)
+    // The batches of one request were cut at once, and so for the same topics.
+    const topic = topicOf(batches[0]?.generation)
     const deadline = performance.now() + within
     const publishLane = async (partition: number, lane: readonly OutgoingBatch[]): Promise<number> => {
       let written = 0
@@ -46,6 +50,7 @@ export const createPublish =
           { err: error, topic, partition, request_id: requestId, written, batches: lane.length },
           'batches not published',
         )
+        deps.onRefused?.()
       }
       return written
     }
@@ -74,7 +79,7 @@ function* sends(batches: readonly OutgoingBatch[], encode: SubmittedTopic['encod
   if (messages.length > 0) yield messages
 }
 
-/** The submitted topic of each type. Its schema was registered when the topic was made; an unknown one is an error. */
+/** The submitted topics of each type. Their schema was registered when the topic was made; an unknown one is an error. */
 export const openSubmittedTopics = async (
   catalogue: Catalogue,
   registry: Registry,
@@ -82,11 +87,11 @@ export const openSubmittedTopics = async (
 ): Promise<(type: string) => SubmittedTopic> => {
   const topics = new Map<string, SubmittedTopic>()
   for (const [name, type] of catalogue.all) {
-    const topic = submittedTopic(name)
-    const header = headerOf(await registry.prepare(subjectOf(topic), submittedSchema(type)))
+    // All generations share the subject of the first.
+    const header = headerOf(await registry.prepare(subjectOf(submittedTopic(name)), submittedSchema(type)))
     const { encode } = createBatchCodec(type)
     topics.set(name, {
-      topic,
+      topicOf: (generation) => submittedTopic(name, generation),
       encode: (batch) => encode(batch, header),
       partitionFor: (batch) => partitionFor(name, batch),
     })

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '#http/request-error.js'
+import type { Generation } from '#ledger/layout/layout.js'
 import type { Log } from '#platform/health/log.js'
 import { createRecentFailures } from '#platform/health/recent-failures.js'
 import type { Consumer, Kafka } from '#platform/kafka/kafka.js'
@@ -11,9 +13,13 @@ import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import { createPlaces, type Places } from '../batches/places.js'
+import { createPlaces, type Placed, type Places } from '../batches/places.js'
+import { type CutLayout, changing } from '../uploads/upload.js'
 import { createPublish, openSubmittedTopics, type PublishBatches } from './publisher.js'
 import { followVerdicts } from './verdicts.js'
+
+// A change takes three seconds or so.
+const holdFor = 10_000
 
 /** Batches out, verdicts back. Returns at once and connects meanwhile: without Kafka the edge listens, and says so. */
 export const openStream = (deps: {
@@ -21,6 +27,8 @@ export const openStream = (deps: {
   kafka: Kafka
   /** Waits until it is known how wide the system is. */
   openLayout: () => Promise<Layout>
+  /** All layouts that the system has had, has and is about to have. */
+  findGenerations: () => Promise<Generation[]>
   /** Waits until Kafka's topics are as wide as that. */
   checkTopics: (layout: Layout) => Promise<void>
   registry: Registry
@@ -34,7 +42,56 @@ export const openStream = (deps: {
   let producer: Producer | undefined
   let feed: Consumer | undefined
   let layout: Layout | undefined
-  let places: Places | undefined
+  let history: Pick<CutLayout, 'earlierLanes' | 'isDecidedBefore'> = {}
+  const learn = (generations: readonly Generation[]): Generation | undefined => {
+    const open = generations.findLast(({ state }) => state !== 'coming')
+    const before = generations.filter(({ generation }) => generation < (open?.generation ?? 0))
+    const earlier = new Set(before.map(({ lanes }) => lanes).reverse())
+    earlier.delete(open?.lanes ?? 0)
+    history = { earlierLanes: [...earlier], isDecidedBefore: before.every(({ state }) => state === 'finished') }
+    return open
+  }
+  /** By generation: a request that was cut before a change is written where it was cut for, or not at all. */
+  const placesOf = new Map<number, Places>()
+  const current = (): Places | undefined => placesOf.get(layout?.generation ?? 0)
+  const use = (wide: Layout): void => {
+    if (!placesOf.has(wide.generation ?? 0)) placesOf.set(wide.generation ?? 0, createPlaces(deps.catalogue, wide))
+    layout = wide
+  }
+  /** Resolves when the lanes are no longer being changed. */
+  let steady: { until: Promise<void>; end: () => void } | undefined
+  const hold = (): void => {
+    if (steady) return
+    let end = (): void => {}
+    const until = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    steady = { until, end }
+  }
+  const goOn = (): void => {
+    steady?.end()
+    steady = undefined
+  }
+  let isLooking = false
+  const look = async (): Promise<void> => {
+    if (isLooking || !producer) return
+    isLooking = true
+    try {
+      const generations = await deps.findGenerations()
+      const open = learn(generations)
+      if (open && open.generation !== (layout?.generation ?? 0)) {
+        await deps.checkTopics(open)
+        use(open)
+        deps.log.info({ lanes: open.lanes, generation: open.generation }, 'the lanes were changed')
+      }
+      if (generations.some(({ state }) => state === 'coming')) hold()
+      else goOn()
+    } catch (error) {
+      deps.log.debug({ err: error }, 'layout not looked at')
+    } finally {
+      isLooking = false
+    }
+  }
   const listeners: ((verdict: VerdictEvent) => void)[] = []
   const onVerdict = (verdict: VerdictEvent): void => {
     for (const listener of listeners) listener(verdict)
@@ -45,19 +102,28 @@ export const openStream = (deps: {
     throw notYet()
   }
 
+  const placesFor = (batch: Placed): Places => {
+    const places = placesOf.get(batch.generation ?? 0)
+    if (!places) throw notYet()
+    return places
+  }
+  const partitionFor: Places['partitionFor'] = (type, batch) => placesFor(batch).partitionFor(type, batch)
+
   const open = async (): Promise<void> => {
     const wide = await deps.openLayout()
-    const known = createPlaces(deps.catalogue, wide)
-    layout = wide
-    places = known
+    learn(await patience.until('layout', deps.findGenerations))
+    use(wide)
     producer = await patience.until('kafka', kafka.createProducer)
     const { send } = producer
     await deps.checkTopics(wide)
-    const topicOf = await patience.until('registry', () => openSubmittedTopics(deps.catalogue, registry, known))
+    const topicOf = await patience.until('registry', () =>
+      openSubmittedTopics(deps.catalogue, registry, { partitionFor }),
+    )
     feed = await patience.until('registry', () => followVerdicts({ ...deps, onVerdict }))
     const watched: Producer['send'] = (topic, partition, messages, options) =>
       writes.watch({ topic, partition }, () => send(topic, partition, messages, options))
-    publish = createPublish({ producer: { send: watched }, topicOf, failAt: deps.failAt, log: deps.log })
+    const onRefused = () => void look()
+    publish = createPublish({ producer: { send: watched }, topicOf, onRefused, failAt: deps.failAt, log: deps.log })
   }
 
   return {
@@ -67,11 +133,22 @@ export const openStream = (deps: {
       if (!layout) throw notYet()
       return layout
     },
+    /** The same, for what is cut into batches by it; throws also while the lanes are being changed. */
+    layoutToCut: (): CutLayout => {
+      if (!layout) throw notYet()
+      if (steady) throw new Unavailable(changing)
+      return { ...layout, ...history }
+    },
+    /** While the lanes are being changed, what resolves once they are; it is not waited for longer than a few seconds. */
+    untilSteady: (): Promise<void> | undefined =>
+      steady && Promise.race([steady.until, sleep(holdFor, undefined, { ref: false })]),
+    /** Looks whether the lanes were changed. To be called every second. */
+    look,
     /** The partitions of the submitted topics; undefined while the layout is not known yet. */
-    places: (): Places | undefined => places,
+    places: current,
     /** A name for the partition that a batch goes to. */
     placeOf: (type: string, batch: OutgoingBatch): string => {
-      if (!places) throw notYet()
+      const places = placesFor(batch)
       return places.placeOf(type, places.partitionFor(type, batch))
     },
     /** Calls the listener with each verdict that comes from now on. */

@@ -37,6 +37,8 @@ export type Verdicts = {
   giveUpAt: (time: number) => void
   /** How many verdicts are being waited for. */
   waiting: () => number
+  /** Milliseconds that the oldest batch of all has been without a verdict, its request answered or not; 0 where none is. */
+  oldest: () => number
   /** Milliseconds that the oldest batch of a place has been without a verdict, its request answered or not; 0 where none is. */
   lagAt: (place: string) => number
   /** The same of one organisation's batches. */
@@ -165,6 +167,7 @@ export const createVerdicts = (deps: {
       end = time
     },
     waiting: () => waitedFor(0).filter(({ isLeft }) => !isLeft).length,
+    oldest: () => Math.max(0, ...[...places.values()].map((waiting) => ageOfOldest(waiting))),
     lagAt: (place) => ageOfOldest(places.get(place)),
     lagOf: (place, orgId) => lagOf(queueOf(place, orgId)),
     expectedLagOf: (place, orgId) => {

@@ -38,6 +38,8 @@ export type UploadDeps = {
   lag: Lag
   /** How wide the system is; throws while that is not known yet. */
   layout: () => Layout
+  /** While the lanes of the system are being changed, what is to be waited for before a request is cut into batches. */
+  untilSteady: () => Promise<void> | undefined
   batchLimits: BatchLimits
   rateLimits: RateLimits
   /** The shortest time that records may be had to wait for what they refer to, in milliseconds. */
@@ -76,6 +78,8 @@ const addUpload = (app: FastifyInstance, type: RecordType, deps: UploadDeps): vo
     if (tooMany) return { error: tooMany }
     const entries = body.entries ?? (await toEntries(toEntry, given.records, sentIn(body.sent)))
     const { orgId, keyId } = callerOf(request)
+    const steady = deps.untilSteady()
+    if (steady) await steady
     const upload = toUpload(entries, {
       orgId,
       requestId: request.id,

@@ -1,5 +1,5 @@
 import { keyConflict } from '#http/ids.js'
-import type { RequestError } from '#http/request-error.js'
+import { type RequestError, Unavailable } from '#http/request-error.js'
 import { toNoted } from '#ledger/requests.js'
 import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Layout } from '#schemas/derive/topics.js'
@@ -29,6 +29,8 @@ export type Upload = {
   /** The API key that it was sent with; null where that is not known. */
   keyId: string | null
   batches: OutgoingBatch[]
+  /** The batches where some of these were decided, cut by lanes that the system had before; undefined where none was. */
+  cutAgain?: ((decided: ReadonlySet<string>) => OutgoingBatch[] | undefined) | undefined
 }
 
 /** What the batches of an upload are made of. */
@@ -37,15 +39,55 @@ export type UploadFacts = Pick<Upload, 'orgId' | 'requestId' | 'bodySha256' | 'k
 /** Cuts records of this type into the batches of one request. */
 export const createToUpload = (
   type: RecordType,
-  deps: { layout: () => Layout; batchLimits: BatchLimits; now: () => number },
+  deps: { layout: () => CutLayout; batchLimits: BatchLimits; now: () => number },
 ): ((entries: readonly Entry[], given: UploadFacts) => Upload) => {
   const cutByLane = createCutByLane(type)
   return (entries, given) => {
-    const facts = { ...given, submittedAt: deps.now(), lanes: deps.layout().lanes }
+    const { lanes, generation, earlierLanes = [], isDecidedBefore = true } = deps.layout()
+    const facts = { ...given, submittedAt: deps.now(), lanes, generation }
+    // Whether a part of it was decided by its first try is known only then.
+    if (given.keyed && !isDecidedBefore) throw new Unavailable(changing)
     const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, facts.lanes)
-    return { ...facts, type: type.type, batches: toBatches(slices, facts, howCut) }
+    const cutAgain = (decided: ReadonlySet<string>): OutgoingBatch[] | undefined => {
+      for (const before of earlierLanes) {
+        const old = cutByLane(entries, deps.batchLimits, before)
+        const all = toBatches(old.slices, { ...facts, lanes: before }, old)
+        const kept = all.filter(({ batch_id }) => decided.has(batch_id))
+        if (kept.length === 0) continue
+        const isKept = new Set(all.flatMap(({ batch_id }, i) => (decided.has(batch_id) ? (old.slices[i] ?? []) : [])))
+        const places = entries.flatMap((entry, place) => (isKept.has(entry) ? [] : [place]))
+        const rest = cutByLane(
+          entries.filter((entry) => !isKept.has(entry)),
+          deps.batchLimits,
+          lanes,
+        )
+        const placeAt = (n: number): number => places[rest.placeAt(n)] ?? 0
+        // With ids of their own: a batch of all records, cut by these lanes, may begin at the same place and be as long.
+        const cut = toBatches(rest.slices, { ...facts, idsFrom: entries.length }, { ...rest, placeAt })
+        const batches = kept.length + cut.length
+        return [...kept, ...cut].map((batch, i) => ({ ...batch, batch: i + 1, batches }))
+      }
+      return undefined
+    }
+    const mayBeCutAgain = given.keyed && earlierLanes.length > 0
+    return {
+      ...facts,
+      type: type.type,
+      batches: toBatches(slices, facts, howCut),
+      ...(mayBeCutAgain && { cutAgain }),
+    }
   }
 }
+
+/** A layout that requests are cut by, and what was before it. */
+export type CutLayout = Layout & {
+  /** Other numbers of lanes that the system had before, the last one first. */
+  earlierLanes?: readonly number[]
+  /** Whether everything is decided that was sent while it had those. */
+  isDecidedBefore?: boolean
+}
+
+export const changing = 'the lanes of this system are being changed; try again in a second; retrying is safe'
 
 export type UploadResult = { results: BatchResult[] } | { error: RequestError }
 
@@ -96,9 +138,10 @@ export const createUploader = (deps: {
     }
   }
 
-  return async (upload: Upload, patience?: number, onWritten: OnWritten = () => {}): Promise<UploadResult> => {
-    const before = await answeredBefore(upload, deps)
+  return async (given: Upload, patience?: number, onWritten: OnWritten = () => {}): Promise<UploadResult> => {
+    const before = await answeredBefore(given, deps)
     if ('error' in before || 'results' in before) return before
+    const upload = asDecidedBefore(given, before.decided)
     const note = deps.notes.open(toNoted(upload, upload.batches))
     let result: UploadResult | undefined
     try {
@@ -108,6 +151,15 @@ export const createUploader = (deps: {
       note.close(result !== undefined && ('error' in result || isDecided(result.results)))
     }
   }
+}
+
+/** The upload as it was cut at its first try, where the lanes were changed since, and with what is left as it is cut now. */
+const asDecidedBefore = (upload: Upload, decided: Decided): Upload => {
+  if (!upload.cutAgain || decided.size === 0 || upload.batches.some(({ batch_id }) => decided.has(batch_id)))
+    return upload
+  const batches = upload.cutAgain(new Set(decided.keys()))
+  // For the answer too, which is made from the upload that was given.
+  return batches ? Object.assign(upload, { batches }) : upload
 }
 
 type OnWritten = (isAll: boolean) => void

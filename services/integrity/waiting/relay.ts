@@ -4,7 +4,7 @@ import { makeOvertakenDue } from '#ledger/waiting/upkeep.js'
 import type { WaitPlace } from '#ledger/waiting/waits.js'
 import { groupBy } from '#platform/group-by.js'
 import type { Log } from '#platform/health/log.js'
-import { partitionOf, placeOf } from '#platform/kafka/partitions.js'
+import { partitionOf, placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import type { Message, Producer } from '#platform/kafka/producer.js'
 import type { Pool } from '#platform/postgres/postgres.js'
 import { timeOf } from '#platform/postgres/rows.js'
@@ -20,6 +20,8 @@ export type RelayDeps = {
   bytesOf: (type: string) => ResumeBytes
   producer: Pick<Producer, 'send'>
   encodeWaiting: (event: WaitingEvent) => Buffer
+  /** The lane that a record is sent to. */
+  placeOf: (wait: ledger.SentWait) => TopicPartition
   waitingPartitions: number
   failAt: FailAt
   log: Log
@@ -178,7 +180,7 @@ const createSentLately = (now: () => number) => {
   }
 }
 
-const createSendToLanes = ({ bytesOf, producer, failAt, log }: RelayDeps, now: () => number) => {
+const createSendToLanes = ({ bytesOf, placeOf: laneFor, producer, failAt, log }: RelayDeps, now: () => number) => {
   /** Records of one organisation and lane; those that this version cannot read are left out, and said. */
   const toMessages = async (waits: readonly ledger.SentWait[]): Promise<Message[]> => {
     const [first] = waits
@@ -199,25 +201,23 @@ const createSendToLanes = ({ bytesOf, producer, failAt, log }: RelayDeps, now: (
 
   /** Appends these to their lanes. Resolves to the names of those that could not be. */
   return async (waits: readonly ledger.SentWait[]): Promise<Set<string>> => {
-    const lanes = groupBy(waits, placeOf)
+    const lanes = groupBy(waits, (wait) => placeOf(laneFor(wait)))
     const unsent = new Set<string>()
     if (lanes.size > 0) failAt('before-resume-sent')
     const send = async (lane: readonly ledger.SentWait[]): Promise<void> => {
       const [first] = lane
       if (!first) return
+      const { topic, partition } = laneFor(first)
       const deadline = performance.now() + sendWithin
       try {
         for (const batch of cut(lane)) {
           const messages = await toMessages(batch)
-          if (messages.length > 0) await producer.send(first.topic, first.partition, messages, { deadline })
+          if (messages.length > 0) await producer.send(topic, partition, messages, { deadline })
         }
       } catch (error) {
         // Another lane's records go on all the same; these are sent in the next turn, some of them maybe again.
         for (const wait of lane) unsent.add(nameOf(wait))
-        log.warn(
-          { err: error, topic: first.topic, partition: first.partition },
-          'waiting records not sent to their lane',
-        )
+        log.warn({ err: error, topic, partition }, 'waiting records not sent to their lane')
       }
     }
     await Promise.all([...lanes.values()].map(send))

@@ -13,11 +13,11 @@ import { findLayout } from './layout.js'
 export const layoutVariables = {
   LANES: integer(
     { minimum: 1, maximum: 256 },
-    'how many lanes an organisation has for each type; chosen at the first provisioning. As many integrity instances can decide its records at once. 1 where it is not set; see [How wide a system is](operations.md#how-wide-a-system-is)',
+    'how many lanes an organisation has for each type; chosen at the first provisioning, changed by `weir lanes change`. As many integrity instances can decide its records at once. 1 where it is not set; see [How wide a system is](operations.md#how-wide-a-system-is)',
   ),
   SUBMITTED_PARTITIONS: integer(
     { minimum: 1, maximum: 1000 },
-    'how many partitions each submitted topic has; chosen at the first provisioning. 4 where it is not set, 24 under compose',
+    'how many partitions each submitted topic has; chosen at the first provisioning, changed by `weir lanes change`. 4 where it is not set, 24 under compose',
   ),
   ACCEPTED_PARTITIONS: integer(
     { minimum: 1, maximum: 1000 },
@@ -95,7 +95,7 @@ const wayOut = 'The way out: "A partition was added by hand" in docs/runbook.md'
 /** The stored layout; throws, saying what to do, where there is none. */
 export const readLayout = async (pool: Pool): Promise<Layout> => {
   const layout = await findLayout(pool).catch((error: { code?: string }) => {
-    if (error.code === noSuchTable || error.code === noSuchSchema) return undefined
+    if ([noSuchTable, noSuchSchema, noSuchColumn].includes(error.code ?? '')) return undefined
     throw error
   })
   if (!layout) throw new Error('this system is not provisioned yet: run "weir provision" of this version first')
@@ -104,6 +104,7 @@ export const readLayout = async (pool: Pool): Promise<Layout> => {
 
 const noSuchTable = '42P01'
 const noSuchSchema = '3F000'
+const noSuchColumn = '42703'
 
 /** Throws where the environment asks for another layout than the system has. */
 export const refuseOtherLayout = (layout: Layout, given: LayoutVariables): void => {
@@ -118,7 +119,8 @@ export const refuseOtherLayout = (layout: Layout, given: LayoutVariables): void 
   const asked = wrong.map((name) => `${name}=${given[name]}`).join(' ')
   const right = wrong.map((name) => `${name}=${has[name]}`).join(' ')
   throw new Error(
-    `${asked} was asked for, and this system was made with ${right}, which cannot change: set ${right}, or unset ${wrong.join(' and ')}`,
+    `${asked} was asked for, and this system has ${right}: set ${right}, or unset ${wrong.join(' and ')}. ` +
+      'Lanes and submitted partitions of a running system are changed by "weir lanes change"',
   )
 }
 

@@ -14,6 +14,7 @@ import { keysOf, millisecondsOf, type WaitPlace } from './waits.js'
 export type SentWait = WaitPlace & {
   orgId: string
   type: string
+  id: string
   requestId: string
   requestIndex: number
   version: number
@@ -30,7 +31,7 @@ export const findWaitsToSend = async (pool: Pool, places: readonly WaitPlace[]):
   return rowsOf<SentWait>(pool, {
     name: 'find-waits-to-send',
     text: `
-      select batch_id as "batchId", place, org_id as "orgId", type, request_id as "requestId",
+      select batch_id as "batchId", place, org_id as "orgId", type, id, request_id as "requestId",
         request_index as "requestIndex", version, topic, partition, message, ${millisecondsOf('since')} as since,
         ${millisecondsOf('until')} as until
       from unnest($1::uuid[], $2::integer[]) as sent (a, b)

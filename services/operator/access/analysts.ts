@@ -11,6 +11,7 @@ import {
   createAnalystSql,
   dropAnalystSql,
 } from '#schemas/derive/analysts.js'
+import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { readOrg } from '../command/arguments.js'
 import { addressOf } from '../command/ask-servers.js'
 import { OperatorError } from '../command/operator-error.js'
@@ -59,7 +60,8 @@ const create = async (options: Options, session: Session): Promise<void> => {
   const user = analystOf(org)
   // As many random bits as a key has, so that the plain hash which ClickHouse keeps gives nothing away.
   const password = randomText(32)
-  const statements = createAnalystSql(session.catalogue, org, createHash('sha256').update(password).digest('hex'))
+  const hash = createHash('sha256').update(password).digest('hex')
+  const statements = createAnalystSql(session.catalogue, org, hash, placedIn(session))
   const sql = toSql(statements)
 
   if (!options.print) await execute(statements, org, session)
@@ -85,7 +87,7 @@ const execute = async (statements: string[], org: string, session: Session): Pro
       await runAll(clickhouse, rest)
     } catch (error) {
       // A user without all policies is removed again, so that the next try does not find it in its way.
-      await runAll(clickhouse, dropAnalystSql(session.catalogue, org))
+      await runAll(clickhouse, dropAnalystSql(session.catalogue, org, placementOf(clickhouse)))
       throw error
     }
   })
@@ -115,7 +117,8 @@ export const updateAnalysts = async (clickhouse: ClickHouse, catalogue: Catalogu
     throw error
   })
   if (!analysts) return undefined
-  for (const { org } of analysts) await runAll(clickhouse, analystAccessSql(catalogue, org))
+  const placed = placementOf(clickhouse)
+  for (const { org } of analysts) await runAll(clickhouse, analystAccessSql(catalogue, org, placed))
   return analysts.length
 }
 
@@ -138,17 +141,19 @@ const drop = (options: Options, session: Session): Promise<void> =>
 const change = async (
   options: Options,
   session: Session,
-  statementsFor: (catalogue: Catalogue, org: string) => string[],
+  statementsFor: typeof analystAccessSql,
   done: (analyst: Analyst) => string,
 ): Promise<void> => {
   const org = readOrg(options.org)
   const user = analystOf(org)
-  const statements = statementsFor(session.catalogue, org)
+  const statements = statementsFor(session.catalogue, org, placedIn(session))
   const sql = toSql(statements)
   if (!options.print) await withUsers(session, (clickhouse) => runAll(clickhouse, statements))
   if (options.json) session.print(JSON.stringify({ user, org, ...(options.print && { sql }) }))
   else session.print(options.print ? sql.trimEnd() : done({ user, org }))
 }
+
+const placedIn = ({ config }: Session) => placementOf({ cluster: config.CLICKHOUSE_CLUSTER })
 
 const toSql = (statements: readonly string[]): string => statements.map((statement) => `${statement};\n`).join('')
 

@@ -20,6 +20,8 @@ export type Session = {
   note: (text: string) => void
   /** The exit code of a command that has done its work: 0 unless this says otherwise. */
   endWith: (exitCode: number) => void
+  /** The environment as it was given: "weir doctor" looks for mistyped names. */
+  env: Readonly<Record<string, string | undefined>>
   /** Columns of the terminal; infinite where there is none. */
   width: number
 }

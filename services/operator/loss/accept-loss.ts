@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { insertAcceptedLoss, lockCursor } from '#ledger/cursors.js'
 import type { DecidedBatchAt } from '#ledger/verdicts.js'
-import { placeOf } from '#platform/kafka/partitions.js'
+import { countedFrom, placeOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
-import { edgeGroups, subjectOf } from '#schemas/derive/names.js'
+import { edgeGroups, subjectOf, submittedTopic, typeOfSubmitted } from '#schemas/derive/names.js'
 import type { SubmittedBatch } from '#schemas/events.js'
 import { derivedId } from '#schemas/uuid.js'
 import { alone } from '../command/alone.js'
@@ -115,8 +115,10 @@ const acceptCut = async ({ pool, kafka, registry, catalogue }: LossDeps, loss: L
       )
     await insertAcceptedLoss(connection, loss)
   })
-  const schema = schemasByTopic(catalogue.all.values()).get(topic)
-  const encode = await registry.encoder<SubmittedBatch>(subjectOf(topic), schema)
+  // All generations share the subject of the first.
+  const subject = submittedTopic(typeOfSubmitted(topic))
+  const schema = schemasByTopic(catalogue.all.values()).get(subject)
+  const encode = await registry.encoder<SubmittedBatch>(subjectOf(subject), schema)
   const producer = await kafka.createProducer()
   try {
     for (let end = await endOf(kafka, loss); end < until; end = await endOf(kafka, loss)) {
@@ -154,7 +156,7 @@ const emptyBatch = (place: string, offset: number): SubmittedBatch => {
 
 /** Integrity's group goes back to where Postgres is. Only a group without members can be moved. */
 const decideAgain = async ({ kafka }: LossDeps, { topic, partition, groupId, from }: Loss): Promise<void> => {
-  const partitions = [{ partition, offset: String(from) }]
+  const partitions = [{ partition, offset: String(from - countedFrom(topic)) }]
   await kafka
     .withAdmin((admin) => admin.setOffsets({ groupId, topic, partitions }))
     .catch((error: Error) => {

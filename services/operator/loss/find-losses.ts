@@ -1,12 +1,14 @@
 import { findAcceptedLosses, findCursors, findPrunedBefore } from '#ledger/cursors.js'
 import { isAcceptedLoss, isTheDecided, type Submitted } from '#ledger/fence.js'
+import { findGenerations, toDecide } from '#ledger/layout/layout.js'
 import { type DecidedBatchAt, findDecidedBetween, findVerdicts } from '#ledger/verdicts.js'
 import { committedByPlace, type Group } from '#platform/kafka/committed-offsets.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import { readTopics, type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { isClosingMark } from '#schemas/closing-mark.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
-import { submittedTopic } from '#schemas/derive/names.js'
+import { typeOfSubmitted } from '#schemas/derive/names.js'
 import { groupsOf } from '#schemas/derive/topics.js'
 import { recordsIn, type SubmittedBatch } from '#schemas/events.js'
 import { createDecoder } from '../command/decoder.js'
@@ -32,7 +34,9 @@ type Partition = Stretch & { groupId: string; cursor: number }
 
 /** Compares the end of every partition of the submitted log with the cursors and verdicts. */
 export const findLosses = async (deps: LossDeps): Promise<Loss[]> => {
-  const groups: Group[] = Object.values(groupsOf(deps.catalogue))
+  // What is finished is published, and its topics may be gone.
+  const generation = toDecide(await findGenerations(deps.pool))?.generation
+  const groups: Group[] = Object.values(groupsOf(deps.catalogue, generation))
   // In this order, so that what is submitted, decided and published meanwhile is no loss.
   const committed = await committedByPlace(deps.kafka, groups)
   const cursors = await findCursors(deps.pool)
@@ -91,14 +95,14 @@ const readBatches = async (
 ): Promise<void> => {
   const decoders = new Map(
     [...catalogue.all.values()].map((type) => [
-      submittedTopic(type.type),
+      type.type,
       createDecoder<SubmittedBatch>(registry, submittedSchema(type)),
     ]),
   )
   await readTopics(kafka, stretches, async ({ topic, partition, messages }) => {
     const submitted: Submitted[] = []
     for (const { offset, timestamp, value } of messages) {
-      const batch = await decoders.get(topic)?.(value)
+      const batch = isClosingMark(value) ? undefined : await decoders.get(typeOfSubmitted(topic))?.(value)
       if (batch) submitted.push({ offset, timestamp, batch })
     }
     await onBatches({ topic, partition }, submitted)

@@ -13,7 +13,7 @@ const atOnce = 4
 // Each schema of a subject reads what every other one wrote. Downstream teams read the accepted, rejected and interaction
 // events with the schema of the day they built on. Submitted batches and verdicts are read only by Weir's own services, but
 // during an upgrade an old integrity reads what a new edge writes, and would set aside what it cannot read.
-const compatibility: Compatibility = 'FULL_TRANSITIVE'
+export const compatibility: Compatibility = 'FULL_TRANSITIVE'
 
 /** Registers every topic's schema, unless it is there, and refuses one that would break readers, old or new. */
 export const provisionSubjects = async (registry: Registry, catalogue: Catalogue): Promise<{ subjects: number }> => {
@@ -70,9 +70,9 @@ const isWithinNew = (path: string, old: ReadonlyMap<string, unknown>): boolean =
   return parent !== '' && !old.has(parent)
 }
 
-type SubjectOfTopic = { topic: string; subject: string; schema: unknown }
+export type SubjectOfTopic = { topic: string; subject: string; schema: unknown }
 
-const subjectsOf = (catalogue: Catalogue): SubjectOfTopic[] =>
+export const subjectsOf = (catalogue: Catalogue): SubjectOfTopic[] =>
   [...schemasByTopic(catalogue.all.values())].map(([topic, schema]) => ({ topic, subject: subjectOf(topic), schema }))
 
 const forEach = async (subjects: SubjectOfTopic[], work: (one: SubjectOfTopic) => Promise<void>): Promise<void> => {

@@ -1,9 +1,10 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Catalogue } from '#schemas/catalogue.js'
+import { tableColumns } from '#schemas/derive/clickhouse/columns.js'
+import { onCluster, oneServer, type Placement, placementOf, replicaPath } from '#schemas/derive/clickhouse/placement.js'
 import { tablesSql, viewsSql } from '#schemas/derive/clickhouse.js'
-import { tableColumns } from '#schemas/derive/clickhouse-columns.js'
-import { currentTableOf, database, logTableOf } from '#schemas/derive/names.js'
+import { currentTableOf, database, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { updateAnalysts } from '../access/analysts.js'
 import { OperatorError } from '../command/operator-error.js'
@@ -28,21 +29,71 @@ export const provisionTables = async (
 ): Promise<TablesProvisioned> => {
   const types = [...catalogue.all.values()].filter(({ type }) => !newer.has(type))
   const own = { ...catalogue, all: new Map(types.map((type) => [type.type, type])) }
-  const tables = [...(await alterationsOf(clickhouse, types)), ...tablesSql(own)]
-  const views = viewsSql(own, catalogue)
+  const placed = await findPlacement(clickhouse)
+  const tables = [...(await alterationsOf(clickhouse, types, placed)), ...tablesSql(own, placed)]
+  const views = viewsSql(own, placed, catalogue)
   for (const statement of tables) await run(clickhouse, statement)
   const analysts = await updateAnalysts(clickhouse, catalogue)
   for (const statement of views) await run(clickhouse, statement)
   return { statements: tables.length + views.length, analysts, outdated: await findOutdated(clickhouse, catalogue) }
 }
 
+/**
+ * Where the tables stand already, or will. A server that is new in the cluster has to join the others at their paths in Keeper,
+ * which a rebuild changes. A table of one server stays where it is: under its name no other can be made.
+ */
+const findPlacement = async (clickhouse: ClickHouse): Promise<Placement> => {
+  const { cluster } = clickhouse
+  const kind = cluster === undefined ? 'Distributed' : '%MergeTree'
+  const [other] = await clickhouse.query<{ name: string; engine: string }>(
+    'select name, engine from system.tables where database = {database:String} and name = {log:String} and engine like {kind:String}',
+    { database, log: rejectionsLog, kind },
+  )
+  if (other && cluster === undefined)
+    throw new OperatorError(
+      `the tables of ${database} are spread over a cluster: name it in CLICKHOUSE_CLUSTER, everywhere where CLICKHOUSE_URL is set`,
+    )
+  if (other)
+    throw new OperatorError(
+      `${database}.${other.name} is a table of one server (${other.engine}), and CLICKHOUSE_CLUSTER=${cluster} cannot spread it: ` +
+        `begin with servers without the database ${database}, and let "weir rebuild analytics" fill them`,
+    )
+  if (cluster === undefined) return oneServer
+  const shards = await clickhouse.query<{ shard: number; internal: number }>(
+    'select shard_num as shard, toUInt8(internal_replication) as internal from system.clusters where cluster = {cluster:String}',
+    { cluster },
+  )
+  if (shards.length === 0)
+    throw new OperatorError(
+      `ClickHouse knows no cluster ${cluster}: CLICKHOUSE_CLUSTER is a name in its remote_servers`,
+    )
+  if (shards.some(({ internal }) => internal !== 1))
+    throw new OperatorError(
+      `the cluster ${cluster} would write each row to every replica itself: set internal_replication to true in its shards`,
+    )
+  const found = await clickhouse.query<{ name: string; made_with: string }>(
+    `select name, any(engine_full) as made_with
+    from clusterAllReplicas({cluster:Identifier}, system.tables)
+    where database = {database:String} and startsWith(engine, 'Replicated') and not endsWith(name, '_rebuilt_local')
+    group by name`,
+    { cluster, database },
+  )
+  const paths = new Map(found.map(({ name, made_with }) => [name, /'(\/[^']+)'/.exec(made_with)?.[1]]))
+  const { stored } = placementOf(clickhouse)
+  return onCluster(cluster, (table) => paths.get(stored(table)) ?? replicaPath(table))
+}
+
 /** Statements for the columns that are there and are declared otherwise now; throws where a column cannot become that. */
-const alterationsOf = async (clickhouse: ClickHouse, types: readonly RecordType[]): Promise<string[]> => {
+const alterationsOf = async (
+  clickhouse: ClickHouse,
+  types: readonly RecordType[],
+  { namesOf, on }: Placement,
+): Promise<string[]> => {
   const declared = new Map(
     types.flatMap((type) =>
-      [logTableOf(type.type), ...(hasVersions(type) ? [currentTableOf(type.type)] : [])].flatMap((table) =>
-        tableColumns(type).map((column) => [`${table}.${column.name}`, column.type] as const),
-      ),
+      [logTableOf(type.type), ...(hasVersions(type) ? [currentTableOf(type.type)] : [])]
+        .flatMap(namesOf)
+        .flatMap((table) => tableColumns(type).map((column) => [`${table}.${column.name}`, column.type] as const)),
     ),
   )
   const found = await clickhouse.query<{ table: string; name: string; type: string }>(
@@ -52,7 +103,7 @@ const alterationsOf = async (clickhouse: ClickHouse, types: readonly RecordType[
   return found.flatMap(({ table, name, type }) => {
     const wanted = declared.get(`${table}.${name}`) ?? type
     if (wanted === type) return []
-    if (holdsAllOf(wanted, type)) return [`alter table ${database}.${table} modify column \`${name}\` ${wanted}`]
+    if (holdsAllOf(wanted, type)) return [`alter table ${database}.${table}${on} modify column \`${name}\` ${wanted}`]
     throw new OperatorError(
       `the column ${name} of ${database}.${table} is ${type} and cannot become ${wanted}: ` +
         `leave the field ${name} as it was, and add a new field beside it`,
@@ -69,7 +120,8 @@ const holdsAllOf = (wanted: string, type: string): boolean => {
 
 // The order of a table's rows cannot be altered.
 const findOutdated = async (clickhouse: ClickHouse, catalogue: Catalogue): Promise<string[]> => {
-  const logs = [...catalogue.all.values()].filter(hasVersions).map(({ type }) => logTableOf(type))
+  const { stored } = placementOf(clickhouse)
+  const logs = [...catalogue.all.values()].filter(hasVersions).map(({ type }) => stored(logTableOf(type)))
   const found = await clickhouse.query<{ name: string }>(
     `select name from system.tables
     where database = {database:String} and has({logs:Array(String)}, name) and not endsWith(sorting_key, ', version')`,

@@ -3,7 +3,8 @@ import { reasonOf } from '#platform/health/health.js'
 import { isPassing } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { inSyncOf, type Layout, type Topic, topicsOf, usualLayout } from '#schemas/derive/topics.js'
+import { closedMessageBytes } from '#schemas/closing-mark.js'
+import { inSyncOf, type Layout, submittedTopicsOf, type Topic, topicsOf, usualLayout } from '#schemas/derive/topics.js'
 import { OperatorError } from '../command/operator-error.js'
 import { persist, until } from '../command/until.js'
 
@@ -35,6 +36,26 @@ export const provisionTopics = (
     const altered = await alterTopicConfigs(admin, present, fewestCopies(found))
     return { topics: declared.length, created: missing.length, altered, copies }
   })
+
+/** Has Kafka refuse every batch for the submitted topics of a layout. */
+export const closeTopics = (admin: Admin, catalogue: Catalogue, layout: Layout): Promise<void> =>
+  limitSubmitted(admin, catalogue, layout, { 'max.message.bytes': closedMessageBytes })
+
+/** Has Kafka take batches for them again. */
+export const openTopics = (admin: Admin, catalogue: Catalogue, layout: Layout): Promise<void> =>
+  limitSubmitted(admin, catalogue, layout, {})
+
+const limitSubmitted = async (
+  admin: Admin,
+  catalogue: Catalogue,
+  layout: Layout,
+  limits: Record<string, string>,
+): Promise<void> => {
+  const names = new Set(submittedTopicsOf(catalogue, layout.generation))
+  const topics = topicsOf(catalogue, layout).filter(({ name }) => names.has(name))
+  const limited = topics.map((topic) => ({ ...topic, config: { ...topic.config, ...limits } }))
+  await alterTopicConfigs(admin, limited, fewestCopies((await metadataOf(admin, topics)).topics))
+}
 
 const create = async (admin: Admin, topics: readonly Topic[], replication: number): Promise<void> => {
   if (topics.length === 0) return

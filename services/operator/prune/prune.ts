@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { findGenerations, publishedOf, toDecide } from '#ledger/layout/layout.js'
 import * as retention from '#ledger/retention.js'
 import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { timeOf } from '#platform/postgres/rows.js'
@@ -57,7 +58,12 @@ const run = async (options: Options, session: Session): Promise<void> => {
   readCutoffs(options, session, 0)
   const pruned = await session.withParts(['pool', 'kafka', 'clickhouse'], async ({ pool, kafka, clickhouse }) => {
     const { rejections, history, ...before } = readCutoffs(options, session, await timeOf(pool))
-    const committed = () => committedOffsets(kafka, Object.values(groupsOf(session.catalogue)))
+    const generations = await findGenerations(pool)
+    const groups = groupsOf(session.catalogue, toDecide(generations)?.generation)
+    const committed = async () => [
+      ...publishedOf(generations),
+      ...(await committedOffsets(kafka, Object.values(groups))),
+    ]
     const destination = createClickHouseDestination({ catalogue: session.catalogue, clickhouse })
     const found: Pruned = {
       ...(await destination.countExpired({ rejections, history })),

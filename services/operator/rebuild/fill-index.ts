@@ -1,14 +1,17 @@
 import type { Entity } from '#ledger/entities.js'
+import { type Generation, publishedOf } from '#ledger/layout/layout.js'
 import { type Cursor, insertRebuilt } from '#ledger/rebuilt-entities.js'
+import { groupBy } from '#platform/group-by.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
-import { placeOf } from '#platform/kafka/partitions.js'
+import { countedFrom, placeOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
 import { acceptedTopic, integrityGroupOf } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
+import { generationOf } from '#schemas/version.js'
 import { createDecoder } from '../command/decoder.js'
 import { OperatorError } from '../command/operator-error.js'
 import type { Parts } from '../command/servers.js'
@@ -62,8 +65,6 @@ const readerOf = (deps: Pick<Parts, 'registry'> & { catalogue: Catalogue }, name
   return [acceptedTopic(name), read]
 }
 
-// Integrity's group for uploads; no record refers to an interaction.
-const groupId = integrityGroupOf()
 const longestStandstill = 60_000
 
 /**
@@ -73,13 +74,14 @@ const longestStandstill = 60_000
 export const waitUntilPublished = async (
   kafka: Kafka,
   cursors: readonly Cursor[],
+  generations: readonly Generation[],
   signal: AbortSignal,
   patience = longestStandstill,
 ): Promise<void> => {
   let least = Number.POSITIVE_INFINITY
   let since = Date.now()
   const look = async (): Promise<boolean> => {
-    const unpublished = await countUnpublished(kafka, cursors)
+    const unpublished = await countUnpublished(kafka, cursors, generations)
     if (unpublished < least) since = Date.now()
     least = Math.min(least, unpublished)
     if (unpublished > 0 && Date.now() - since > patience)
@@ -91,9 +93,18 @@ export const waitUntilPublished = async (
   await until(look, { every: 250, signal })
 }
 
-const countUnpublished = async (kafka: Kafka, cursors: readonly Cursor[]): Promise<number> => {
-  const topics = [...new Set(cursors.map(({ topic }) => topic))]
-  const committed = await committedByPlace(kafka, [{ groupId, topics }])
+const countUnpublished = async (
+  kafka: Kafka,
+  cursors: readonly Cursor[],
+  generations: readonly Generation[],
+): Promise<number> => {
+  const finished = new Map(publishedOf(generations).map((each) => [placeOf(each), each.offset]))
+  const groups = [...groupBy(cursors, ({ topic }) => generationOf(countedFrom(topic)))].map(([generation, some]) => ({
+    // Integrity's group for uploads; no record refers to an interaction.
+    groupId: integrityGroupOf(undefined, generation),
+    topics: [...new Set(some.map(({ topic }) => topic))],
+  }))
+  const committed = new Map([...(await committedByPlace(kafka, groups)), ...finished])
   return cursors.reduce(
     (sum, cursor) => sum + Math.max(0, cursor.next_offset - (committed.get(placeOf(cursor)) ?? 0)),
     0,

@@ -38,7 +38,7 @@ taken over from the old table.`
 const requestTimeout = 3_600_000
 
 const run = async (options: Options, session: Session): Promise<void> => {
-  const tables = tablesOf(session.catalogue, options.type ?? [])
+  const tables = tablesOf(session.catalogue, options.type ?? [], session.config.CLICKHOUSE_CLUSTER)
   const rebuilt = await interruptible(interrupted, (signal) =>
     session.withParts(
       ['pool', 'kafka', 'registry', 'clickhouse'],

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
+import { findGenerations } from '#ledger/layout/layout.js'
 import { beginNewIndex, type Comparison, compareIndexes, dropNewIndex, swapIndex } from '#ledger/rebuilt-entities.js'
 import { uncheckWaits } from '#ledger/waiting/upkeep.js'
 import type { WaitPlace } from '#ledger/waiting/waits.js'
 import type { Log } from '#platform/health/log.js'
 import { type Connection, inTransaction, type Pool } from '#platform/postgres/postgres.js'
 import type { Catalogue } from '#schemas/catalogue.js'
-import { submittedTopic } from '#schemas/derive/names.js'
+import { typeOfSubmitted } from '#schemas/derive/names.js'
 import { alone } from '../command/alone.js'
 import { interruptible, OperatorError } from '../command/operator-error.js'
 import type { Parts } from '../command/servers.js'
@@ -54,11 +55,10 @@ const rebuildIndex = async (
   const { catalogue, pool, kafka, signal } = deps
   // Loaded only here, with the Avro library: every other command starts sooner.
   const { fillIndex, waitUntilPublished } = await import('./fill-index.js')
-  const submitted = new Set([...catalogue.referenced].map(submittedTopic))
   const { id, cursors } = await inShortTransaction(pool, beginNewIndex)
   try {
-    const ofEntities = cursors.filter(({ topic }) => submitted.has(topic))
-    await waitUntilPublished(kafka, ofEntities, signal)
+    const ofEntities = cursors.filter(({ topic }) => catalogue.referenced.has(typeOfSubmitted(topic)))
+    await waitUntilPublished(kafka, ofEntities, await findGenerations(pool), signal)
     const { undecodable } = await fillIndex(deps)
     const types = await compareIndexes(pool)
     signal.throwIfAborted()

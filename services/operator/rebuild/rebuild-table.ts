@@ -60,14 +60,13 @@ export const rebuildTable = async (deps: Deps): Promise<TableRebuilt> => {
 const makeNew = async (deps: Deps) => {
   const { table, kafka, clickhouse, signal } = deps
   await dropRebuilt(clickhouse, table)
-  await clickhouse.command(table.createRebuilt)
-  if (table.current) {
-    await clickhouse.command(table.current.createRebuilt)
-    await clickhouse.command(table.current.createFeed)
-  }
+  const { current, stored, on } = table
+  for (const statement of table.createRebuilt) await clickhouse.command(statement)
+  if (current)
+    for (const statement of [...current.createRebuilt, current.createFeed]) await clickhouse.command(statement)
   const columns = await columnsOf(clickhouse, table)
   await clickhouse.command(
-    `create materialized view ${table.copier} to ${table.rebuilt} as select ${columns} from ${table.log}`,
+    `create materialized view ${table.copier}${on} to ${stored.rebuilt} as select ${columns} from ${stored.log}`,
   )
   // Only now that the view is there: whatever the sink wrote before it lies below the ends of these stretches.
   const until = await stretchesOf(kafka, [table.topic])
@@ -80,15 +79,15 @@ const makeNew = async (deps: Deps) => {
   await deps.stillAlone()
   await quietMoment(clickhouse, table.log)
   // The newest versions first: in the moment between the two, the old log feeds both of the new tables.
-  if (table.current) await clickhouse.command(`exchange tables ${table.current.name} and ${table.current.rebuilt}`)
-  await clickhouse.command(`exchange tables ${table.log} and ${table.rebuilt}`)
+  if (current) await clickhouse.command(`exchange tables ${current.stored.name} and ${current.stored.rebuilt}${on}`)
+  await clickhouse.command(`exchange tables ${stored.log} and ${stored.rebuilt}${on}`)
   return { until, filled, carried }
 }
 
 /** Reads what came since. Not to be interrupted: what was inserted during the exchange reaches the new table only from here. */
 const catchUp = async (deps: Deps, until: readonly Stretch[]): Promise<Filled> => {
   const { table, kafka, clickhouse } = deps
-  await clickhouse.command(`drop view if exists ${table.copier} sync`)
+  await clickhouse.command(`drop view if exists ${table.copier}${table.on} sync`)
   const now = await stretchesOf(kafka, [table.topic])
   const stretches = now.map((each) => ({ ...each, from: Math.max(each.from, endOf(until, each.partition)) }))
   const label = 'and what came meanwhile'
@@ -104,7 +103,9 @@ const quietWithin = 10_000
  * copies them to, and an exchange would take them away. It gives up under a load without pause.
  */
 const quietMoment = (clickhouse: ClickHouse, table: string): Promise<boolean> => {
-  const inserts = `select 1 from system.processes where query_kind = 'Insert' and position(query, {table:String}) > 0`
+  const { cluster } = clickhouse
+  const processes = cluster === undefined ? 'system.processes' : `clusterAllReplicas('${cluster}', system.processes)`
+  const inserts = `select 1 from ${processes} where query_kind = 'Insert' and position(query, {table:String}) > 0`
   const isQuiet = async () => (await clickhouse.query(inserts, { table })).length === 0
   return until(isQuiet, { every: 10, within: quietWithin })
 }
@@ -143,13 +144,13 @@ const carryHistory = async ({ table, clickhouse, signal }: Deps, columns: string
 }
 
 // The views first: without its target, a view would make inserts into its source fail.
-const dropRebuilt = async (clickhouse: ClickHouse, { copier, rebuilt, current }: Table): Promise<void> => {
+const dropRebuilt = async (clickhouse: ClickHouse, { copier, rebuilt, stored, current, on }: Table): Promise<void> => {
   const views = [copier, ...(current ? [current.feed] : [])]
-  const tables = [rebuilt, ...(current ? [current.rebuilt] : [])]
-  for (const view of views) await clickhouse.command(`drop view if exists ${view} sync`)
+  const tables = new Set([rebuilt, stored.rebuilt, ...(current ? [current.rebuilt, current.stored.rebuilt] : [])])
+  for (const view of views) await clickhouse.command(`drop view if exists ${view}${on} sync`)
   // Without this setting a server refuses to drop more than 50 GB.
   for (const table of tables)
-    await clickhouse.command(`drop table if exists ${table} sync settings max_table_size_to_drop = 0`)
+    await clickhouse.command(`drop table if exists ${table}${on} sync settings max_table_size_to_drop = 0`)
 }
 
 /** Those that are written; others ClickHouse fills itself. */

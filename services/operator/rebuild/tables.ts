@@ -1,5 +1,6 @@
 import type { Catalogue } from '#schemas/catalogue.js'
 import { schemasByTopic } from '#schemas/derive/avro.js'
+import { onCluster, oneServer, type Placement, replicaPath } from '#schemas/derive/clickhouse/placement.js'
 import { currentFeed, currentTable, logTable, rejectionsTable, waitingTable } from '#schemas/derive/clickhouse.js'
 import * as names from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
@@ -18,7 +19,11 @@ export type Table = {
   /** The new table while it is filled, the old one after the exchange; and the view that copies into it what the sink writes. */
   rebuilt: string
   copier: string
-  createRebuilt: string
+  createRebuilt: string[]
+  /** The two tables that hold the rows. On one server they are the log and the rebuilt one themselves. */
+  stored: { log: string; rebuilt: string }
+  /** Follows the name of a table in statements that every server of a cluster has to run. */
+  on: string
   /** Two expressions on its rows: the key that the row's event has on the topic, and when it was decided. */
   key: string
   decidedAt: string
@@ -31,20 +36,22 @@ type CurrentTable = {
   id: string
   name: string
   rebuilt: string
+  stored: { name: string; rebuilt: string }
   /** The view that copies from the rebuilt log into the rebuilt table. */
   feed: string
-  createRebuilt: string
+  createRebuilt: string[]
   createFeed: string
 }
 
 /** The tables of these types; of all types where none is named. */
-export const tablesOf = (catalogue: Catalogue, types: readonly string[]): Table[] => {
+export const tablesOf = (catalogue: Catalogue, types: readonly string[], cluster?: string): Table[] => {
+  const placed = cluster === undefined ? oneServer : onCluster(cluster, newPath)
   const schemas = schemasByTopic(catalogue.all.values())
   const sourceOf = (topic: string): Source => ({ topic, schema: schemas.get(topic) as Table['schema'] })
   const all = [
-    ...[...catalogue.all.values()].map((type) => recordsOf(type, sourceOf(names.acceptedTopic(type.type)))),
-    rejectionsOf(sourceOf(names.rejectedTopic)),
-    waitingOf(sourceOf(names.waitingTopic)),
+    ...[...catalogue.all.values()].map((type) => recordsOf(type, sourceOf(names.acceptedTopic(type.type)), placed)),
+    rejectionsOf(sourceOf(names.rejectedTopic), placed),
+    waitingOf(sourceOf(names.waitingTopic), placed),
   ]
   const known = all.map(({ name }) => name)
   const wanted = types.map((name) => readName('type', name, known))
@@ -53,45 +60,51 @@ export const tablesOf = (catalogue: Catalogue, types: readonly string[]): Table[
 
 type Source = Pick<Table, 'topic' | 'schema'>
 
-const recordsOf = (type: RecordType, source: Source): Table => ({
+// A table keeps its path in Keeper when it is exchanged, so each new one needs a path of its own.
+const newPath = (rebuilt: string): string => replicaPath(rebuilt.replace(/_rebuilt$/, ''), `${Date.now()}`)
+
+const recordsOf = (type: RecordType, source: Source, placed: Placement): Table => ({
   ...source,
   name: type.type,
-  ...namesOf(names.viewOf(type.type), names.logTableOf(type.type)),
-  createRebuilt: logTable(type, rebuiltOf(names.logTableOf(type.type))),
+  ...namesOf(names.viewOf(type.type), names.logTableOf(type.type), placed),
+  createRebuilt: logTable(type, placed, rebuiltOf(names.logTableOf(type.type))),
   key: `concat(org_id, '/', toString(\`${type.id}\`))`,
   decidedAt: 'accepted_at',
-  current: hasVersions(type) ? currentOf(type) : undefined,
+  current: hasVersions(type) ? currentOf(type, placed) : undefined,
 })
 
-const currentOf = (type: RecordType): CurrentTable => {
+const currentOf = (type: RecordType, placed: Placement): CurrentTable => {
   const current = names.currentTableOf(type.type)
   const feed = rebuiltOf(names.currentFeedOf(type.type))
+  const log = placed.stored(rebuiltOf(names.logTableOf(type.type)))
+  const stored = placed.stored(rebuiltOf(current))
   return {
     id: `org_id, \`${type.id}\``,
     name: `${database}.${current}`,
     rebuilt: `${database}.${rebuiltOf(current)}`,
+    stored: { name: `${database}.${placed.stored(current)}`, rebuilt: `${database}.${stored}` },
     feed: `${database}.${feed}`,
-    createRebuilt: currentTable(type, rebuiltOf(current)),
-    createFeed: currentFeed(type, { feed, log: rebuiltOf(names.logTableOf(type.type)), current: rebuiltOf(current) }),
+    createRebuilt: currentTable(type, placed, rebuiltOf(current)),
+    createFeed: currentFeed(type, placed, { feed, log, current: stored }),
   }
 }
 
-const rejectionsOf = (source: Source): Table => ({
+const rejectionsOf = (source: Source, placed: Placement): Table => ({
   ...source,
   name: names.rejectionsView,
-  ...namesOf(names.rejectionsView, names.rejectionsLog),
-  createRebuilt: rejectionsTable(rebuiltOf(names.rejectionsLog)),
+  ...namesOf(names.rejectionsView, names.rejectionsLog, placed),
+  createRebuilt: rejectionsTable(placed, rebuiltOf(names.rejectionsLog)),
   // A message that was set aside has no organisation, and its time was chosen by a stranger: it may be any time at all.
   key: `if(org_id = '', toString(batch_id), concat(org_id, '/', toString(batch_id)))`,
   decidedAt: `if(org_id = '', toDateTime64(0, 3, 'UTC'), rejected_at)`,
   current: undefined,
 })
 
-const waitingOf = (source: Source): Table => ({
+const waitingOf = (source: Source, placed: Placement): Table => ({
   ...source,
   name: names.waitingView,
-  ...namesOf(names.waitingView, names.waitingLog),
-  createRebuilt: waitingTable(rebuiltOf(names.waitingLog)),
+  ...namesOf(names.waitingView, names.waitingLog, placed),
+  createRebuilt: waitingTable(placed, rebuiltOf(names.waitingLog)),
   key: `concat(org_id, '/', toString(id))`,
   decidedAt: 'changed_at',
   current: undefined,
@@ -99,9 +112,15 @@ const waitingOf = (source: Source): Table => ({
 
 const rebuiltOf = (log: string): string => `${log}_rebuilt`
 
-const namesOf = (view: string, log: string): Pick<Table, 'view' | 'log' | 'rebuilt' | 'copier'> => ({
+const namesOf = (
+  view: string,
+  log: string,
+  { stored, on }: Placement,
+): Pick<Table, 'view' | 'log' | 'rebuilt' | 'copier' | 'stored' | 'on'> => ({
   view: `${database}.${view}`,
   log: `${database}.${log}`,
   rebuilt: `${database}.${rebuiltOf(log)}`,
   copier: `${database}.${rebuiltOf(log)}_copier`,
+  stored: { log: `${database}.${stored(log)}`, rebuilt: `${database}.${stored(rebuiltOf(log))}` },
+  on,
 })

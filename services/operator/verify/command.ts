@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
+import { noteVerification } from '#ledger/verify/verifications.js'
 import { reasonOf } from '#platform/health/health.js'
 import { readCount, readMoment, readName, readOrg } from '../command/arguments.js'
 import { OperatorError } from '../command/operator-error.js'
 import { createProgress } from '../command/progress.js'
 import { examplesAnd, type Session } from '../command/session.js'
-import { type Findings, isClean, toJson, toText } from './report.js'
+import { type Findings, isClean, toJson, toText, toVerification } from './report.js'
 import type { Range } from './subject.js'
 
 type Options = { since: string; until?: string; org?: string; type: string[]; examples: number } & Partial<
@@ -58,7 +59,10 @@ const run = async (options: Options, session: Session): Promise<Findings> => {
       // Loaded only here, with the Avro library: every other command starts sooner.
       const { verify } = await import('./verify.js')
       const asked = { types, org, range, now, mostExamples: options.examples, mends: options.mend === true }
-      return verify({ ...parts, ...asked, catalogue, progress: createProgress })
+      const findings = await verify({ ...parts, ...asked, catalogue, progress: createProgress })
+      const isWhole = org === undefined && options.type.length === 0
+      if (isWhole) await noteVerification(parts.pool, toVerification(findings))
+      return findings
     },
     { requestTimeout: 600_000 },
   )

@@ -1,11 +1,12 @@
 import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
 import { acceptedSchema, rejectedSchema, submittedSchema } from '#schemas/derive/avro.js'
 import { createEventsOf } from '#schemas/derive/decided-events.js'
 import { acceptedTopic, entityKey, rejectedTopic, subjectOf, submittedTopic } from '#schemas/derive/names.js'
 import type { AcceptedEvent, RejectedEvent, SubmittedBatch } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { placeOfVersion } from '#schemas/version.js'
+import { generationOf, placeOfVersion } from '#schemas/version.js'
 import { createDecoder } from '../command/decoder.js'
 import { type ExpectedBatch, type LogPlace, missingOf } from './expectations.js'
 import { idOf, orgOf } from './key-states.js'
@@ -53,7 +54,7 @@ export const createEventMaker = async (subject: Subject, type: RecordType) => {
     ofVersions: async (wanted: readonly { key: string; version: number }[]): Promise<Made[]> => {
       const placed = wanted.flatMap(({ key, version }) => {
         const { offset } = placeOfVersion(version)
-        const partitions = partitionsBehind(subject, type.type, { orgId: orgOf(key), id: idOf(key) })
+        const partitions = partitionsBehind(subject, type.type, { orgId: orgOf(key), id: idOf(key) }, offset)
         return partitions.map((partition) => ({ key, version, partition, offset }))
       })
       const decided = await readDecidedBatches(subject, type, placed)
@@ -78,11 +79,10 @@ const readDecidedBatches = async (
   type: RecordType,
   places: readonly LogPlace[],
 ): Promise<Map<string, DecidedBatch>> => {
-  const topic = submittedTopic(type.type)
   const wanted = new Set(places.map(({ partition, offset }) => `${partition}/${offset}`))
   const decode = createDecoder<SubmittedBatch>(registry, submittedSchema(type), { whole: true })
   const found = new Map<string, DecidedBatch>()
-  await topics.read(spansOf(topic, places), async ({ partition, messages }) => {
+  await topics.read(spansOf(type.type, places), async ({ topic, partition, messages }) => {
     const batches = new Map<number, SubmittedBatch>()
     for (const { offset, value } of messages) {
       const batch = wanted.has(`${partition}/${offset}`) ? await decode(value) : undefined
@@ -99,11 +99,13 @@ const readDecidedBatches = async (
 }
 
 /** One stretch a partition, from its first wanted offset to its last. */
-const spansOf = (topic: string, places: readonly LogPlace[]) => {
-  const spans = new Map<number, Stretch>()
+const spansOf = (type: string, places: readonly LogPlace[]) => {
+  const spans = new Map<string, Stretch>()
   for (const { partition, offset } of places) {
-    const { from, until } = spans.get(partition) ?? { from: offset, until: 0 }
-    spans.set(partition, { topic, partition, from: Math.min(from, offset), until: Math.max(until, offset + 1) })
+    const topic = submittedTopic(type, generationOf(offset))
+    const place = placeOf({ topic, partition })
+    const { from, until } = spans.get(place) ?? { from: offset, until: 0 }
+    spans.set(place, { topic, partition, from: Math.min(from, offset), until: Math.max(until, offset + 1) })
   }
   return [...spans.values()]
 }

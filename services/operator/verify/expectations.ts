@@ -61,22 +61,32 @@ type Sighting = Origin & { key: string; batchId: string; version: number }
 export type Seen = { as: 'expected' | 'again' | 'unfounded'; expected: ExpectedBatch } | { as: 'outside' }
 
 /** The batches of one type, by their places. `partitionsFor` tells where an event can come from. */
-export const createExpectations = (partitionsFor: (origin: Origin) => readonly number[]) => {
+export const createExpectations = (partitionsFor: (origin: Origin, offset: number) => readonly number[]) => {
   const byPlace = new Map<string, ExpectedBatch>()
-  /** By the batch that an event names, and its offset: events of records that waited name the batch that they came in. */
-  const byOrigin = new Map<string, ExpectedBatch>()
+  /**
+   * By the batch that an event names, and its offset: events of records that waited name the batch that they came in. That may be
+   * several where the lanes were changed while they waited, in lanes of their own and at the same offset.
+   */
+  const byOrigin = new Map<string, ExpectedBatch[]>()
 
   /** The batch that an event says it is of, or else the one that lies where it says it comes from. */
-  const find = (sighting: Sighting): [ExpectedBatch | undefined, number] => {
+  const find = (sighting: Sighting, wanted: number): [ExpectedBatch | undefined, number] => {
     const { offset, index } = placeOfVersion(sighting.version)
-    const named = byOrigin.get(`${sighting.batchId}@${offset}`)
-    if (named) return [named, index]
-    const there = partitionsFor(sighting).map((partition) => byPlace.get(`${partition}/${offset}`))
+    const partitions = partitionsFor(sighting, offset)
+    const all = byOrigin.get(`${sighting.batchId}@${offset}`) ?? []
+    const named =
+      all.length < 2
+        ? all
+        : all
+            .filter(({ partition }) => partitions.includes(partition))
+            .sort((a, b) => Number(b.fates[index] === wanted) - Number(a.fates[index] === wanted))
+    if (named[0]) return [named[0], index]
+    const there = partitions.map((partition) => byPlace.get(`${partition}/${offset}`))
     return [there.every((each) => each !== undefined) ? there[0] : undefined, index]
   }
   type IsSame = (expected: ExpectedBatch, index: number) => boolean
   const see = (sighting: Sighting, wanted: number, seen: number, isSame: IsSame): Seen => {
-    const [expected, index] = find(sighting)
+    const [expected, index] = find(sighting, wanted)
     if (!expected) return { as: 'outside' }
     const now = expected.fates[index]
     const isMeant =
@@ -91,8 +101,10 @@ export const createExpectations = (partitionsFor: (origin: Origin) => readonly n
       byPlace.set(`${expected.partition}/${expected.offset}`, expected)
       // One that repeats an earlier batch has nothing to come of it.
       if (expected.fates.length === 0) return
-      for (const origin of expected.origins?.values() ?? [expected.batchId])
-        byOrigin.set(`${origin}@${expected.offset}`, expected)
+      for (const origin of new Set(expected.origins?.values() ?? [expected.batchId])) {
+        const name = `${origin}@${expected.offset}`
+        byOrigin.set(name, [...(byOrigin.get(name) ?? []), expected])
+      }
     },
     seeAccepted: (sighting: Sighting): Seen =>
       see(sighting, fate.accepted, fate.acceptedSeen, ({ marks }, i) => marks[i] === markOf(sighting.key)),

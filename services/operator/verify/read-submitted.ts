@@ -2,9 +2,10 @@ import { isAcceptedLoss, isForgotten, type Submitted } from '#ledger/fence.js'
 import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
 import { placeOf } from '#platform/kafka/partitions.js'
 import type { Stretch } from '#platform/kafka/read-topics.js'
+import { isClosingMark } from '#schemas/closing-mark.js'
 import { submittedSchema } from '#schemas/derive/avro.js'
 import { newlyAccepted } from '#schemas/derive/decided-events.js'
-import { submittedTopic } from '#schemas/derive/names.js'
+import { submittedTopic, typeOfSubmitted } from '#schemas/derive/names.js'
 import { recordsIn, type SubmittedBatch } from '#schemas/events.js'
 import { createDecoder } from '../command/decoder.js'
 import { checkDecidedAnew, type WaitingBatch } from './checks/check-waits.js'
@@ -26,18 +27,18 @@ export const readSubmitted = async (
   const progress = subject.progress('submitted', countOf(stretches))
   const readers = new Map(
     [...types.values()].map((one) => [
-      submittedTopic(one.type.type),
+      one.type.type,
       { one, decode: createDecoder<SubmittedBatch>(registry, submittedSchema(one.type), { whole: true }) },
     ]),
   )
   const waiting: WaitingBatch[] = []
   await topics.read(stretches, async ({ topic, partition, messages }) => {
-    const reader = readers.get(topic)
+    const reader = readers.get(typeOfSubmitted(topic))
     if (!reader) throw new Error(`${topic} was not asked for`)
     const place = placeOf({ topic, partition })
     const found: Submitted[] = []
     for (const { offset, timestamp, key, value } of messages) {
-      if (subject.org !== undefined && key !== subject.org) continue
+      if (isClosingMark(value) || (subject.org !== undefined && key !== subject.org)) continue
       const batch = await reader.decode(value)
       if (batch) found.push({ offset, timestamp, batch })
       else reader.one.counts.unreadable++
@@ -111,8 +112,8 @@ const note = (
 }
 
 /** The range, by the time at which the edge sent a batch. */
-const submittedStretches = async ({ topics, types, range }: Subject): Promise<Stretch[]> => {
-  const names = [...types.keys()].map(submittedTopic)
+const submittedStretches = async ({ topics, types, layouts, range }: Subject): Promise<Stretch[]> => {
+  const names = layouts.flatMap(({ generation }) => [...types.keys()].map((type) => submittedTopic(type, generation)))
   const stretches = await topics.stretches(names, range.since)
   if (range.until === undefined) return stretches
   const ends = new Map((await topics.stretches(names, range.until)).map((end) => [placeOf(end), end.from]))

@@ -1,3 +1,4 @@
+import type { Verification } from '#ledger/verify/verifications.js'
 import { type Column, toTable, wrap } from '../command/table.js'
 import { allKinds, type DifferenceKind, type Differences, kinds, mendable } from './differences.js'
 import type { Mended } from './mend.js'
@@ -16,6 +17,19 @@ export const isClean = ({ differences, mended }: Findings): boolean =>
   mended && mended.lost.length === 0
     ? allKinds.every((kind) => mendable.includes(kind) || differences.total(kind) === 0)
     : differences.total() === 0
+
+/** What is kept of a run, for dashboards, alerts and `weir status`. */
+export const toVerification = (findings: Findings): Omit<Verification, 'ran_at'> => {
+  const { range, now, differences, mended } = findings
+  const wasMended = (kind: DifferenceKind) => mended?.lost.length === 0 && mendable.includes(kind)
+  const left = allKinds.filter((kind) => !wasMended(kind)).reduce((sum, kind) => sum + differences.total(kind), 0)
+  return {
+    since: new Date(range.since),
+    until: new Date(range.until ?? now),
+    differences: left,
+    is_clean: isClean(findings),
+  }
+}
 
 export const toJson = (findings: Findings): string => {
   const { range, now, counts, differences, mended } = findings

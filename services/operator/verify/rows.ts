@@ -1,4 +1,5 @@
 import type { ClickHouse } from '#platform/clickhouse.js'
+import { placementOf } from '#schemas/derive/clickhouse/placement.js'
 import { currentTableOf, database, logTableOf, rejectionsLog } from '#schemas/derive/names.js'
 import { hasVersions, type RecordType } from '#schemas/record.js'
 import { isUuid } from '#schemas/uuid.js'
@@ -11,6 +12,13 @@ export type Rows = ReturnType<typeof createRows>
 
 /** What ClickHouse is asked. Large answers come in slices, because each slice is held whole. */
 export const createRows = (clickhouse: ClickHouse) => ({
+  /** Resolves once every replica has what any of them has, so that it does not matter which is asked. */
+  settle: async (types: Iterable<RecordType>): Promise<void> => {
+    const { on, stored } = placementOf(clickhouse)
+    if (on === '') return
+    for (const table of [...[...types].flatMap(tablesWith), rejectionsLog])
+      await clickhouse.command(`system sync replica${on} ${database}.${stored(table)} lightweight`)
+  },
   /** The rows that were accepted since a moment; of one organisation, where one is named. */
   since: async function* (
     type: RecordType,
@@ -53,8 +61,12 @@ type Answer = { org_id: string; id: string; version: string }
 const keysAtOnce = 1000
 const orgPattern = /^[a-z0-9-]+$/
 
+/** The tables that have a row for each record of a type. */
+const tablesWith = (type: RecordType): string[] =>
+  hasVersions(type) ? [logTableOf(type.type), currentTableOf(type.type)] : [logTableOf(type.type)]
+
 const newestInAll = (type: RecordType, where: string): string => {
-  const tables = hasVersions(type) ? [logTableOf(type.type), currentTableOf(type.type)] : [logTableOf(type.type)]
+  const tables = tablesWith(type)
   const newest = tables.map(
     (table) =>
       `select org_id, ${type.id} as uuid, max(version) as newest from ${database}.${table} where ${where} group by org_id, ${type.id}`,

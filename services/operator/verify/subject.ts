@@ -22,7 +22,10 @@ export type Subject = {
   rows: Rows
   registry: Pick<Registry, 'decoder' | 'encoder'>
   catalogue: Catalogue
+  /** How wide the system is. */
   layout: Layout
+  /** How wide the generations of its submitted log are that are verified. */
+  layouts: readonly Layout[]
   types: ReadonlyMap<string, CheckedType>
   /** Only what this organisation sent, where one is named. */
   org: string | undefined

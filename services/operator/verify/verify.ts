@@ -1,5 +1,6 @@
 import { findAcceptedLosses, findCursors, findPrunedBefore } from '#ledger/cursors.js'
 import { readLayout } from '#ledger/layout/check-layout.js'
+import { findGenerations, publishedOf } from '#ledger/layout/layout.js'
 import { findVerdicts } from '#ledger/verdicts.js'
 import { findWaitsOfBatches } from '#ledger/waiting/look-up.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
@@ -8,6 +9,7 @@ import { readTopics, stretchesOf } from '#platform/kafka/read-topics.js'
 import { timeOf } from '#platform/postgres/rows.js'
 import { acceptedTopic, integrityGroupOf, rejectedTopic, sinkGroupOf, submittedTopic } from '#schemas/derive/names.js'
 import type { RecordType } from '#schemas/record.js'
+import { generationOf } from '#schemas/version.js'
 import type { Parts } from '../command/servers.js'
 import { checkAccepted } from './checks/check-accepted.js'
 import { checkRejected } from './checks/check-rejected.js'
@@ -35,7 +37,7 @@ export const verify = async (
   const topics: Topics = {
     stretches: (names, since) => stretchesOf(kafka, names, since),
     read: (stretches, onFetch) => readTopics(kafka, stretches, onFetch),
-    committed: (groups) => committedByPlace(kafka, groups),
+    committed: async (groups) => new Map([...(await committedByPlace(kafka, groups)), ...finished]),
     createProducer: kafka.createProducer,
   }
   const decisions = {
@@ -47,15 +49,24 @@ export const verify = async (
     acceptedLosses: (at: TopicPartition) => findAcceptedLosses(pool, at),
   }
   const layout = await readLayout(pool)
+  const generations = (await findGenerations(pool)).filter(({ state }) => state !== 'coming')
+  // The topics of a generation that is finished may be deleted once all in them is too old.
+  const there = new Set(await kafka.withAdmin((admin) => admin.listTopics()))
+  const layouts = generations.filter(({ generation }) =>
+    wanted.every(({ type }) => there.has(submittedTopic(type, generation))),
+  )
+  const finished = new Map(publishedOf(generations).map((each) => [placeOf(each), each.offset]))
   const types = new Map(
     wanted.map((type) => {
-      const expectations = createExpectations((origin) => partitionsBehind({ ...given, layout }, type.type, origin))
+      const expectations = createExpectations((origin, offset) =>
+        partitionsBehind({ ...given, layouts }, type.type, origin, offset),
+      )
       return [type.type, { type, counts: noCounts(type.type), expectations, endedAnew: new Set<string>() }]
     }),
   )
   const differences = createDifferences(mostExamples)
   const mended = await compare(
-    { ...given, layout, topics, decisions, rows: createRows(clickhouse), types, differences },
+    { ...given, layout, layouts, topics, decisions, rows: createRows(clickhouse), types, differences },
     mends,
   )
   const counts = [...types.values()].map((one) => one.counts)
@@ -70,7 +81,12 @@ const compare = async (subject: Subject, mends: boolean): Promise<Mended | undef
   const { topics, types } = subject
   const names = [...types.keys()]
   const published = await topics.committed(
-    names.map((type) => ({ groupId: integrityGroupOf(type), topics: [submittedTopic(type)] })),
+    subject.layouts.flatMap(({ generation }) =>
+      names.map((type) => ({
+        groupId: integrityGroupOf(type, generation),
+        topics: [submittedTopic(type, generation)],
+      })),
+    ),
   )
   const begunAt = await subject.decisions.time()
   await checkWaits(subject, await readSubmitted(subject, published), begunAt)
@@ -79,10 +95,11 @@ const compare = async (subject: Subject, mends: boolean): Promise<Mended | undef
     ...names.map((type) => ({ groupId: sinkGroupOf(type), topics: [acceptedTopic(type)] })),
     { groupId: sinkGroupOf(), topics: [rejectedTopic] },
   ])
+  await subject.rows.settle([...types.values()].map(({ type }) => type))
   const isPublished = (type: string, key: string, offset: number): boolean => {
-    const topic = submittedTopic(type)
+    const topic = submittedTopic(type, generationOf(offset))
     const origin = { orgId: orgOf(key), id: idOf(key) }
-    return partitionsBehind(subject, type, origin).every(
+    return partitionsBehind(subject, type, origin, offset).every(
       (partition) => offset < (published.get(placeOf({ topic, partition })) ?? 0),
     )
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { within } from '../process/within.js'
+import { thisBuild } from './build.js'
 import { type Metrics, metricsType } from './metrics.js'
 
 export type Check = () => Promise<unknown> | unknown
@@ -90,7 +91,7 @@ export const startHealthServer = async (deps: {
 
     switch (request.url?.split('?')[0]) {
       case '/healthz':
-        return json(200, { status: 'ok' })
+        return json(200, { status: 'ok', ...thisBuild() })
       case '/readyz':
         return readiness().then((state) => json(state.status === 'ready' ? 200 : 503, state), failed)
       case '/metrics':

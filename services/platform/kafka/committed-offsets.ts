@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Kafka } from './kafka.js'
-import { placeOf } from './partitions.js'
+import { countedFrom, placeOf } from './partitions.js'
 
 export type Group = { groupId: string; topics: readonly string[] }
 /** The group has handled every message of the partition below this offset. */
@@ -15,7 +15,7 @@ export const committedOffsets = (kafka: Kafka, groups: readonly Group[]): Promis
       if (topics.length === 0) continue
       for (const { topic, partitions } of await fetchPatiently(admin, groupId, topics)) {
         for (const { partition, offset } of partitions) {
-          if (Number(offset) >= 0) committed.push({ topic, partition, offset: Number(offset) })
+          if (Number(offset) >= 0) committed.push({ topic, partition, offset: countedFrom(topic) + Number(offset) })
         }
       }
     }

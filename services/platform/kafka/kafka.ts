@@ -19,7 +19,7 @@ import { type Pulse, watchPulse } from './consumer-pulse.js'
 import { createLookBack } from './look-back.js'
 import { createTokenSource } from './oauth-token.js'
 import { createPartitionWork } from './partition-work.js'
-import type { TopicPartition } from './partitions.js'
+import { countedFrom, type TopicPartition } from './partitions.js'
 import { createProducer, type Producer } from './producer.js'
 import { goByMost } from './wire/agreed-view.js'
 import type { StandIn } from './wire/fetch-answer.js'
@@ -243,7 +243,7 @@ const consume = async (
     options.onAssigned?.(placesIn(memberAssignment))
   })
   consumer.on('consumer.end_batch_process', ({ payload: { topic, partition, batchSize, lastOffset } }) => {
-    if (batchSize === 0) options.onNothing?.({ topic, partition, next: Number(lastOffset) + 1 })
+    if (batchSize === 0) options.onNothing?.({ topic, partition, next: countedFrom(topic) + Number(lastOffset) + 1 })
   })
   const lookBack = options.looksBack ? createLookBack(consumer) : undefined
   await consumer.connect()
@@ -253,7 +253,7 @@ const consume = async (
     await options.onFetch(fetch)
     const { topic, partition, next } = fetch
     payload.resolveOffset(payload.batch.lastOffset())
-    if (options.commits !== false) commits.add({ topic, partition, offset: next })
+    if (options.commits !== false) commits.add({ topic, partition, offset: next - countedFrom(topic) })
   }
   // Not awaited: joining a group waits until Kafka has given up the group's dead members. `check` says when it is done.
   const running = consumer.run({
@@ -267,14 +267,15 @@ const consume = async (
       await rejoinIfForgotten(payload.heartbeat, pulse)
       const fetched = toFetch(payload, pulse)
       if (lookBack?.goesBack(fetched, fetched.messages[0]?.offset ?? 0)) return
-      const fetch = lookBack?.split(fetched) ?? fetched
+      const fetch = counted(lookBack?.split(fetched) ?? fetched)
       const bytes = fetch.messages.reduce((sum, { value }) => sum + value.length, 0)
       await whileBeating(payload.heartbeat, () => work.take(fetch, bytes, () => handle(payload, fetch)))
       // kafkajs itself sends a heartbeat only after a fetch that brought nothing.
       await payload.heartbeat()
     },
   })
-  for (const { offset, ...place } of options.startAt ?? []) consumer.seek({ ...place, offset: String(offset) })
+  for (const { offset, ...place } of options.startAt ?? [])
+    consumer.seek({ ...place, offset: String(offset - countedFrom(place.topic)) })
   running.then(
     () => log.info({ groupId: options.groupId, topics: options.topics.length }, 'consumer runs'),
     options.crash,
@@ -325,6 +326,20 @@ const toFetch = ({ batch }: EachBatchPayload, pulse: Pulse): Fetch => ({
   messages: (batch.messages as unknown as StandIn[]).flatMap(({ received }) => received),
   holdsPartition: pulse.isHeld,
 })
+
+/** A fetch with the offsets that its topic is counted by. */
+const counted = (fetch: Fetch): Fetch => {
+  const from = countedFrom(fetch.topic)
+  if (from === 0) return fetch
+  const count = (message: Received): Received => ({ ...message, offset: message.offset + from })
+  return {
+    ...fetch,
+    next: fetch.next + from,
+    highWatermark: fetch.highWatermark + from,
+    messages: fetch.messages.map(count),
+    ...(fetch.before && { before: count(fetch.before) }),
+  }
+}
 
 const toPino =
   (log: Log): logCreator =>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Fetch, Kafka } from './kafka.js'
-import { placeOf } from './partitions.js'
+import { countedFrom, placeOf } from './partitions.js'
 
 /** A stretch of a partition: from the offset `from`, up to but without the offset `until`. */
 export type Stretch = { topic: string; partition: number; from: number; until: number }
@@ -13,7 +13,8 @@ export const stretchesOf = (kafka: Kafka, topics: readonly string[], since?: num
       const starts = since === undefined ? [] : await admin.fetchTopicOffsetsByTimestamp(topic, since)
       for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
         const start = starts.find((each) => each.partition === partition)?.offset ?? low
-        stretches.push({ topic, partition, from: Number(start), until: Number(high) })
+        const first = countedFrom(topic)
+        stretches.push({ topic, partition, from: first + Number(start), until: first + Number(high) })
       }
     }
     return stretches

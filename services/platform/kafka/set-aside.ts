@@ -8,6 +8,9 @@ export type Unreadable = TopicPartition & { offset: number; timestamp: number; v
 
 export type SetAside = (message: Unreadable) => Promise<void>
 
+export const createSetAsideCount = (metrics: Metrics) =>
+  metrics.counter('set_aside_total', 'Messages that cannot be decoded, set aside.', ['topic'])
+
 /** Publishes a message that cannot be decoded as a rejection, where people find it, so that the consumer can go on. */
 export const createSetAside = (deps: {
   producer: Pick<Producer, 'send'>
@@ -18,7 +21,7 @@ export const createSetAside = (deps: {
   metrics: Metrics
   log: Log
 }): SetAside => {
-  const count = deps.metrics.counter('set_aside_total', 'Messages that cannot be decoded, set aside.', ['topic'])
+  const count = createSetAsideCount(deps.metrics)
   return async (message) => {
     const { topic, partition, offset, reason } = message
     const aside = deps.toMessage(message)

@@ -8,7 +8,7 @@ export type Access = {
   registry: RegistryAccess
   /** The connection string; it says by itself whether TLS is spoken, and whom to trust. */
   postgres: string
-  clickhouse: Trust & { url: string }
+  clickhouse: Trust & { url: string; cluster?: string; quorum?: string | undefined }
 }
 
 export type KafkaAccess = {
@@ -96,10 +96,13 @@ const readers: { [Name in keyof Access]: (config: PartsConfig, problems: string[
     })
   },
   clickhouse: (config, problems) => {
-    const { CLICKHOUSE_URL: url = '' } = config
+    const { CLICKHOUSE_URL: url = '', CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_INSERT_QUORUM: quorum } = config
     const trust = readTrust('CLICKHOUSE_CA_FILE', config, problems)
     wantHttps('CLICKHOUSE_URL', url, trust, problems)
-    return { url, ...trust }
+    // It stands in statements.
+    if (cluster && !/^[A-Za-z0-9_.-]+$/.test(cluster))
+      problems.push('CLICKHOUSE_CLUSTER holds more than letters, digits and _ . -: write the name from remote_servers')
+    return { url, ...trust, ...(cluster && { cluster, quorum }) }
   },
 }
 

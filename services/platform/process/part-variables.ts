@@ -71,6 +71,14 @@ export const clickhouseVariables = {
   ),
   CLICKHOUSE_URL_FILE: secretFile('CLICKHOUSE_URL'),
   CLICKHOUSE_CA_FILE: caFile('ClickHouse'),
+  CLICKHOUSE_CLUSTER: string(
+    {},
+    'the cluster (in `remote_servers` of its servers) that holds the tables: replicated, and sharded by organisation. Without it they are on one server; see [clickhouse-cluster.md](clickhouse-cluster.md)',
+  ),
+  CLICKHOUSE_INSERT_QUORUM: string(
+    { enum: ['auto', '0', '2', '3', '4', '5'], default: 'auto' },
+    'on a cluster: how many replicas have rows before their offsets are committed; `auto` is the majority, `0` the one that was asked',
+  ),
 } as const satisfies Variables
 
 export const logVariables = {

@@ -1,4 +1,5 @@
 import { sizeOfDatabase } from '#ledger/organisations.js'
+import { storageOf } from '#platform/clickhouse.js'
 import { type Readiness, reasonOf, shareForASecond } from '#platform/health/health.js'
 import { type GroupLag, lagOfGroups } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
@@ -28,8 +29,8 @@ export const createSystemState = (deps: {
   return shareForASecond(async () => {
     const [{ parts }, postgres, clickhouse, groups] = await Promise.all([
       deps.readiness.everything(),
-      storageOf('postgres', async () => ({ used: await sizeOfDatabase(deps.pool), free: null, problem: noFree })),
-      storageOf('clickhouse', () => sizesInClickHouse(deps.clickhouse)),
+      sizesOf('postgres', async () => ({ used: await sizeOfDatabase(deps.pool), free: null, problem: noFree })),
+      sizesOf('clickhouse', () => sizesInClickHouse(deps.clickhouse)),
       within(answerWithin, lagOfGroups(deps.kafka, topics)).catch(() => null),
     ])
     return {
@@ -57,7 +58,7 @@ const kafka: Storage = {
 
 type Sizes = { used: number | null; free: number | null; problem?: string }
 
-const storageOf = async (part: string, ask: () => Promise<Sizes>): Promise<Storage> => {
+const sizesOf = async (part: string, ask: () => Promise<Sizes>): Promise<Storage> => {
   try {
     const { used, free, problem = null } = await within(answerWithin, ask())
     return { part, used_bytes: used, free_bytes: free, problem }
@@ -67,12 +68,6 @@ const storageOf = async (part: string, ask: () => Promise<Sizes>): Promise<Stora
 }
 
 const sizesInClickHouse = async (clickhouse: Reader): Promise<Sizes> => {
-  const [used] = await clickhouse.query<{ bytes: number }>(
-    `select toFloat64(sum(bytes_on_disk)) as bytes from system.parts where active and database = {database:String}`,
-    { database },
-  )
-  const [free] = await clickhouse.query<{ bytes: number }>(
-    `select toFloat64(sum(free_space)) as bytes from system.disks where type ilike 'local%'`,
-  )
-  return { used: used?.bytes ?? null, free: free?.bytes ?? null }
+  const { used = null, free = null } = (await storageOf(clickhouse, database)) ?? {}
+  return { used, free }
 }

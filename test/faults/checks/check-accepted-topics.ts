@@ -9,9 +9,10 @@ export const checkAcceptedTopics: Check = (ledger, observed) => {
   const writes = acceptedOf(ledger, observed)
   return uploadTypes.flatMap((type) => {
     const events = observed.topics.filter(({ topic }) => topic === `weir.accepted.${type}`)
-    const found = groupBy(events, ({ value }) => `${value.batch_id} ${value.version}`)
+    // With the key: records of one batch that waited while the lanes were changed may be decided at the same place of several lanes.
+    const found = groupBy(events, ({ key, value }) => `${value.batch_id} ${value.version} ${key}`)
     const accepted = writes.filter((write) => write.type === type)
-    const wanted = new Map(accepted.map((write) => [`${write.batchId} ${write.version}`, write]))
+    const wanted = new Map(accepted.map((write) => [`${write.batchId} ${write.version} ${keyOf(write)}`, write]))
     return [
       ...[...wanted].flatMap(([name, write]) => compare(write, name, found.get(name) ?? [])),
       ...[...found]

@@ -97,7 +97,7 @@ const live = async <Stack extends TestedStack>(
   const workload = startWorkload({
     organisations: orgs,
     edgeUrls: stack.edgeUrls,
-    lanes: stack.lanes,
+    lanes: stack.lanesHad,
     random: random.fork('workload'),
     ...(scenario.plans && { plans: scenario.plans }),
   })

@@ -1,5 +1,6 @@
 import { type FailPointName, failPointScenario, failPoints } from './fail-points.js'
 import { chaos, kills } from './faults.js'
+import { lanesScenario } from './lanes.js'
 import { rebalanceScenario } from './rebalance.js'
 import type { Scenario } from './run.js'
 
@@ -9,6 +10,7 @@ const failPointNames = Object.keys(failPoints) as FailPointName[]
 export const scenarios: ReadonlyMap<string, () => Scenario> = new Map<string, () => Scenario>([
   ...failPointNames.map((point) => [point, () => failPointScenario([point])] as const),
   ['rebalance', () => rebalanceScenario()],
+  ['lanes', () => lanesScenario()],
   ['kills', () => kills],
   ['chaos', () => chaos],
 ])

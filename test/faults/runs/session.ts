@@ -8,7 +8,7 @@ import type { FaultStack } from '../stack/start-stack.js'
 import type { Organisation } from '../workload/workload.js'
 
 /** What a run needs of a system, whatever else can be done to it. */
-export type TestedStack = Pick<FaultStack, 'addresses' | 'edgeUrls' | 'lanes' | 'untilReady' | 'heal'>
+export type TestedStack = Pick<FaultStack, 'addresses' | 'edgeUrls' | 'lanesHad' | 'untilReady' | 'heal'>
 export type Session<Stack extends TestedStack = FaultStack> = ReturnType<typeof createSession<Stack>>
 
 const quietWithin = 180_000

@@ -101,7 +101,8 @@ export const startStack = async ({
 
   return {
     dataDir,
-    lanes,
+    /** How many lanes the system has, the last one, and what it had before. */
+    lanesHad: [lanes],
     links,
     signals,
     /** What the supervisor said, in order: who ended and how, and who is ready again. */

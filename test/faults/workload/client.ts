@@ -5,7 +5,7 @@ import { createImport } from './import.js'
 import type { Ledger } from './ledger.js'
 import type { InteractionStep, Step, UploadStep } from './plan.js'
 import { createRetry } from './retry.js'
-import { cutOf, isDecided, noteTelling, toTold } from './told.js'
+import { isDecided, noteTelling, placesIn, toTold } from './told.js'
 import { untilThere } from './until-there.js'
 
 const answerWithin = 12_000
@@ -16,8 +16,8 @@ export type ClientDeps = {
   org: string
   apiKey: string
   edgeUrls: readonly string[]
-  /** How many lanes the organisation has. */
-  lanes: number
+  /** How many lanes the organisation has, and has had before. */
+  lanes: readonly number[]
   random: Random
   ledger: Ledger
 }
@@ -33,7 +33,11 @@ export const createClient = (deps: ClientDeps) => {
     // The same body each time: its key is the same.
     const format = formatFor(step, random, formats)
     const body = bodyOf(format, step)
-    const cut = cutOf(step.records, deps.lanes)
+    const read = ({ request_id, batches }: UploadAnswer) => {
+      const ids = batches.map(({ data }) => data.batch_id)
+      const places = placesIn(step.records, request_id, ids, deps.lanes)
+      return batches.map((batch) => toTold(batch, places))
+    }
     let attempts = 0
     const told = await untilUsable(async (edge) => {
       attempts++
@@ -42,7 +46,7 @@ export const createClient = (deps: ClientDeps) => {
         'content-type': contentTypes[format],
       })
       if (!Array.isArray(answer.body?.batches)) return refuse(answer)
-      const batches = answer.body.batches.map((batch) => toTold(batch, cut))
+      const batches = read(answer.body)
       for (const batch of batches) if (isDecided(batch)) noteTelling(ledger, batch)
       return batches.every(isDecided) ? answer : undefined
     })
@@ -51,7 +55,7 @@ export const createClient = (deps: ClientDeps) => {
       step,
       requestId: told.body.request_id,
       attempts,
-      batches: told.body.batches.map((batch) => toTold(batch, cut)),
+      batches: read(told.body),
     })
   }
 

@@ -5,7 +5,7 @@ import type { ClientDeps, Refuse } from './client.js'
 import { bodyOf, contentTypes, formatFor } from './formats.js'
 import type { ToldBatch } from './ledger.js'
 import type { ImportStep, Planned } from './plan.js'
-import { cutOf, isDecided, noteTelling } from './told.js'
+import { isDecided, noteTelling, placesIn } from './told.js'
 import { untilThere } from './until-there.js'
 
 type Line = {
@@ -87,25 +87,29 @@ export const createImport = (deps: ClientDeps & { refuse: Refuse }) => {
 export const toldChunks = (
   lines: readonly Line[],
   records: readonly Planned[],
-  { limit, lanes }: { limit: number; lanes: number },
+  { limit, lanes }: { limit: number; lanes: readonly number[] },
 ): { requestId: string; records: Planned[]; batches: ToldBatch[] }[] =>
   [...new Set(lines.map(({ request_id }) => request_id))].map((requestId, n) => {
     const first = n * limit
     const own = records.slice(first, first + limit)
-    const cut = cutOf(own, lanes)
-    const batches = lines
-      .filter(({ request_id }) => request_id === requestId)
-      .map(({ batch_id, status, refused }, i) => ({
-        batchId: batch_id,
-        batch: i + 1,
-        status,
-        places: cut[i] ?? [],
-        refused: refused.map(({ index, problems }) => ({
-          index: index - first,
-          codes: problems.map(({ code }) => code),
-        })),
-        waited: [],
-      }))
+    const ofRequest = lines.filter(({ request_id }) => request_id === requestId)
+    const places = placesIn(
+      own,
+      requestId,
+      ofRequest.map(({ batch_id }) => batch_id),
+      lanes,
+    )
+    const batches = ofRequest.map(({ batch_id, status, refused }, i) => ({
+      batchId: batch_id,
+      batch: i + 1,
+      status,
+      places: places.get(batch_id ?? '') ?? [],
+      refused: refused.map(({ index, problems }) => ({
+        index: index - first,
+        codes: problems.map(({ code }) => code),
+      })),
+      waited: [],
+    }))
     return { requestId, records: own, batches }
   })
 

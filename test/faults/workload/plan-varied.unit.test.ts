@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { laneOf } from '#platform/kafka/partitions.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { createValidator } from '#schemas/derive/validator.js'
+import { batchIdOf } from '#schemas/uuid.js'
 import { createRandom } from '../random.js'
 import { bodyOf, type Format, formatFor } from './formats.js'
 import { toldChunks } from './import.js'
@@ -112,25 +113,29 @@ it('writes a CSV only of fields that the type has, and says the same in every fo
 
 it('reads the lines of an import as what was told of each of its chunks', () => {
   const records = Array.from({ length: 7 }, (_, n): Planned => ({ id: `${n}`, expected: 'accepted', record: {} }))
+  const ids = [batchIdOf('r1', 0, 4), batchIdOf('r1', 4, 1), batchIdOf('r2', 0, 2)]
   const line = (batch: number, request_id: string, refused: number[]) => ({
-    ...{ batch, request_id, batch_id: `b${batch}`, status: refused.length > 0 ? 207 : 200 },
+    ...{ batch, request_id, batch_id: ids[batch - 1] ?? '', status: refused.length > 0 ? 207 : 200 },
     refused: refused.map((index) => ({ index, problems: [{ code: 'bad_format' }] })),
   })
-  const told = toldChunks([line(1, 'r1', [1]), line(2, 'r1', []), line(3, 'r2', [6])], records, { limit: 5, lanes: 1 })
+  const told = toldChunks([line(1, 'r1', [1]), line(2, 'r1', []), line(3, 'r2', [6])], records, {
+    limit: 5,
+    lanes: [1],
+  })
   const refusedAt = (index: number) => [{ index, codes: ['bad_format'] }]
   expect(told).toEqual([
     {
       requestId: 'r1',
       records: records.slice(0, 5),
       batches: [
-        { batchId: 'b1', batch: 1, status: 207, places: [0, 1, 2, 3], refused: refusedAt(1), waited: [] },
-        { batchId: 'b2', batch: 2, status: 200, places: [4], refused: [], waited: [] },
+        { batchId: ids[0], batch: 1, status: 207, places: [0, 1, 2, 3], refused: refusedAt(1), waited: [] },
+        { batchId: ids[1], batch: 2, status: 200, places: [4], refused: [], waited: [] },
       ],
     },
     {
       requestId: 'r2',
       records: records.slice(5),
-      batches: [{ batchId: 'b3', batch: 1, status: 207, places: [0, 1], refused: refusedAt(1), waited: [] }],
+      batches: [{ batchId: ids[2], batch: 1, status: 207, places: [0, 1], refused: refusedAt(1), waited: [] }],
     },
   ])
 })

@@ -2,7 +2,7 @@ import type { UploadAnswer, Uploader } from '../../support/system/uploader.js'
 import type { ClientDeps, Refuse } from './client.js'
 import type { RetryOrder } from './ledger.js'
 import type { RetryStep } from './plan.js'
-import { cutOf, isDecided, toTold } from './told.js'
+import { isDecided, placesIn, toTold } from './told.js'
 
 /** Asks one edge or the other until there is an answer; `undefined` is none. */
 export type UntilUsable = <T>(ask: (edge: Uploader) => Promise<T | undefined>) => Promise<T>
@@ -38,11 +38,12 @@ export const createRetry = (deps: ClientDeps & { untilUsable: UntilUsable; refus
 
     for (const again of orders.flatMap(({ requests }) => requests)) {
       const records = refused.records.map((record) => ({ ...record, expected: step.expected }))
-      const cut = cutOf(records, deps.lanes)
       const batches = await untilUsable(async (edge) => {
         const answer = await edge.get<UploadAnswer>(`/v1/requests/${again.request_id}`)
         if (answer.status !== 200) return refuse(answer)
-        const told = answer.body.batches.map((batch) => toTold(batch, cut))
+        const ids = answer.body.batches.map(({ data }) => data.batch_id)
+        const places = placesIn(records, again.request_id, ids, deps.lanes)
+        const told = answer.body.batches.map((batch) => toTold(batch, places))
         return told.every(isDecided) ? told : undefined
       })
       const { type } = refused

@@ -22,7 +22,7 @@ const longestThought = 60
 export const startWorkload = (deps: {
   organisations: readonly Organisation[]
   edgeUrls: readonly string[]
-  lanes: number
+  lanes: readonly number[]
   random: Random
   plans?: readonly Plan[]
 }): Workload => {
@@ -35,7 +35,7 @@ export const startWorkload = (deps: {
     const random = deps.random.fork(`${org}-${n}`)
     const client = createClient({ ...deps, org, apiKey, random: random.fork('choices'), ledger })
     const place = counts.push(0) - 1
-    for (const step of plan(`${org}-${n}`, random.fork('plan'), deps.lanes)) {
+    for (const step of plan(`${org}-${n}`, random.fork('plan'), deps.lanes.at(-1) ?? 1)) {
       await client.take(step)
       if (step.kind === 'upload' || step.kind === 'import') answeredAt.push(Date.now())
       counts[place] = (counts[place] ?? 0) + 1

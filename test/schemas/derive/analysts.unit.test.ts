@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { type Catalogue, catalogue } from '#schemas/catalogue.js'
 import { createAnalystSql, dropAnalystSql } from '#schemas/derive/analysts.js'
+import { onCluster } from '#schemas/derive/clickhouse/placement.js'
 import { clickhouseSql } from '#schemas/derive/clickhouse.js'
 import { interaction } from '#schemas/records/interaction.js'
 import { shopCategory } from '#schemas/records/shop-category.js'
@@ -63,4 +64,15 @@ it('has a restrictive policy on every table that the user may read, and a reader
   const granted = [...sql.matchAll(/^grant select on (\S+) to/gm)].map(([, name]) => name)
   expect(limited).toEqual(tables)
   expect(granted.sort()).toEqual([...tables, ...views].sort())
+})
+
+it('makes an analyst on every server of a cluster, with policies on what holds the rows', () => {
+  const sql = createAnalystSql(catalogue, 'acme', 'c0ffee', onCluster('main'))
+  expect(sql[0]).toBe(
+    "create user `analyst_acme` on cluster `main` identified with sha256_hash by 'c0ffee' settings readonly = 2, serialize_query_plan = 0 const",
+  )
+  expect(sql).toContain(
+    "create row policy or replace `analyst_acme_only` on weir.shops_log_local on cluster `main` for select using org_id = 'acme' as restrictive to `analyst_acme`",
+  )
+  expect(sql).toContain('grant on cluster `main` select on weir.shops_log_local to `analyst_acme`')
 })

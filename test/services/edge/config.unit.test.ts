@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
+import { readPeers } from '#platform/health/peers.js'
 import { readConfig } from '#platform/process/config.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { configSchema, openOrgOf, operationsPortOf, withLimits } from '../../../services/edge/config.js'
-import { readPeers } from '../../../services/edge/http/health.js'
 
 it('has defaults for everything, and tells what is wrong', () => {
   const config = readConfig(configSchema, {})

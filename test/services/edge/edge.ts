@@ -96,6 +96,7 @@ export const createEdge = (over: Partial<AppDeps & QueryDeps> = {}) => {
     waitingReads: createReads(10_000, 'waiting records'),
     shortestWait: config.MIN_WAIT_SECONDS * 1000,
     layout: () => usualLayout,
+    untilSteady: () => undefined,
     forSubscribers: localAddresses,
     batchLimits: { records: 500, bytes: 524_288 },
     bodyLimit: 1024 * 1024,

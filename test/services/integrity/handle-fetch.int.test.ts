@@ -39,7 +39,7 @@ const openHandler = (partition: number, logStart = 0) => {
       },
     ],
     pool,
-    lanes: 1,
+    lanesOf: () => 1,
     logStart: async () => logStart,
     index: createEntityIndex(100),
     setAside: async ({ offset }) => void setAside.push(offset),

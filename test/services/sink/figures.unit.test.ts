@@ -19,4 +19,7 @@ it('shows how many events of a partition wait, before and after a fetch was writ
   expect(await lag()).toBe('5')
   figures.written(fetch)
   expect(await lag()).toBe('2')
+  const text = await metrics.text()
+  expect(text).toContain('weir_sink_fetch_events_sum 3\n')
+  expect(text).toContain('weir_sink_write_delay_seconds_count 1\n')
 })

@@ -1,10 +1,17 @@
 import { Kafka, logLevel } from 'kafkajs'
 import { eventually } from '../eventually.js'
 
-/** Weir's consumer groups, and which topics each of them reads. */
-const readers: Record<string, (topic: string) => boolean> = {
-  'weir-integrity': (topic) => topic.startsWith('weir.submitted.') && topic !== 'weir.submitted.interactions',
-  'weir-integrity-interactions': (topic) => topic === 'weir.submitted.interactions',
+const submitted = /^weir\.submitted\.(?<type>[a-z-]+)(?:\.(?<generation>g\d+))?$/
+
+/** The group that reads a submitted topic; after each change of the lanes it has another name. */
+const integrityOf = (topic: string): string | undefined => {
+  const { type, generation } = submitted.exec(topic)?.groups ?? {}
+  if (type === undefined) return undefined
+  return ['weir-integrity', type === 'interactions' && type, generation].filter(Boolean).join('-')
+}
+
+/** Weir's other consumer groups, and which topics each of them reads. */
+const sinks: Record<string, (topic: string) => boolean> = {
   'weir-sink': (topic) => topic.startsWith('weir.accepted.') || topic === 'weir.rejected' || topic === 'weir.waiting',
   'weir-sink-interactions': (topic) => topic === 'weir.interactions',
 }
@@ -56,6 +63,11 @@ const positionsOf = async (admin: Admin): Promise<{ behind: string[]; ends: stri
     ),
   )
   const behind: string[] = []
+  const integrities = new Set(topics.flatMap((topic) => integrityOf(topic) ?? []))
+  const readers = {
+    ...Object.fromEntries([...integrities].map((group) => [group, (topic: string) => integrityOf(topic) === group])),
+    ...sinks,
+  }
   for (const [groupId, reads] of Object.entries(readers)) {
     for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: topics.filter(reads) })) {
       for (const { partition, offset } of partitions) {

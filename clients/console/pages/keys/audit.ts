@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import type { Audited } from '../../../typescript/src/endpoints.js'
 import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
@@ -6,7 +7,6 @@ import { inline, records } from '../../components/words.js'
 import { Pager } from '../../frame/pager.js'
 import { linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
-import type { VNode } from '../../vendor/preact.js'
 import { actorWords } from './lists.js'
 
 /** What was done with an organisation's keys, limits and records, and by whom. */

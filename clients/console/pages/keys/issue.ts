@@ -1,10 +1,10 @@
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import type { AnswerTo } from '../../../typescript/src/endpoints.js'
 import { may, useSession, wordsOf } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { Card, Question } from '../../components/shown.js'
 import { sentence } from '../../components/words.js'
-import { useState } from '../../vendor/hooks.js'
-import type { VNode } from '../../vendor/preact.js'
 
 export type KeyOrdered = { org?: string; name?: string; scopes?: string[]; expires_in_seconds?: number }
 

@@ -1,8 +1,8 @@
+import type { VNode } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Actor, KeyListed } from '../../../typescript/src/endpoints.js'
 import { html } from '../../components/html.js'
 import { Badge, Confirm, Table, useFocusBack, When } from '../../components/shown.js'
-import { useEffect, useRef, useState } from '../../vendor/hooks.js'
-import type { VNode } from '../../vendor/preact.js'
 
 type ActiveProps = {
   keys: readonly KeyListed[]

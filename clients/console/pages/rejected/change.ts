@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useId, useState } from 'preact/hooks'
 import type { RetryPlan } from '../../../typescript/src/endpoints.js'
 import type { RejectedValue } from '../../../typescript/src/index.js'
 import { useSession } from '../../api/session.js'
@@ -6,8 +8,6 @@ import { Asking, Card, Choose, Confirm, Problems, Table } from '../../components
 import { count, inline, records } from '../../components/words.js'
 import { useAnswer } from '../../frame/use-answer.js'
 import { readCell } from '../../rows/cells.js'
-import { useId, useState } from '../../vendor/hooks.js'
-import type { VNode } from '../../vendor/preact.js'
 import { type GroupFilter, RetryShown, useMayRetry, useRetry } from './retry.js'
 
 type ChangeProps = { filter: GroupFilter & { type: string; field: string }; onDone: () => void }

@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import type { Rejection, TypeReference } from '../../../typescript/src/endpoints.js'
 import { type RecordProblem, type VersionConflict, WeirError } from '../../../typescript/src/index.js'
 import { useSession } from '../../api/session.js'
@@ -7,8 +9,6 @@ import { Table, When } from '../../components/shown.js'
 import { inline, sentence } from '../../components/words.js'
 import { linkTo } from '../../frame/route.js'
 import { comesAlone } from '../../rows/parts.js'
-import { useState } from '../../vendor/hooks.js'
-import type { VNode } from '../../vendor/preact.js'
 
 type MendProps = { type: TypeReference; one: Rejection; onSent: () => void; onClose: () => void }
 

@@ -1,10 +1,10 @@
+import type { VNode } from 'preact'
 import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { Asking, Card, Choose, Empty, PageHead, Table, When } from '../../components/shown.js'
 import { codeWords, count } from '../../components/words.js'
 import { choiceIn, goTo, linkTo, type PageProps } from '../../frame/route.js'
 import { useAnswer } from '../../frame/use-answer.js'
-import type { VNode } from '../../vendor/preact.js'
 import { ChooseState, refreshEvery, stateNames } from './state.js'
 
 /** What is wrong with how many records, the largest group first. */

@@ -1,10 +1,10 @@
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import type { RecordChange, RejectionFilter, RejectionRetry } from '../../../typescript/src/index.js'
 import { may, useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { Badge, Card, Confirm } from '../../components/shown.js'
 import { count, records, sentence } from '../../components/words.js'
-import { useState } from '../../vendor/hooks.js'
-import type { VNode } from '../../vendor/preact.js'
 
 /** Which records a page is about, as it stands in its address. */
 export type GroupFilter = {

@@ -1,8 +1,8 @@
+import type { VNode } from 'preact'
 import type { AnswerTo } from '../../../typescript/src/endpoints.js'
 import { html } from '../../components/html.js'
 import { Choose } from '../../components/shown.js'
 import { count } from '../../components/words.js'
-import type { VNode } from '../../vendor/preact.js'
 
 // What is left to do comes first; the rest can be looked up.
 const states = [

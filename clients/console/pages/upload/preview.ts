@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import type { FieldReference, TypeReference } from '../../../typescript/src/endpoints.js'
 import type { RecordProblem, Weir } from '../../../typescript/src/index.js'
 import { useSession } from '../../api/session.js'
@@ -10,8 +12,6 @@ import { comesAlone } from '../../rows/parts.js'
 import type { FileRow } from '../../rows/read-file.js'
 import { type FileReading, problemOf } from '../../rows/reading.js'
 import { patience, unreadable } from '../../uploads/uploads.js'
-import { useEffect, useState } from '../../vendor/hooks.js'
-import type { VNode } from '../../vendor/preact.js'
 import { nothingSaid, readingOf, TakenFor } from './taken-for.js'
 
 // As many as people look at. Tried out is the first part of the file.

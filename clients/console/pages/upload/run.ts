@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
 import { PageHead, Problems } from '../../components/shown.js'
@@ -6,8 +8,6 @@ import { linkTo, type PageProps } from '../../frame/route.js'
 import { refusedFile, save } from '../../rows/refused-file.js'
 import { mostKept, type ShownUpload } from '../../uploads/uploads.js'
 import { useUpload } from '../../uploads/use-upload.js'
-import { useEffect, useRef } from '../../vendor/hooks.js'
-import type { VNode } from '../../vendor/preact.js'
 import { UploadPage } from './upload.js'
 
 /** How far the upload of this tab is. After a reload there is none: then the form, which can go on with it. */

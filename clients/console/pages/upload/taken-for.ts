@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import type { TypeReference } from '../../../typescript/src/endpoints.js'
 import type { Dialect } from '../../../typescript/src/files/dialect.js'
 import type { Recognised } from '../../../typescript/src/files/recognise.js'
@@ -7,8 +9,6 @@ import { ownZone } from '../../components/time-zone.js'
 import { sentence } from '../../components/words.js'
 import type { LookedAt } from '../../rows/open-in-worker.js'
 import type { FileReading } from '../../rows/reading.js'
-import { useState } from '../../vendor/hooks.js'
-import type { VNode } from '../../vendor/preact.js'
 
 /** What people said of a file; the rest is taken from the file itself. */
 export type SaidOfReading = {

@@ -1,3 +1,5 @@
+import type { VNode } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { TypeReference } from '../../../typescript/src/endpoints.js'
 import { may, useSession } from '../../api/session.js'
 import { html } from '../../components/html.js'
@@ -8,8 +10,6 @@ import type { FileReading } from '../../rows/reading.js'
 import { save } from '../../rows/refused-file.js'
 import type { UploadJournal } from '../../uploads/journal.js'
 import { useUpload } from '../../uploads/use-upload.js'
-import { useEffect, useRef, useState } from '../../vendor/hooks.js'
-import type { VNode } from '../../vendor/preact.js'
 import { UploadPreview } from './preview.js'
 
 /** Drop a file, see what would be refused, and send it. */

@@ -3,8 +3,9 @@ import { isTheOneDecided, type StoredVerdict } from '#ledger/verdicts.js'
 import type { Wait } from '#ledger/waiting/look-up.js'
 import { submittedTopic } from '#schemas/derive/names.js'
 import type { Resumed } from '#schemas/events.js'
-import { placeOfVersion, versionOf } from '#schemas/version.js'
+import { generationOf, placeOfVersion, versionOf } from '#schemas/version.js'
 import { fate } from '../expectations.js'
+import { partitionsBehind } from '../log-places.js'
 import { type CheckedType, clockMargin, type Subject } from '../subject.js'
 
 /** A batch of which records began to wait, and where. `end`: what lies below it in this partition was read, and is decided. */
@@ -48,11 +49,12 @@ export const checkWaits = async (
 }
 
 const checkState = (
-  { differences }: Subject,
-  { one, partition, end }: WaitingBatch,
+  subject: Subject,
+  { one, partition: begunAt, end }: WaitingBatch,
   row: Wait,
   readUntil: number,
 ): void => {
+  const { differences } = subject
   const { counts, type, expectations, endedAnew } = one
   const where = `record ${row.place} of batch ${row.batchId}`
   switch (row.state) {
@@ -68,14 +70,20 @@ const checkState = (
       return
     case 'accepted': {
       const { offset, index } = placeOfVersion(row.acceptedVersion ?? 0)
-      if (offset >= end) return
+      const generation = generationOf(offset)
+      const isLater = generation !== generationOf(end)
+      if (offset >= end && !isLater) return
+      // Where the lanes were changed while it waited, it was decided in the lane that its id has since.
+      const [partition = begunAt] = isLater ? partitionsBehind(subject, type.type, row, offset) : []
       const decided = expectations.at({ partition, offset })
       // Where verdicts are no longer kept, that one may be among them.
       if (!decided && counts.forgotten > 0) return
       const now = decided?.fates[index]
       const isThere = now === fate.accepted || now === fate.acceptedSeen
       if (isThere && decided?.origins?.get(index) === row.batchId) return
-      const place = `${submittedTopic(type.type)}/${partition}@${offset}`
+      // A later generation may have been decided further than this looked.
+      if (!decided && isLater) return
+      const place = `${submittedTopic(type.type, generation)}/${partition}@${offset}`
       const found = `accepted with version ${row.acceptedVersion}, but at ${place} it was not`
       differences.add({ kind: 'wait_disagrees', type: type.type, where, found })
       return

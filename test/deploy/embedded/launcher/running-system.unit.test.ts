@@ -52,6 +52,7 @@ describe("an operator's command", () => {
       POSTGRES_URL: 'postgres://weir:weir@127.0.0.1:15432/weir',
       CLICKHOUSE_URL: expect.stringMatching(/^http:\/\/weir:[0-9a-f]{48}@127\.0\.0\.1:8123$/),
       EDGE_URL: 'http://127.0.0.1:18080',
+      PEERS: 'integrity=http://127.0.0.1:8082,sink=http://127.0.0.1:8083',
     })
     expect(addressesFor({ CLICKHOUSE_PORT: '8123' })).toEqual(addressesFor())
     expect(addressesFor({ CLICKHOUSE_PORT: '18123' }).CLICKHOUSE_URL).toBe('http://127.0.0.1:18123')
@@ -59,6 +60,8 @@ describe("an operator's command", () => {
     expect(addressesFor({ POSTGRES_URL: 'postgres://db/weir' }).POSTGRES_URL).toBe('postgres://db/weir')
     expect(addressesFor({ EDGE_PORT: '18081' }).EDGE_URL).toBe('http://127.0.0.1:18081')
     expect(addressesFor({ EDGE_URL: 'https://edge' }).EDGE_URL).toBe('https://edge')
+    expect(addressesFor({ EDGE_URL: 'https://edge' }).PEERS, 'of another edge').toBeUndefined()
+    expect(addressesFor({ PEERS: 'sink=http://sink' }).PEERS, 'as the environment says').toBeUndefined()
     release()
   })
 

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { thisBuild } from '#platform/health/build.js'
 import { createReadiness, type Readiness } from '#platform/health/health.js'
 import { createMetrics } from '#platform/health/metrics.js'
 import { createFigures } from '../../../../services/edge/figures.js'
@@ -74,6 +75,7 @@ it('shows the public only whether it is ready, where operators have a port of th
   expect(await send('GET', '/readyz')).toMatchObject({ status: 503, body: { status: 'not_ready' } })
   expect((await send('GET', '/readyz')).body).not.toHaveProperty('parts')
   expect(await send('GET', '/readyz?for=uploads')).toMatchObject({ status: 200, body: { status: 'ready' } })
+  expect((await send('GET', '/healthz')).body).toEqual({ status: 'ok' })
   expect(await send('GET', '/metrics')).toMatchObject({
     status: 404,
     body: { message: expect.stringContaining('OPERATIONS_PORT') },
@@ -81,6 +83,7 @@ it('shows the public only whether it is ready, where operators have a port of th
 
   const operations = createOperationsApp(health)
   const get = async (url: string) => (await operations.inject({ url })).body
+  expect(JSON.parse(await get('/healthz'))).toEqual({ status: 'ok', ...thisBuild() })
   expect(JSON.parse(await get('/readyz'))).toEqual({ status: 'not_ready', parts })
   expect(JSON.parse(await get('/readyz?for=uploads'))).toEqual({ status: 'ready', parts: {} })
   expect(await get('/metrics')).toBe('weir_edge_x 1')

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { Unavailable } from '#http/request-error.js'
+import { thisBuild } from '#platform/health/build.js'
 import { usualLayout } from '#schemas/derive/topics.js'
 import { createEdge } from '../edge.js'
 
@@ -8,7 +9,7 @@ const keyless = { authorization: '' }
 const get = (url: string) => send('GET', url, undefined, keyless)
 
 it('tells its health without a key', async () => {
-  expect(await get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+  expect(await get('/healthz')).toMatchObject({ status: 200, body: { status: 'ok', ...thisBuild() } })
   expect((await send('HEAD', '/healthz', undefined, keyless)).status).toBe(200)
   expect(await get('/readyz')).toMatchObject({
     status: 503,

@@ -25,7 +25,7 @@ const create = (failsAt = Number.POSITIVE_INFINITY) => {
     },
     // 400 KiB each: two to a send.
     topicOf: () => ({
-      topic: 't',
+      topicOf: () => 't',
       partitionFor: ({ org_id }) => partitionOf(org_id, 4),
       encode: ({ batch }) => Buffer.alloc(400 * 1024, batch),
     }),
@@ -64,7 +64,7 @@ it('keeps the order within each partition, and counts the batches up to the firs
     },
     // Lanes 0, 1 and 2 with two batches each, one to a send.
     topicOf: () => ({
-      topic: 't',
+      topicOf: () => 't',
       partitionFor: ({ batch }) => Math.floor((batch - 1) / 2),
       encode: ({ batch }) => Buffer.alloc(800 * 1024, batch),
     }),

@@ -97,6 +97,7 @@ const openSubmit = async (): Promise<Submit> => {
     catalogue,
     kafka: losing(kafka),
     openLayout: async () => usualLayout,
+    findGenerations: async () => [],
     checkTopics: async () => {},
     registry,
     patience: createPatience(log),

@@ -146,4 +146,5 @@ it('does not count a batch as in flight that is behind something that hardly mov
   verdicts.settle(verdictOf('b'))
   expect(uncounted).toEqual(['a', 'b'])
   expect([verdicts.lagAt('shops/0'), verdicts.lagAt('shops/1')]).toEqual([3_000, 0])
+  expect(verdicts.oldest()).toBe(3_000)
 })

@@ -69,6 +69,7 @@ const newSystem = ({ room = 100, bytes: mostBytes = 1_000_000, lookAfter = 0 } =
     createRelayTurn({
       pool: pool as Pool,
       bytesOf: (type) => bytes.get(type) as ResumeBytes,
+      placeOf: ({ topic, partition: to }) => ({ topic, partition: to }),
       producer: {
         send: async (topic, to, messages) => {
           // Other tests of this file may have left something to be sent.

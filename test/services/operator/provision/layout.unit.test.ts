@@ -38,12 +38,12 @@ it.each([
   [
     { ...fresh, stored: wide },
     { ...nothing, LANES: 8 },
-    'LANES=8 was asked for, and this system was made with LANES=4, which cannot change: set LANES=4, or unset LANES',
+    'LANES=8 was asked for, and this system has LANES=4: set LANES=4, or unset LANES. Lanes and submitted',
   ],
   [
     old,
     { ...nothing, LANES: 2, SUBMITTED_PARTITIONS: 8 },
-    'this system was made with LANES=1 SUBMITTED_PARTITIONS=4, which cannot change: ' +
+    'this system has LANES=1 SUBMITTED_PARTITIONS=4: ' +
       'set LANES=1 SUBMITTED_PARTITIONS=4, or unset LANES and SUBMITTED_PARTITIONS',
   ],
   [

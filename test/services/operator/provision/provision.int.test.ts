@@ -145,7 +145,7 @@ describe('provisioning', () => {
       })
     try {
       await provisionWith({ LANES: '3', ACCEPTED_PARTITIONS: '4' }, 6)
-      expect(await findLayout(pool)).toEqual({ lanes: 3, submittedPartitions: 6, acceptedPartitions: 4 })
+      expect(await findLayout(pool)).toEqual({ generation: 0, lanes: 3, submittedPartitions: 6, acceptedPartitions: 4 })
       const topics = [submittedTopic(type), acceptedTopic(type)]
       const counts = await countPartitions(kafka, topics)
       expect(topics.map((topic) => counts.get(topic))).toEqual([6, 4])
@@ -153,16 +153,16 @@ describe('provisioning', () => {
       await provisionWith({}, 24)
       await provisionWith({ LANES: '3', SUBMITTED_PARTITIONS: '6' })
       await expect(provisionWith({ LANES: '4' })).rejects.toThrow(
-        'LANES=4 was asked for, and this system was made with LANES=3, which cannot change: set LANES=3, or unset LANES',
+        'LANES=4 was asked for, and this system has LANES=3: set LANES=3, or unset LANES',
       )
-      expect(await findLayout(pool)).toEqual({ lanes: 3, submittedPartitions: 6, acceptedPartitions: 4 })
+      expect(await findLayout(pool)).toEqual({ generation: 0, lanes: 3, submittedPartitions: 6, acceptedPartitions: 4 })
 
       // A system from before layouts were stored has one lane and the partitions that it has.
       await pool.query('truncate integrity.layouts')
       await pool.query(`insert into integrity.cursors (topic, partition, next_offset) values ($1, 0, 7)`, [topics[0]])
       await expect(provisionWith({ LANES: '3' })).rejects.toThrow('was made with LANES=1')
       await provisionWith({}, 24)
-      expect(await findLayout(pool)).toEqual({ lanes: 1, submittedPartitions: 6, acceptedPartitions: 4 })
+      expect(await findLayout(pool)).toEqual({ generation: 0, lanes: 1, submittedPartitions: 6, acceptedPartitions: 4 })
     } finally {
       await pool.end()
       await own.drop()

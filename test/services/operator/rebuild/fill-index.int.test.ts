@@ -19,10 +19,10 @@ it('waits for what is decided and not published, and says what to do when that d
     { topic, partition: 0, next_offset: 0 },
     { topic, partition: 1, next_offset: 3 },
   ]
-  await expect(waitUntilPublished(kafka, cursors, never, 500)).rejects.toThrow(
+  await expect(waitUntilPublished(kafka, cursors, [], never, 500)).rejects.toThrow(
     'integrity has decided 3 batches that it has not published: start it, then try again',
   )
-  const waiting = waitUntilPublished(kafka, cursors, never, 30_000)
+  const waiting = waitUntilPublished(kafka, cursors, [], never, 30_000)
   await kafka.withAdmin((admin) =>
     admin.setOffsets({ groupId: 'weir-integrity', topic, partitions: [{ partition: 1, offset: '3' }] }),
   )

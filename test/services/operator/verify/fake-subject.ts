@@ -51,7 +51,9 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
 
   const types = new Map<string, CheckedType>(
     options.types.map((type) => {
-      const expectations = createExpectations((origin) => partitionsBehind({ catalogue, layout }, type.type, origin))
+      const expectations = createExpectations((origin, offset) =>
+        partitionsBehind({ catalogue, layouts: [layout] }, type.type, origin, offset),
+      )
       return [type.type, { type, counts: noCounts(type.type), expectations, endedAnew: new Set<string>() }]
     }),
   )
@@ -64,6 +66,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
   const subject: Subject = {
     catalogue,
     layout,
+    layouts: [layout],
     types,
     differences,
     now,
@@ -123,6 +126,7 @@ export const createFakeSubject = (options: { types: RecordType[]; org?: string; 
       acceptedLosses: async () => [],
     },
     rows: {
+      settle: async () => {},
       since: (_, { org }) => rowsOf(rows.recent, (key) => org === undefined || orgOf(key) === org),
       ofKeys: (_, keys) => rowsOf(new Map([...rows.old, ...rows.recent]), (key) => keys.includes(key)),
       rejections: async () => rows.rejections,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createDifferences } from '../../../../services/operator/verify/differences.js'
-import { type Findings, isClean, toJson, toText } from '../../../../services/operator/verify/report.js'
+import { type Findings, isClean, toJson, toText, toVerification } from '../../../../services/operator/verify/report.js'
 import { noCounts } from '../../../../services/operator/verify/subject.js'
 
 const findings = (over: Partial<Findings> = {}): Findings => ({
@@ -78,4 +78,14 @@ it('is clean once all was mended, but not where something could not be', () => {
   expect(isClean(findings({ differences, mended }))).toBe(true)
   expect(isClean(findings({ differences, mended: { ...mended, lost: ['acme/1'] } }))).toBe(false)
   expect(isClean(findings({ differences: withMissing(1), mended }))).toBe(false)
+})
+
+it('keeps of a run how many differences are left: not those that were mended', () => {
+  const range = { since: new Date(Date.UTC(2026, 0, 1)), until: new Date(Date.UTC(2026, 0, 2)) }
+  expect(toVerification(findings())).toEqual({ ...range, differences: 0, is_clean: true })
+  const differences = withMissing(2)
+  differences.add({ kind: 'event_missing', type: 'tags', where: 'weir.accepted.tags acme/9', found: 'no event' })
+  expect(toVerification(findings({ differences }))).toEqual({ ...range, differences: 3, is_clean: false })
+  const mended = { events: 1, rejections: 0, lost: [] }
+  expect(toVerification(findings({ differences, mended }))).toEqual({ ...range, differences: 2, is_clean: false })
 })

@@ -1,3 +1,0 @@
-import uPlot from 'uplot'
-
-export default uPlot

@@ -1,0 +1,3494 @@
+create database if not exists weir on cluster `weir`;
+
+create table if not exists weir.shops_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_id` UUID comment 'record identifier',
+  `name` String comment 'what the shop is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/shops_log/first', '{replica}')
+order by (org_id, shop_id, version)
+comment 'shops: every version of every record, once. A shop that takes part.';
+
+create table if not exists weir.shops_log on cluster `weir` as weir.shops_log_local
+engine = Distributed(`weir`, weir, shops_log_local, cityHash64(org_id))
+comment 'shops: every version of every record, once. A shop that takes part.';
+
+alter table weir.shops_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the shop is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_id` 'record identifier',
+  comment column `name` 'what the shop is called',
+  comment column `region` '2-letter country code',
+  comment column `is_public` 'whether the shop is shown publicly',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shops: every version of every record, once. A shop that takes part.';
+
+alter table weir.shops_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the shop is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_id` 'record identifier',
+  comment column `name` 'what the shop is called',
+  comment column `region` '2-letter country code',
+  comment column `is_public` 'whether the shop is shown publicly',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shops: every version of every record, once. A shop that takes part.';
+
+create table if not exists weir.shops_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_id` UUID comment 'record identifier',
+  `name` String comment 'what the shop is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/shops_current/first', '{replica}', version)
+order by (org_id, shop_id)
+comment 'shops: the newest version of each record, deleted ones too; the view shops shows those that are not';
+
+create table if not exists weir.shops_current on cluster `weir` as weir.shops_current_local
+engine = Distributed(`weir`, weir, shops_current_local, cityHash64(org_id))
+comment 'shops: the newest version of each record, deleted ones too; the view shops shows those that are not';
+
+alter table weir.shops_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the shop is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_id` 'record identifier',
+  comment column `name` 'what the shop is called',
+  comment column `region` '2-letter country code',
+  comment column `is_public` 'whether the shop is shown publicly',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shops: the newest version of each record, deleted ones too; the view shops shows those that are not';
+
+alter table weir.shops_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the shop is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_id` 'record identifier',
+  comment column `name` 'what the shop is called',
+  comment column `region` '2-letter country code',
+  comment column `is_public` 'whether the shop is shown publicly',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shops: the newest version of each record, deleted ones too; the view shops shows those that are not';
+
+create materialized view if not exists weir.shops_current_feed on cluster `weir` to weir.shops_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`
+from weir.shops_log_local
+comment 'copies what is written to shops_log to shops_current';
+
+alter table weir.shops_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`
+from weir.shops_log_local;
+
+alter table weir.shops_current_feed on cluster `weir` modify comment 'copies what is written to shops_log to shops_current';
+
+create table if not exists weir.categories_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `category_id` UUID comment 'record identifier',
+  `name` String comment 'what the category is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/categories_log/first', '{replica}')
+order by (org_id, category_id, version)
+comment 'categories: every version of every record, once. A category that shops are put into.';
+
+create table if not exists weir.categories_log on cluster `weir` as weir.categories_log_local
+engine = Distributed(`weir`, weir, categories_log_local, cityHash64(org_id))
+comment 'categories: every version of every record, once. A category that shops are put into.';
+
+alter table weir.categories_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `category_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the category is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `category_id` 'record identifier',
+  comment column `name` 'what the category is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'categories: every version of every record, once. A category that shops are put into.';
+
+alter table weir.categories_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `category_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the category is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `category_id` 'record identifier',
+  comment column `name` 'what the category is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'categories: every version of every record, once. A category that shops are put into.';
+
+create table if not exists weir.categories_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `category_id` UUID comment 'record identifier',
+  `name` String comment 'what the category is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/categories_current/first', '{replica}', version)
+order by (org_id, category_id)
+comment 'categories: the newest version of each record, deleted ones too; the view categories shows those that are not';
+
+create table if not exists weir.categories_current on cluster `weir` as weir.categories_current_local
+engine = Distributed(`weir`, weir, categories_current_local, cityHash64(org_id))
+comment 'categories: the newest version of each record, deleted ones too; the view categories shows those that are not';
+
+alter table weir.categories_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `category_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the category is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `category_id` 'record identifier',
+  comment column `name` 'what the category is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'categories: the newest version of each record, deleted ones too; the view categories shows those that are not';
+
+alter table weir.categories_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `category_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the category is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `category_id` 'record identifier',
+  comment column `name` 'what the category is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'categories: the newest version of each record, deleted ones too; the view categories shows those that are not';
+
+create materialized view if not exists weir.categories_current_feed on cluster `weir` to weir.categories_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`
+from weir.categories_log_local
+comment 'copies what is written to categories_log to categories_current';
+
+alter table weir.categories_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`
+from weir.categories_log_local;
+
+alter table weir.categories_current_feed on cluster `weir` modify comment 'copies what is written to categories_log to categories_current';
+
+create table if not exists weir.tags_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `tag_id` UUID comment 'record identifier',
+  `name` String comment 'the tag itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/tags_log/first', '{replica}')
+order by (org_id, tag_id, version)
+comment 'tags: every version of every record, once. A tag that shops carry.';
+
+create table if not exists weir.tags_log on cluster `weir` as weir.tags_log_local
+engine = Distributed(`weir`, weir, tags_log_local, cityHash64(org_id))
+comment 'tags: every version of every record, once. A tag that shops carry.';
+
+alter table weir.tags_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `tag_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the tag itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `tag_id` 'record identifier',
+  comment column `name` 'the tag itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'tags: every version of every record, once. A tag that shops carry.';
+
+alter table weir.tags_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `tag_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the tag itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `tag_id` 'record identifier',
+  comment column `name` 'the tag itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'tags: every version of every record, once. A tag that shops carry.';
+
+create table if not exists weir.tags_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `tag_id` UUID comment 'record identifier',
+  `name` String comment 'the tag itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/tags_current/first', '{replica}', version)
+order by (org_id, tag_id)
+comment 'tags: the newest version of each record, deleted ones too; the view tags shows those that are not';
+
+create table if not exists weir.tags_current on cluster `weir` as weir.tags_current_local
+engine = Distributed(`weir`, weir, tags_current_local, cityHash64(org_id))
+comment 'tags: the newest version of each record, deleted ones too; the view tags shows those that are not';
+
+alter table weir.tags_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `tag_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the tag itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `tag_id` 'record identifier',
+  comment column `name` 'the tag itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'tags: the newest version of each record, deleted ones too; the view tags shows those that are not';
+
+alter table weir.tags_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `tag_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the tag itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `tag_id` 'record identifier',
+  comment column `name` 'the tag itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'tags: the newest version of each record, deleted ones too; the view tags shows those that are not';
+
+create materialized view if not exists weir.tags_current_feed on cluster `weir` to weir.tags_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `tag_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.tags_log_local
+comment 'copies what is written to tags_log to tags_current';
+
+alter table weir.tags_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `tag_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.tags_log_local;
+
+alter table weir.tags_current_feed on cluster `weir` modify comment 'copies what is written to tags_log to tags_current';
+
+create table if not exists weir.keywords_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `keyword_id` UUID comment 'record identifier',
+  `name` String comment 'the keyword itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/keywords_log/first', '{replica}')
+order by (org_id, keyword_id, version)
+comment 'keywords: every version of every record, once. A keyword that shops are found by.';
+
+create table if not exists weir.keywords_log on cluster `weir` as weir.keywords_log_local
+engine = Distributed(`weir`, weir, keywords_log_local, cityHash64(org_id))
+comment 'keywords: every version of every record, once. A keyword that shops are found by.';
+
+alter table weir.keywords_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `keyword_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the keyword itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `keyword_id` 'record identifier',
+  comment column `name` 'the keyword itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'keywords: every version of every record, once. A keyword that shops are found by.';
+
+alter table weir.keywords_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `keyword_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the keyword itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `keyword_id` 'record identifier',
+  comment column `name` 'the keyword itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'keywords: every version of every record, once. A keyword that shops are found by.';
+
+create table if not exists weir.keywords_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `keyword_id` UUID comment 'record identifier',
+  `name` String comment 'the keyword itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/keywords_current/first', '{replica}', version)
+order by (org_id, keyword_id)
+comment 'keywords: the newest version of each record, deleted ones too; the view keywords shows those that are not';
+
+create table if not exists weir.keywords_current on cluster `weir` as weir.keywords_current_local
+engine = Distributed(`weir`, weir, keywords_current_local, cityHash64(org_id))
+comment 'keywords: the newest version of each record, deleted ones too; the view keywords shows those that are not';
+
+alter table weir.keywords_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `keyword_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the keyword itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `keyword_id` 'record identifier',
+  comment column `name` 'the keyword itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'keywords: the newest version of each record, deleted ones too; the view keywords shows those that are not';
+
+alter table weir.keywords_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `keyword_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'the keyword itself',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `keyword_id` 'record identifier',
+  comment column `name` 'the keyword itself',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'keywords: the newest version of each record, deleted ones too; the view keywords shows those that are not';
+
+create materialized view if not exists weir.keywords_current_feed on cluster `weir` to weir.keywords_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.keywords_log_local
+comment 'copies what is written to keywords_log to keywords_current';
+
+alter table weir.keywords_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.keywords_log_local;
+
+alter table weir.keywords_current_feed on cluster `weir` modify comment 'copies what is written to keywords_log to keywords_current';
+
+create table if not exists weir.institutes_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `institute_id` UUID comment 'record identifier',
+  `name` String comment 'what the institute is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/institutes_log/first', '{replica}')
+order by (org_id, institute_id, version)
+comment 'institutes: every version of every record, once. An educational institute.';
+
+create table if not exists weir.institutes_log on cluster `weir` as weir.institutes_log_local
+engine = Distributed(`weir`, weir, institutes_log_local, cityHash64(org_id))
+comment 'institutes: every version of every record, once. An educational institute.';
+
+alter table weir.institutes_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `institute_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the institute is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `institute_id` 'record identifier',
+  comment column `name` 'what the institute is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'institutes: every version of every record, once. An educational institute.';
+
+alter table weir.institutes_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `institute_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the institute is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `institute_id` 'record identifier',
+  comment column `name` 'what the institute is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'institutes: every version of every record, once. An educational institute.';
+
+create table if not exists weir.institutes_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `institute_id` UUID comment 'record identifier',
+  `name` String comment 'what the institute is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/institutes_current/first', '{replica}', version)
+order by (org_id, institute_id)
+comment 'institutes: the newest version of each record, deleted ones too; the view institutes shows those that are not';
+
+create table if not exists weir.institutes_current on cluster `weir` as weir.institutes_current_local
+engine = Distributed(`weir`, weir, institutes_current_local, cityHash64(org_id))
+comment 'institutes: the newest version of each record, deleted ones too; the view institutes shows those that are not';
+
+alter table weir.institutes_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `institute_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the institute is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `institute_id` 'record identifier',
+  comment column `name` 'what the institute is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'institutes: the newest version of each record, deleted ones too; the view institutes shows those that are not';
+
+alter table weir.institutes_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `institute_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the institute is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `institute_id` 'record identifier',
+  comment column `name` 'what the institute is called',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'institutes: the newest version of each record, deleted ones too; the view institutes shows those that are not';
+
+create materialized view if not exists weir.institutes_current_feed on cluster `weir` to weir.institutes_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`
+from weir.institutes_log_local
+comment 'copies what is written to institutes_log to institutes_current';
+
+alter table weir.institutes_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`
+from weir.institutes_log_local;
+
+alter table weir.institutes_current_feed on cluster `weir` modify comment 'copies what is written to institutes_log to institutes_current';
+
+create table if not exists weir.courses_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `course_id` UUID comment 'record identifier',
+  `name` String comment 'what the course is called',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/courses_log/first', '{replica}')
+order by (org_id, course_id, version)
+comment 'courses: every version of every record, once. A course of study.';
+
+create table if not exists weir.courses_log on cluster `weir` as weir.courses_log_local
+engine = Distributed(`weir`, weir, courses_log_local, cityHash64(org_id))
+comment 'courses: every version of every record, once. A course of study.';
+
+alter table weir.courses_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `course_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the course is called',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `course_id` 'record identifier',
+  comment column `name` 'what the course is called',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'courses: every version of every record, once. A course of study.';
+
+alter table weir.courses_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `course_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the course is called',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `course_id` 'record identifier',
+  comment column `name` 'what the course is called',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'courses: every version of every record, once. A course of study.';
+
+create table if not exists weir.courses_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `course_id` UUID comment 'record identifier',
+  `name` String comment 'what the course is called',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/courses_current/first', '{replica}', version)
+order by (org_id, course_id)
+comment 'courses: the newest version of each record, deleted ones too; the view courses shows those that are not';
+
+create table if not exists weir.courses_current on cluster `weir` as weir.courses_current_local
+engine = Distributed(`weir`, weir, courses_current_local, cityHash64(org_id))
+comment 'courses: the newest version of each record, deleted ones too; the view courses shows those that are not';
+
+alter table weir.courses_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `course_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the course is called',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `course_id` 'record identifier',
+  comment column `name` 'what the course is called',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'courses: the newest version of each record, deleted ones too; the view courses shows those that are not';
+
+alter table weir.courses_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `course_id` UUID comment 'record identifier',
+  add column if not exists `name` String comment 'what the course is called',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `course_id` 'record identifier',
+  comment column `name` 'what the course is called',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'courses: the newest version of each record, deleted ones too; the view courses shows those that are not';
+
+create materialized view if not exists weir.courses_current_feed on cluster `weir` to weir.courses_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `course_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.courses_log_local
+comment 'copies what is written to courses_log to courses_current';
+
+alter table weir.courses_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `course_id`, `name`, `created`, `updated`, `is_deleted`
+from weir.courses_log_local;
+
+alter table weir.courses_current_feed on cluster `weir` modify comment 'copies what is written to courses_log to courses_current';
+
+create table if not exists weir.customers_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `customer_id` UUID comment 'record identifier',
+  `user_id` UUID comment 'user identifier',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `birthdate` Nullable(Date32) comment 'date of birth',
+  `institute_id` Nullable(UUID) comment 'educational institute',
+  `course_id` Nullable(UUID) comment 'course',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/customers_log/first', '{replica}')
+order by (org_id, customer_id, version)
+comment 'customers: every version of every record, once. A customer. A student is a customer: every student_id is a customer_id.';
+
+create table if not exists weir.customers_log on cluster `weir` as weir.customers_log_local
+engine = Distributed(`weir`, weir, customers_log_local, cityHash64(org_id))
+comment 'customers: every version of every record, once. A customer. A student is a customer: every student_id is a customer_id.';
+
+alter table weir.customers_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `customer_id` UUID comment 'record identifier',
+  add column if not exists `user_id` UUID comment 'user identifier',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `birthdate` Nullable(Date32) comment 'date of birth',
+  add column if not exists `institute_id` Nullable(UUID) comment 'educational institute',
+  add column if not exists `course_id` Nullable(UUID) comment 'course',
+  add column if not exists `gender` Nullable(String) comment 'as the organisation records it',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `customer_id` 'record identifier',
+  comment column `user_id` 'user identifier',
+  comment column `region` '2-letter country code',
+  comment column `birthdate` 'date of birth',
+  comment column `institute_id` 'educational institute',
+  comment column `course_id` 'course',
+  comment column `gender` 'as the organisation records it',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'customers: every version of every record, once. A customer. A student is a customer: every student_id is a customer_id.';
+
+alter table weir.customers_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `customer_id` UUID comment 'record identifier',
+  add column if not exists `user_id` UUID comment 'user identifier',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `birthdate` Nullable(Date32) comment 'date of birth',
+  add column if not exists `institute_id` Nullable(UUID) comment 'educational institute',
+  add column if not exists `course_id` Nullable(UUID) comment 'course',
+  add column if not exists `gender` Nullable(String) comment 'as the organisation records it',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `customer_id` 'record identifier',
+  comment column `user_id` 'user identifier',
+  comment column `region` '2-letter country code',
+  comment column `birthdate` 'date of birth',
+  comment column `institute_id` 'educational institute',
+  comment column `course_id` 'course',
+  comment column `gender` 'as the organisation records it',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'customers: every version of every record, once. A customer. A student is a customer: every student_id is a customer_id.';
+
+create table if not exists weir.customers_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `customer_id` UUID comment 'record identifier',
+  `user_id` UUID comment 'user identifier',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `birthdate` Nullable(Date32) comment 'date of birth',
+  `institute_id` Nullable(UUID) comment 'educational institute',
+  `course_id` Nullable(UUID) comment 'course',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/customers_current/first', '{replica}', version)
+order by (org_id, customer_id)
+comment 'customers: the newest version of each record, deleted ones too; the view customers shows those that are not';
+
+create table if not exists weir.customers_current on cluster `weir` as weir.customers_current_local
+engine = Distributed(`weir`, weir, customers_current_local, cityHash64(org_id))
+comment 'customers: the newest version of each record, deleted ones too; the view customers shows those that are not';
+
+alter table weir.customers_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `customer_id` UUID comment 'record identifier',
+  add column if not exists `user_id` UUID comment 'user identifier',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `birthdate` Nullable(Date32) comment 'date of birth',
+  add column if not exists `institute_id` Nullable(UUID) comment 'educational institute',
+  add column if not exists `course_id` Nullable(UUID) comment 'course',
+  add column if not exists `gender` Nullable(String) comment 'as the organisation records it',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `customer_id` 'record identifier',
+  comment column `user_id` 'user identifier',
+  comment column `region` '2-letter country code',
+  comment column `birthdate` 'date of birth',
+  comment column `institute_id` 'educational institute',
+  comment column `course_id` 'course',
+  comment column `gender` 'as the organisation records it',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'customers: the newest version of each record, deleted ones too; the view customers shows those that are not';
+
+alter table weir.customers_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `customer_id` UUID comment 'record identifier',
+  add column if not exists `user_id` UUID comment 'user identifier',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `birthdate` Nullable(Date32) comment 'date of birth',
+  add column if not exists `institute_id` Nullable(UUID) comment 'educational institute',
+  add column if not exists `course_id` Nullable(UUID) comment 'course',
+  add column if not exists `gender` Nullable(String) comment 'as the organisation records it',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `customer_id` 'record identifier',
+  comment column `user_id` 'user identifier',
+  comment column `region` '2-letter country code',
+  comment column `birthdate` 'date of birth',
+  comment column `institute_id` 'educational institute',
+  comment column `course_id` 'course',
+  comment column `gender` 'as the organisation records it',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'customers: the newest version of each record, deleted ones too; the view customers shows those that are not';
+
+create materialized view if not exists weir.customers_current_feed on cluster `weir` to weir.customers_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`
+from weir.customers_log_local
+comment 'copies what is written to customers_log to customers_current';
+
+alter table weir.customers_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`
+from weir.customers_log_local;
+
+alter table weir.customers_current_feed on cluster `weir` modify comment 'copies what is written to customers_log to customers_current';
+
+create table if not exists weir.branches_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `branch_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the branch is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/branches_log/first', '{replica}')
+order by (org_id, branch_id, version)
+comment 'branches: every version of every record, once. A place where a shop does business.';
+
+create table if not exists weir.branches_log on cluster `weir` as weir.branches_log_local
+engine = Distributed(`weir`, weir, branches_log_local, cityHash64(org_id))
+comment 'branches: every version of every record, once. A place where a shop does business.';
+
+alter table weir.branches_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `branch_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the branch is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  add column if not exists `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `branch_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the branch is called',
+  comment column `region` '2-letter country code',
+  comment column `latitude` 'degrees north of the equator',
+  comment column `longitude` 'degrees east of Greenwich',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'branches: every version of every record, once. A place where a shop does business.';
+
+alter table weir.branches_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `branch_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the branch is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  add column if not exists `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `branch_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the branch is called',
+  comment column `region` '2-letter country code',
+  comment column `latitude` 'degrees north of the equator',
+  comment column `longitude` 'degrees east of Greenwich',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'branches: every version of every record, once. A place where a shop does business.';
+
+create table if not exists weir.branches_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `branch_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the branch is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/branches_current/first', '{replica}', version)
+order by (org_id, branch_id)
+comment 'branches: the newest version of each record, deleted ones too; the view branches shows those that are not';
+
+create table if not exists weir.branches_current on cluster `weir` as weir.branches_current_local
+engine = Distributed(`weir`, weir, branches_current_local, cityHash64(org_id))
+comment 'branches: the newest version of each record, deleted ones too; the view branches shows those that are not';
+
+alter table weir.branches_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `branch_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the branch is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  add column if not exists `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `branch_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the branch is called',
+  comment column `region` '2-letter country code',
+  comment column `latitude` 'degrees north of the equator',
+  comment column `longitude` 'degrees east of Greenwich',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'branches: the newest version of each record, deleted ones too; the view branches shows those that are not';
+
+alter table weir.branches_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `branch_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the branch is called',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  add column if not exists `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `branch_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the branch is called',
+  comment column `region` '2-letter country code',
+  comment column `latitude` 'degrees north of the equator',
+  comment column `longitude` 'degrees east of Greenwich',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'branches: the newest version of each record, deleted ones too; the view branches shows those that are not';
+
+create materialized view if not exists weir.branches_current_feed on cluster `weir` to weir.branches_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`
+from weir.branches_log_local
+comment 'copies what is written to branches_log to branches_current';
+
+alter table weir.branches_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`
+from weir.branches_log_local;
+
+alter table weir.branches_current_feed on cluster `weir` modify comment 'copies what is written to branches_log to branches_current';
+
+create table if not exists weir.offers_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `offer_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the offer is called',
+  `type` String comment 'for example percentage or fixed',
+  `value` Float64 comment 'how much it takes off, in the unit that type says',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  `allowed_days` Nullable(String) comment 'comma-separated day names',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  `value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`value`), 9) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/offers_log/first', '{replica}')
+order by (org_id, offer_id, version)
+comment 'offers: every version of every record, once. An offer of a shop.';
+
+create table if not exists weir.offers_log on cluster `weir` as weir.offers_log_local
+engine = Distributed(`weir`, weir, offers_log_local, cityHash64(org_id))
+comment 'offers: every version of every record, once. An offer of a shop.';
+
+alter table weir.offers_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `offer_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the offer is called',
+  add column if not exists `type` String comment 'for example percentage or fixed',
+  add column if not exists `value` Float64 comment 'how much it takes off, in the unit that type says',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  add column if not exists `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  add column if not exists `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  add column if not exists `allowed_days` Nullable(String) comment 'comma-separated day names',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  add column if not exists `value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`value`), 9) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `offer_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the offer is called',
+  comment column `type` 'for example percentage or fixed',
+  comment column `value` 'how much it takes off, in the unit that type says',
+  comment column `region` '2-letter country code',
+  comment column `allowed_from` 'start of validity',
+  comment column `allowed_to` 'end of validity',
+  comment column `allowed_branches` 'comma-separated branch ids',
+  comment column `allowed_days` 'comma-separated day names',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `is_enabled` 'whether the offer is currently enabled',
+  comment column `value_exact` 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'offers: every version of every record, once. An offer of a shop.';
+
+alter table weir.offers_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `offer_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the offer is called',
+  add column if not exists `type` String comment 'for example percentage or fixed',
+  add column if not exists `value` Float64 comment 'how much it takes off, in the unit that type says',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  add column if not exists `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  add column if not exists `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  add column if not exists `allowed_days` Nullable(String) comment 'comma-separated day names',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  add column if not exists `value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`value`), 9) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `offer_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the offer is called',
+  comment column `type` 'for example percentage or fixed',
+  comment column `value` 'how much it takes off, in the unit that type says',
+  comment column `region` '2-letter country code',
+  comment column `allowed_from` 'start of validity',
+  comment column `allowed_to` 'end of validity',
+  comment column `allowed_branches` 'comma-separated branch ids',
+  comment column `allowed_days` 'comma-separated day names',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `is_enabled` 'whether the offer is currently enabled',
+  comment column `value_exact` 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'offers: every version of every record, once. An offer of a shop.';
+
+create table if not exists weir.offers_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `offer_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the offer is called',
+  `type` String comment 'for example percentage or fixed',
+  `value` Float64 comment 'how much it takes off, in the unit that type says',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  `allowed_days` Nullable(String) comment 'comma-separated day names',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  `value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`value`), 9) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/offers_current/first', '{replica}', version)
+order by (org_id, offer_id)
+comment 'offers: the newest version of each record, deleted ones too; the view offers shows those that are not';
+
+create table if not exists weir.offers_current on cluster `weir` as weir.offers_current_local
+engine = Distributed(`weir`, weir, offers_current_local, cityHash64(org_id))
+comment 'offers: the newest version of each record, deleted ones too; the view offers shows those that are not';
+
+alter table weir.offers_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `offer_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the offer is called',
+  add column if not exists `type` String comment 'for example percentage or fixed',
+  add column if not exists `value` Float64 comment 'how much it takes off, in the unit that type says',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  add column if not exists `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  add column if not exists `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  add column if not exists `allowed_days` Nullable(String) comment 'comma-separated day names',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  add column if not exists `value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`value`), 9) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `offer_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the offer is called',
+  comment column `type` 'for example percentage or fixed',
+  comment column `value` 'how much it takes off, in the unit that type says',
+  comment column `region` '2-letter country code',
+  comment column `allowed_from` 'start of validity',
+  comment column `allowed_to` 'end of validity',
+  comment column `allowed_branches` 'comma-separated branch ids',
+  comment column `allowed_days` 'comma-separated day names',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `is_enabled` 'whether the offer is currently enabled',
+  comment column `value_exact` 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'offers: the newest version of each record, deleted ones too; the view offers shows those that are not';
+
+alter table weir.offers_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `offer_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `name` String comment 'what the offer is called',
+  add column if not exists `type` String comment 'for example percentage or fixed',
+  add column if not exists `value` Float64 comment 'how much it takes off, in the unit that type says',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  add column if not exists `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  add column if not exists `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  add column if not exists `allowed_days` Nullable(String) comment 'comma-separated day names',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  add column if not exists `value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`value`), 9) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `offer_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `name` 'what the offer is called',
+  comment column `type` 'for example percentage or fixed',
+  comment column `value` 'how much it takes off, in the unit that type says',
+  comment column `region` '2-letter country code',
+  comment column `allowed_from` 'start of validity',
+  comment column `allowed_to` 'end of validity',
+  comment column `allowed_branches` 'comma-separated branch ids',
+  comment column `allowed_days` 'comma-separated day names',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `is_enabled` 'whether the offer is currently enabled',
+  comment column `value_exact` 'value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'offers: the newest version of each record, deleted ones too; the view offers shows those that are not';
+
+create materialized view if not exists weir.offers_current_feed on cluster `weir` to weir.offers_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`
+from weir.offers_log_local
+comment 'copies what is written to offers_log to offers_current';
+
+alter table weir.offers_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`
+from weir.offers_log_local;
+
+alter table weir.offers_current_feed on cluster `weir` modify comment 'copies what is written to offers_log to offers_current';
+
+create table if not exists weir.transactions_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `savings` Float64 comment 'how much less was paid',
+  `amount` Float64 comment 'how much was paid',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `discount_name` Nullable(String) comment 'what the discount is called',
+  `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  `savings_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`savings`), 9) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`amount`), 9) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `discount_value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`discount_value`), 9) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/transactions_log/first', '{replica}')
+order by (org_id, transaction_id, version)
+comment 'transactions: every version of every record, once. A purchase in a shop.';
+
+create table if not exists weir.transactions_log on cluster `weir` as weir.transactions_log_local
+engine = Distributed(`weir`, weir, transactions_log_local, cityHash64(org_id))
+comment 'transactions: every version of every record, once. A purchase in a shop.';
+
+alter table weir.transactions_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `transaction_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `savings` Float64 comment 'how much less was paid',
+  add column if not exists `amount` Float64 comment 'how much was paid',
+  add column if not exists `student_id` Nullable(UUID) comment 'purchasing student',
+  add column if not exists `offer_id` Nullable(UUID) comment 'offer used',
+  add column if not exists `branch_id` Nullable(UUID) comment 'branch location',
+  add column if not exists `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `discount_name` Nullable(String) comment 'what the discount is called',
+  add column if not exists `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  add column if not exists `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  add column if not exists `savings_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`savings`), 9) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `amount_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`amount`), 9) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `discount_value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`discount_value`), 9) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `transaction_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `region` '2-letter country code',
+  comment column `savings` 'how much less was paid',
+  comment column `amount` 'how much was paid',
+  comment column `student_id` 'purchasing student',
+  comment column `offer_id` 'offer used',
+  comment column `branch_id` 'branch location',
+  comment column `source` 'origin of the transaction, for example online or in-store',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `discount_name` 'what the discount is called',
+  comment column `discount_type` 'for example percentage or fixed',
+  comment column `discount_value` 'how much the discount takes off, in the unit that discount_type says',
+  comment column `savings_exact` 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `amount_exact` 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `discount_value_exact` 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'transactions: every version of every record, once. A purchase in a shop.';
+
+alter table weir.transactions_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `transaction_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `savings` Float64 comment 'how much less was paid',
+  add column if not exists `amount` Float64 comment 'how much was paid',
+  add column if not exists `student_id` Nullable(UUID) comment 'purchasing student',
+  add column if not exists `offer_id` Nullable(UUID) comment 'offer used',
+  add column if not exists `branch_id` Nullable(UUID) comment 'branch location',
+  add column if not exists `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `discount_name` Nullable(String) comment 'what the discount is called',
+  add column if not exists `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  add column if not exists `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  add column if not exists `savings_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`savings`), 9) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `amount_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`amount`), 9) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `discount_value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`discount_value`), 9) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `transaction_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `region` '2-letter country code',
+  comment column `savings` 'how much less was paid',
+  comment column `amount` 'how much was paid',
+  comment column `student_id` 'purchasing student',
+  comment column `offer_id` 'offer used',
+  comment column `branch_id` 'branch location',
+  comment column `source` 'origin of the transaction, for example online or in-store',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `discount_name` 'what the discount is called',
+  comment column `discount_type` 'for example percentage or fixed',
+  comment column `discount_value` 'how much the discount takes off, in the unit that discount_type says',
+  comment column `savings_exact` 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `amount_exact` 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `discount_value_exact` 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'transactions: every version of every record, once. A purchase in a shop.';
+
+create table if not exists weir.transactions_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `savings` Float64 comment 'how much less was paid',
+  `amount` Float64 comment 'how much was paid',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  `discount_name` Nullable(String) comment 'what the discount is called',
+  `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  `savings_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`savings`), 9) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`amount`), 9) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `discount_value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`discount_value`), 9) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/transactions_current/first', '{replica}', version)
+order by (org_id, transaction_id)
+comment 'transactions: the newest version of each record, deleted ones too; the view transactions shows those that are not';
+
+create table if not exists weir.transactions_current on cluster `weir` as weir.transactions_current_local
+engine = Distributed(`weir`, weir, transactions_current_local, cityHash64(org_id))
+comment 'transactions: the newest version of each record, deleted ones too; the view transactions shows those that are not';
+
+alter table weir.transactions_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `transaction_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `savings` Float64 comment 'how much less was paid',
+  add column if not exists `amount` Float64 comment 'how much was paid',
+  add column if not exists `student_id` Nullable(UUID) comment 'purchasing student',
+  add column if not exists `offer_id` Nullable(UUID) comment 'offer used',
+  add column if not exists `branch_id` Nullable(UUID) comment 'branch location',
+  add column if not exists `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `discount_name` Nullable(String) comment 'what the discount is called',
+  add column if not exists `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  add column if not exists `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  add column if not exists `savings_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`savings`), 9) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `amount_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`amount`), 9) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `discount_value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`discount_value`), 9) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `transaction_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `region` '2-letter country code',
+  comment column `savings` 'how much less was paid',
+  comment column `amount` 'how much was paid',
+  comment column `student_id` 'purchasing student',
+  comment column `offer_id` 'offer used',
+  comment column `branch_id` 'branch location',
+  comment column `source` 'origin of the transaction, for example online or in-store',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `discount_name` 'what the discount is called',
+  comment column `discount_type` 'for example percentage or fixed',
+  comment column `discount_value` 'how much the discount takes off, in the unit that discount_type says',
+  comment column `savings_exact` 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `amount_exact` 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `discount_value_exact` 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'transactions: the newest version of each record, deleted ones too; the view transactions shows those that are not';
+
+alter table weir.transactions_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `transaction_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `savings` Float64 comment 'how much less was paid',
+  add column if not exists `amount` Float64 comment 'how much was paid',
+  add column if not exists `student_id` Nullable(UUID) comment 'purchasing student',
+  add column if not exists `offer_id` Nullable(UUID) comment 'offer used',
+  add column if not exists `branch_id` Nullable(UUID) comment 'branch location',
+  add column if not exists `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  add column if not exists `discount_name` Nullable(String) comment 'what the discount is called',
+  add column if not exists `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  add column if not exists `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  add column if not exists `savings_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`savings`), 9) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `amount_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`amount`), 9) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  add column if not exists `discount_value_exact` Nullable(Decimal(38, 9)) materialized toDecimal128OrNull(toString(`discount_value`), 9) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `transaction_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `region` '2-letter country code',
+  comment column `savings` 'how much less was paid',
+  comment column `amount` 'how much was paid',
+  comment column `student_id` 'purchasing student',
+  comment column `offer_id` 'offer used',
+  comment column `branch_id` 'branch location',
+  comment column `source` 'origin of the transaction, for example online or in-store',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `discount_name` 'what the discount is called',
+  comment column `discount_type` 'for example percentage or fixed',
+  comment column `discount_value` 'how much the discount takes off, in the unit that discount_type says',
+  comment column `savings_exact` 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `amount_exact` 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  comment column `discount_value_exact` 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  modify comment 'transactions: the newest version of each record, deleted ones too; the view transactions shows those that are not';
+
+create materialized view if not exists weir.transactions_current_feed on cluster `weir` to weir.transactions_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`
+from weir.transactions_log_local
+comment 'copies what is written to transactions_log to transactions_current';
+
+alter table weir.transactions_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`
+from weir.transactions_log_local;
+
+alter table weir.transactions_current_feed on cluster `weir` modify comment 'copies what is written to transactions_log to transactions_current';
+
+create table if not exists weir.shop_categories_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_category_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `category_id` UUID comment 'the id of one of the categories',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/shop_categories_log/first', '{replica}')
+order by (org_id, shop_category_id, version)
+comment 'shop-categories: every version of every record, once. A shop in a category.';
+
+create table if not exists weir.shop_categories_log on cluster `weir` as weir.shop_categories_log_local
+engine = Distributed(`weir`, weir, shop_categories_log_local, cityHash64(org_id))
+comment 'shop-categories: every version of every record, once. A shop in a category.';
+
+alter table weir.shop_categories_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_category_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `category_id` UUID comment 'the id of one of the categories',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_category_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `category_id` 'the id of one of the categories',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-categories: every version of every record, once. A shop in a category.';
+
+alter table weir.shop_categories_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_category_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `category_id` UUID comment 'the id of one of the categories',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_category_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `category_id` 'the id of one of the categories',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-categories: every version of every record, once. A shop in a category.';
+
+create table if not exists weir.shop_categories_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_category_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `category_id` UUID comment 'the id of one of the categories',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/shop_categories_current/first', '{replica}', version)
+order by (org_id, shop_category_id)
+comment 'shop-categories: the newest version of each record, deleted ones too; the view shop_categories shows those that are not';
+
+create table if not exists weir.shop_categories_current on cluster `weir` as weir.shop_categories_current_local
+engine = Distributed(`weir`, weir, shop_categories_current_local, cityHash64(org_id))
+comment 'shop-categories: the newest version of each record, deleted ones too; the view shop_categories shows those that are not';
+
+alter table weir.shop_categories_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_category_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `category_id` UUID comment 'the id of one of the categories',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_category_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `category_id` 'the id of one of the categories',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-categories: the newest version of each record, deleted ones too; the view shop_categories shows those that are not';
+
+alter table weir.shop_categories_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_category_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `category_id` UUID comment 'the id of one of the categories',
+  add column if not exists `region` LowCardinality(String) comment '2-letter country code',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_category_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `category_id` 'the id of one of the categories',
+  comment column `region` '2-letter country code',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-categories: the newest version of each record, deleted ones too; the view shop_categories shows those that are not';
+
+create materialized view if not exists weir.shop_categories_current_feed on cluster `weir` to weir.shop_categories_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`
+from weir.shop_categories_log_local
+comment 'copies what is written to shop_categories_log to shop_categories_current';
+
+alter table weir.shop_categories_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`
+from weir.shop_categories_log_local;
+
+alter table weir.shop_categories_current_feed on cluster `weir` modify comment 'copies what is written to shop_categories_log to shop_categories_current';
+
+create table if not exists weir.shop_tags_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_tag_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `tag_id` UUID comment 'the id of one of the tags',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/shop_tags_log/first', '{replica}')
+order by (org_id, shop_tag_id, version)
+comment 'shop-tags: every version of every record, once. A tag on a shop.';
+
+create table if not exists weir.shop_tags_log on cluster `weir` as weir.shop_tags_log_local
+engine = Distributed(`weir`, weir, shop_tags_log_local, cityHash64(org_id))
+comment 'shop-tags: every version of every record, once. A tag on a shop.';
+
+alter table weir.shop_tags_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_tag_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `tag_id` UUID comment 'the id of one of the tags',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_tag_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `tag_id` 'the id of one of the tags',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-tags: every version of every record, once. A tag on a shop.';
+
+alter table weir.shop_tags_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_tag_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `tag_id` UUID comment 'the id of one of the tags',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_tag_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `tag_id` 'the id of one of the tags',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-tags: every version of every record, once. A tag on a shop.';
+
+create table if not exists weir.shop_tags_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_tag_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `tag_id` UUID comment 'the id of one of the tags',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/shop_tags_current/first', '{replica}', version)
+order by (org_id, shop_tag_id)
+comment 'shop-tags: the newest version of each record, deleted ones too; the view shop_tags shows those that are not';
+
+create table if not exists weir.shop_tags_current on cluster `weir` as weir.shop_tags_current_local
+engine = Distributed(`weir`, weir, shop_tags_current_local, cityHash64(org_id))
+comment 'shop-tags: the newest version of each record, deleted ones too; the view shop_tags shows those that are not';
+
+alter table weir.shop_tags_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_tag_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `tag_id` UUID comment 'the id of one of the tags',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_tag_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `tag_id` 'the id of one of the tags',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-tags: the newest version of each record, deleted ones too; the view shop_tags shows those that are not';
+
+alter table weir.shop_tags_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_tag_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `tag_id` UUID comment 'the id of one of the tags',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_tag_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `tag_id` 'the id of one of the tags',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-tags: the newest version of each record, deleted ones too; the view shop_tags shows those that are not';
+
+create materialized view if not exists weir.shop_tags_current_feed on cluster `weir` to weir.shop_tags_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`
+from weir.shop_tags_log_local
+comment 'copies what is written to shop_tags_log to shop_tags_current';
+
+alter table weir.shop_tags_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`
+from weir.shop_tags_log_local;
+
+alter table weir.shop_tags_current_feed on cluster `weir` modify comment 'copies what is written to shop_tags_log to shop_tags_current';
+
+create table if not exists weir.shop_keywords_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_keyword_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `keyword_id` UUID comment 'the id of one of the keywords',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/shop_keywords_log/first', '{replica}')
+order by (org_id, shop_keyword_id, version)
+comment 'shop-keywords: every version of every record, once. A keyword of a shop.';
+
+create table if not exists weir.shop_keywords_log on cluster `weir` as weir.shop_keywords_log_local
+engine = Distributed(`weir`, weir, shop_keywords_log_local, cityHash64(org_id))
+comment 'shop-keywords: every version of every record, once. A keyword of a shop.';
+
+alter table weir.shop_keywords_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_keyword_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `keyword_id` UUID comment 'the id of one of the keywords',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_keyword_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `keyword_id` 'the id of one of the keywords',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-keywords: every version of every record, once. A keyword of a shop.';
+
+alter table weir.shop_keywords_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_keyword_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `keyword_id` UUID comment 'the id of one of the keywords',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_keyword_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `keyword_id` 'the id of one of the keywords',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-keywords: every version of every record, once. A keyword of a shop.';
+
+create table if not exists weir.shop_keywords_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `shop_keyword_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `keyword_id` UUID comment 'the id of one of the keywords',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/shop_keywords_current/first', '{replica}', version)
+order by (org_id, shop_keyword_id)
+comment 'shop-keywords: the newest version of each record, deleted ones too; the view shop_keywords shows those that are not';
+
+create table if not exists weir.shop_keywords_current on cluster `weir` as weir.shop_keywords_current_local
+engine = Distributed(`weir`, weir, shop_keywords_current_local, cityHash64(org_id))
+comment 'shop-keywords: the newest version of each record, deleted ones too; the view shop_keywords shows those that are not';
+
+alter table weir.shop_keywords_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_keyword_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `keyword_id` UUID comment 'the id of one of the keywords',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_keyword_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `keyword_id` 'the id of one of the keywords',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-keywords: the newest version of each record, deleted ones too; the view shop_keywords shows those that are not';
+
+alter table weir.shop_keywords_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `shop_keyword_id` UUID comment 'record identifier',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `keyword_id` UUID comment 'the id of one of the keywords',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `shop_keyword_id` 'record identifier',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `keyword_id` 'the id of one of the keywords',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'shop-keywords: the newest version of each record, deleted ones too; the view shop_keywords shows those that are not';
+
+create materialized view if not exists weir.shop_keywords_current_feed on cluster `weir` to weir.shop_keywords_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`
+from weir.shop_keywords_log_local
+comment 'copies what is written to shop_keywords_log to shop_keywords_current';
+
+alter table weir.shop_keywords_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`
+from weir.shop_keywords_log_local;
+
+alter table weir.shop_keywords_current_feed on cluster `weir` modify comment 'copies what is written to shop_keywords_log to shop_keywords_current';
+
+create table if not exists weir.student_favourites_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `student_favourite_id` UUID comment 'record identifier',
+  `customer_id` UUID comment 'the id of one of the customers',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/student_favourites_log/first', '{replica}')
+order by (org_id, student_favourite_id, version)
+comment 'student-favourites: every version of every record, once. A shop that a student marked as a favourite.';
+
+create table if not exists weir.student_favourites_log on cluster `weir` as weir.student_favourites_log_local
+engine = Distributed(`weir`, weir, student_favourites_log_local, cityHash64(org_id))
+comment 'student-favourites: every version of every record, once. A shop that a student marked as a favourite.';
+
+alter table weir.student_favourites_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `student_favourite_id` UUID comment 'record identifier',
+  add column if not exists `customer_id` UUID comment 'the id of one of the customers',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `student_favourite_id` 'record identifier',
+  comment column `customer_id` 'the id of one of the customers',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'student-favourites: every version of every record, once. A shop that a student marked as a favourite.';
+
+alter table weir.student_favourites_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `student_favourite_id` UUID comment 'record identifier',
+  add column if not exists `customer_id` UUID comment 'the id of one of the customers',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `student_favourite_id` 'record identifier',
+  comment column `customer_id` 'the id of one of the customers',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'student-favourites: every version of every record, once. A shop that a student marked as a favourite.';
+
+create table if not exists weir.student_favourites_current_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `student_favourite_id` UUID comment 'record identifier',
+  `customer_id` UUID comment 'the id of one of the customers',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/student_favourites_current/first', '{replica}', version)
+order by (org_id, student_favourite_id)
+comment 'student-favourites: the newest version of each record, deleted ones too; the view student_favourites shows those that are not';
+
+create table if not exists weir.student_favourites_current on cluster `weir` as weir.student_favourites_current_local
+engine = Distributed(`weir`, weir, student_favourites_current_local, cityHash64(org_id))
+comment 'student-favourites: the newest version of each record, deleted ones too; the view student_favourites shows those that are not';
+
+alter table weir.student_favourites_current_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `student_favourite_id` UUID comment 'record identifier',
+  add column if not exists `customer_id` UUID comment 'the id of one of the customers',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `student_favourite_id` 'record identifier',
+  comment column `customer_id` 'the id of one of the customers',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'student-favourites: the newest version of each record, deleted ones too; the view student_favourites shows those that are not';
+
+alter table weir.student_favourites_current on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `student_favourite_id` UUID comment 'record identifier',
+  add column if not exists `customer_id` UUID comment 'the id of one of the customers',
+  add column if not exists `shop_id` UUID comment 'the id of one of the shops',
+  add column if not exists `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  add column if not exists `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  add column if not exists `is_deleted` Nullable(Bool) comment 'marks the record as deleted: it leaves the views, and still satisfies references',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `student_favourite_id` 'record identifier',
+  comment column `customer_id` 'the id of one of the customers',
+  comment column `shop_id` 'the id of one of the shops',
+  comment column `created` 'when the record was created at its source',
+  comment column `updated` 'when the record was last changed at its source',
+  comment column `is_deleted` 'marks the record as deleted: it leaves the views, and still satisfies references',
+  modify comment 'student-favourites: the newest version of each record, deleted ones too; the view student_favourites shows those that are not';
+
+create materialized view if not exists weir.student_favourites_current_feed on cluster `weir` to weir.student_favourites_current_local as
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`
+from weir.student_favourites_log_local
+comment 'copies what is written to student_favourites_log to student_favourites_current';
+
+alter table weir.student_favourites_current_feed on cluster `weir` modify query
+select `org_id`, `request_id`, `batch_id`, `accepted_at`, `version`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`
+from weir.student_favourites_log_local;
+
+alter table weir.student_favourites_current_feed on cluster `weir` modify comment 'copies what is written to student_favourites_log to student_favourites_current';
+
+create table if not exists weir.interactions_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `interaction_id` UUID comment 'given by the service',
+  `recorded_at` DateTime64(3, 'UTC') comment 'when the service took it in',
+  `interaction_type` LowCardinality(String) comment 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  `user_id` Nullable(String) comment 'pseudonymous user identifier',
+  `student_id` Nullable(UUID) comment 'an existing customer; the id of one of the customers',
+  `item_type` LowCardinality(String) comment 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  `item_id` UUID comment 'the id of a record of the kind that item_type says',
+  `city` Nullable(String) comment 'where the interaction occurred',
+  `country` Nullable(String) comment 'where the interaction occurred',
+  `platform` LowCardinality(Nullable(String)) comment 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  `event_timestamp` DateTime64(3, 'UTC') comment 'when it happened',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE when it came from a recommendation response, null for browsing',
+  `recommendation_id` Nullable(UUID) comment 'the recommendation that it came from'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/interactions_log/first', '{replica}', version)
+order by (org_id, event_timestamp, interaction_id)
+comment 'interactions: every version of every record, once. One interaction of a user with a tag, an offer, a shop or a keyword.';
+
+create table if not exists weir.interactions_log on cluster `weir` as weir.interactions_log_local
+engine = Distributed(`weir`, weir, interactions_log_local, cityHash64(org_id))
+comment 'interactions: every version of every record, once. One interaction of a user with a tag, an offer, a shop or a keyword.';
+
+alter table weir.interactions_log_local on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `interaction_id` UUID comment 'given by the service',
+  add column if not exists `recorded_at` DateTime64(3, 'UTC') comment 'when the service took it in',
+  add column if not exists `interaction_type` LowCardinality(String) comment 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  add column if not exists `user_id` Nullable(String) comment 'pseudonymous user identifier',
+  add column if not exists `student_id` Nullable(UUID) comment 'an existing customer; the id of one of the customers',
+  add column if not exists `item_type` LowCardinality(String) comment 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  add column if not exists `item_id` UUID comment 'the id of a record of the kind that item_type says',
+  add column if not exists `city` Nullable(String) comment 'where the interaction occurred',
+  add column if not exists `country` Nullable(String) comment 'where the interaction occurred',
+  add column if not exists `platform` LowCardinality(Nullable(String)) comment 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  add column if not exists `event_timestamp` DateTime64(3, 'UTC') comment 'when it happened',
+  add column if not exists `source` LowCardinality(Nullable(String)) comment 'SERVICE when it came from a recommendation response, null for browsing',
+  add column if not exists `recommendation_id` Nullable(UUID) comment 'the recommendation that it came from',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `interaction_id` 'given by the service',
+  comment column `recorded_at` 'when the service took it in',
+  comment column `interaction_type` 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  comment column `user_id` 'pseudonymous user identifier',
+  comment column `student_id` 'an existing customer; the id of one of the customers',
+  comment column `item_type` 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  comment column `item_id` 'the id of a record of the kind that item_type says',
+  comment column `city` 'where the interaction occurred',
+  comment column `country` 'where the interaction occurred',
+  comment column `platform` 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  comment column `event_timestamp` 'when it happened',
+  comment column `source` 'SERVICE when it came from a recommendation response, null for browsing',
+  comment column `recommendation_id` 'the recommendation that it came from',
+  modify comment 'interactions: every version of every record, once. One interaction of a user with a tag, an offer, a shop or a keyword.';
+
+alter table weir.interactions_log on cluster `weir`
+  add column if not exists `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  add column if not exists `request_id` UUID comment 'the request that brought it',
+  add column if not exists `batch_id` UUID comment 'the batch of that request',
+  add column if not exists `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  add column if not exists `version` UInt64 comment 'grows with each version of a record',
+  add column if not exists `interaction_id` UUID comment 'given by the service',
+  add column if not exists `recorded_at` DateTime64(3, 'UTC') comment 'when the service took it in',
+  add column if not exists `interaction_type` LowCardinality(String) comment 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  add column if not exists `user_id` Nullable(String) comment 'pseudonymous user identifier',
+  add column if not exists `student_id` Nullable(UUID) comment 'an existing customer; the id of one of the customers',
+  add column if not exists `item_type` LowCardinality(String) comment 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  add column if not exists `item_id` UUID comment 'the id of a record of the kind that item_type says',
+  add column if not exists `city` Nullable(String) comment 'where the interaction occurred',
+  add column if not exists `country` Nullable(String) comment 'where the interaction occurred',
+  add column if not exists `platform` LowCardinality(Nullable(String)) comment 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  add column if not exists `event_timestamp` DateTime64(3, 'UTC') comment 'when it happened',
+  add column if not exists `source` LowCardinality(Nullable(String)) comment 'SERVICE when it came from a recommendation response, null for browsing',
+  add column if not exists `recommendation_id` Nullable(UUID) comment 'the recommendation that it came from',
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `accepted_at` 'when this version was accepted',
+  comment column `version` 'grows with each version of a record',
+  comment column `interaction_id` 'given by the service',
+  comment column `recorded_at` 'when the service took it in',
+  comment column `interaction_type` 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  comment column `user_id` 'pseudonymous user identifier',
+  comment column `student_id` 'an existing customer; the id of one of the customers',
+  comment column `item_type` 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  comment column `item_id` 'the id of a record of the kind that item_type says',
+  comment column `city` 'where the interaction occurred',
+  comment column `country` 'where the interaction occurred',
+  comment column `platform` 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  comment column `event_timestamp` 'when it happened',
+  comment column `source` 'SERVICE when it came from a recommendation response, null for browsing',
+  comment column `recommendation_id` 'the recommendation that it came from',
+  modify comment 'interactions: every version of every record, once. One interaction of a user with a tag, an offer, a shop or a keyword.';
+
+create table if not exists weir.rejections_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `rejected_at` DateTime64(3, 'UTC') comment 'when it was refused',
+  `version` UInt64 comment 'its place in the log',
+  `type` LowCardinality(String) comment 'the type of the record',
+  `index` UInt32 comment 'its place in the request',
+  `id` Nullable(String) comment 'what was given as its id',
+  `problems` Array(Tuple(field Nullable(String), code String, message String)) comment 'what is wrong with it; the field is null where it is the record as a whole',
+  `record` String comment 'the record as it was sent, in JSON; at most 64 KiB of it',
+  `truncated` Bool comment 'whether the record was too large to be kept whole'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/rejections_log/first', '{replica}', version)
+order by (org_id, rejected_at, batch_id, `index`)
+comment 'refused records, each once; the view rejections shows them';
+
+create table if not exists weir.rejections_log on cluster `weir` as weir.rejections_log_local
+engine = Distributed(`weir`, weir, rejections_log_local, cityHash64(org_id))
+comment 'refused records, each once; the view rejections shows them';
+
+alter table weir.rejections_log_local on cluster `weir`
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `rejected_at` 'when it was refused',
+  comment column `version` 'its place in the log',
+  comment column `type` 'the type of the record',
+  comment column `index` 'its place in the request',
+  comment column `id` 'what was given as its id',
+  comment column `problems` 'what is wrong with it; the field is null where it is the record as a whole',
+  comment column `record` 'the record as it was sent, in JSON; at most 64 KiB of it',
+  comment column `truncated` 'whether the record was too large to be kept whole',
+  modify comment 'refused records, each once; the view rejections shows them';
+
+alter table weir.rejections_log on cluster `weir`
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `rejected_at` 'when it was refused',
+  comment column `version` 'its place in the log',
+  comment column `type` 'the type of the record',
+  comment column `index` 'its place in the request',
+  comment column `id` 'what was given as its id',
+  comment column `problems` 'what is wrong with it; the field is null where it is the record as a whole',
+  comment column `record` 'the record as it was sent, in JSON; at most 64 KiB of it',
+  comment column `truncated` 'whether the record was too large to be kept whole',
+  modify comment 'refused records, each once; the view rejections shows them';
+
+create table if not exists weir.waiting_log_local on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `type` LowCardinality(String) comment 'the type of the record that waits',
+  `id` UUID comment 'the id of the record that waits',
+  `missing` Array(Tuple(field String, type String, id UUID)) comment 'the records that it waits for: the field that refers to each, its type and its id',
+  `since` DateTime64(3, 'UTC') comment 'when it began to wait',
+  `until` DateTime64(3, 'UTC') comment 'when it is refused if something is still missing',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `index` UInt32 comment 'its place in the request; of an interaction, its place in the batch',
+  `state` LowCardinality(String) comment 'waiting, accepted, refused, superseded or cancelled',
+  `changed_at` DateTime64(3, 'UTC') comment 'since when it is in this state',
+  `version` UInt64 comment 'grows with each change'
+) engine = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/weir/waiting_log/first', '{replica}', version)
+order by (org_id, type, batch_id, `index`)
+comment 'records that wait or waited for what they refer to, with what came of it; the view waiting shows those that wait';
+
+create table if not exists weir.waiting_log on cluster `weir` as weir.waiting_log_local
+engine = Distributed(`weir`, weir, waiting_log_local, cityHash64(org_id))
+comment 'records that wait or waited for what they refer to, with what came of it; the view waiting shows those that wait';
+
+alter table weir.waiting_log_local on cluster `weir`
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `type` 'the type of the record that waits',
+  comment column `id` 'the id of the record that waits',
+  comment column `missing` 'the records that it waits for: the field that refers to each, its type and its id',
+  comment column `since` 'when it began to wait',
+  comment column `until` 'when it is refused if something is still missing',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `index` 'its place in the request; of an interaction, its place in the batch',
+  comment column `state` 'waiting, accepted, refused, superseded or cancelled',
+  comment column `changed_at` 'since when it is in this state',
+  comment column `version` 'grows with each change',
+  modify comment 'records that wait or waited for what they refer to, with what came of it; the view waiting shows those that wait';
+
+alter table weir.waiting_log on cluster `weir`
+  comment column `org_id` 'the organisation that uploaded it',
+  comment column `type` 'the type of the record that waits',
+  comment column `id` 'the id of the record that waits',
+  comment column `missing` 'the records that it waits for: the field that refers to each, its type and its id',
+  comment column `since` 'when it began to wait',
+  comment column `until` 'when it is refused if something is still missing',
+  comment column `request_id` 'the request that brought it',
+  comment column `batch_id` 'the batch of that request',
+  comment column `index` 'its place in the request; of an interaction, its place in the batch',
+  comment column `state` 'waiting, accepted, refused, superseded or cancelled',
+  comment column `changed_at` 'since when it is in this state',
+  comment column `version` 'grows with each change',
+  modify comment 'records that wait or waited for what they refer to, with what came of it; the view waiting shows those that wait';
+
+create or replace view weir.shops on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_id` UUID comment 'record identifier',
+  `name` String comment 'what the shop is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.shops_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A shop that takes part.';
+
+create or replace view weir.shops_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_id` UUID comment 'record identifier',
+  `name` String comment 'what the shop is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `is_public` Nullable(Bool) comment 'whether the shop is shown publicly',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.shops_log as log final
+comment 'shops: every version of every record, with the time in which it was valid. A shop that takes part.';
+
+create or replace view weir.shops_as_of on cluster `weir` sql security invoker as
+select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `shop_id`, `name`, `region`, `is_public`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.shops_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `shop_id` desc, version desc
+  limit 1 by org_id, `shop_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'shops as they were at a moment: weir.shops_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.categories on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `category_id` UUID comment 'record identifier',
+  `name` String comment 'what the category is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.categories_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A category that shops are put into.';
+
+create or replace view weir.categories_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `category_id` UUID comment 'record identifier',
+  `name` String comment 'what the category is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `category_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.categories_log as log final
+comment 'categories: every version of every record, with the time in which it was valid. A category that shops are put into.';
+
+create or replace view weir.categories_as_of on cluster `weir` sql security invoker as
+select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `category_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.categories_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `category_id` desc, version desc
+  limit 1 by org_id, `category_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'categories as they were at a moment: weir.categories_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.tags on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `tag_id` UUID comment 'record identifier',
+  `name` String comment 'the tag itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `tag_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.tags_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A tag that shops carry.';
+
+create or replace view weir.tags_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `tag_id` UUID comment 'record identifier',
+  `name` String comment 'the tag itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `tag_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `tag_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.tags_log as log final
+comment 'tags: every version of every record, with the time in which it was valid. A tag that shops carry.';
+
+create or replace view weir.tags_as_of on cluster `weir` sql security invoker as
+select `org_id`, `tag_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `tag_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.tags_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `tag_id` desc, version desc
+  limit 1 by org_id, `tag_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'tags as they were at a moment: weir.tags_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.keywords on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `keyword_id` UUID comment 'record identifier',
+  `name` String comment 'the keyword itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `keyword_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.keywords_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A keyword that shops are found by.';
+
+create or replace view weir.keywords_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `keyword_id` UUID comment 'record identifier',
+  `name` String comment 'the keyword itself',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `keyword_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `keyword_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.keywords_log as log final
+comment 'keywords: every version of every record, with the time in which it was valid. A keyword that shops are found by.';
+
+create or replace view weir.keywords_as_of on cluster `weir` sql security invoker as
+select `org_id`, `keyword_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `keyword_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.keywords_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `keyword_id` desc, version desc
+  limit 1 by org_id, `keyword_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'keywords as they were at a moment: weir.keywords_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.institutes on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `institute_id` UUID comment 'record identifier',
+  `name` String comment 'what the institute is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.institutes_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'An educational institute.';
+
+create or replace view weir.institutes_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `institute_id` UUID comment 'record identifier',
+  `name` String comment 'what the institute is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `institute_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.institutes_log as log final
+comment 'institutes: every version of every record, with the time in which it was valid. An educational institute.';
+
+create or replace view weir.institutes_as_of on cluster `weir` sql security invoker as
+select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `institute_id`, `name`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.institutes_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `institute_id` desc, version desc
+  limit 1 by org_id, `institute_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'institutes as they were at a moment: weir.institutes_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.courses on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `course_id` UUID comment 'record identifier',
+  `name` String comment 'what the course is called',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `course_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.courses_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A course of study.';
+
+create or replace view weir.courses_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `course_id` UUID comment 'record identifier',
+  `name` String comment 'what the course is called',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `course_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `course_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.courses_log as log final
+comment 'courses: every version of every record, with the time in which it was valid. A course of study.';
+
+create or replace view weir.courses_as_of on cluster `weir` sql security invoker as
+select `org_id`, `course_id`, `name`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `course_id`, `name`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.courses_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `course_id` desc, version desc
+  limit 1 by org_id, `course_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'courses as they were at a moment: weir.courses_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.customers on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `customer_id` UUID comment 'record identifier',
+  `user_id` UUID comment 'user identifier',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `birthdate` Nullable(Date32) comment 'date of birth',
+  `institute_id` Nullable(UUID) comment 'educational institute',
+  `course_id` Nullable(UUID) comment 'course',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.customers_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A customer. A student is a customer: every student_id is a customer_id.';
+
+create or replace view weir.customers_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `customer_id` UUID comment 'record identifier',
+  `user_id` UUID comment 'user identifier',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `birthdate` Nullable(Date32) comment 'date of birth',
+  `institute_id` Nullable(UUID) comment 'educational institute',
+  `course_id` Nullable(UUID) comment 'course',
+  `gender` Nullable(String) comment 'as the organisation records it',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `customer_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.customers_log as log final
+comment 'customers: every version of every record, with the time in which it was valid. A customer. A student is a customer: every student_id is a customer_id.';
+
+create or replace view weir.customers_as_of on cluster `weir` sql security invoker as
+select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `customer_id`, `user_id`, `region`, `birthdate`, `institute_id`, `course_id`, `gender`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.customers_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `customer_id` desc, version desc
+  limit 1 by org_id, `customer_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'customers as they were at a moment: weir.customers_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.branches on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `branch_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the branch is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.branches_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A place where a shop does business.';
+
+create or replace view weir.branches_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `branch_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the branch is called',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `latitude` Nullable(Float64) comment 'degrees north of the equator',
+  `longitude` Nullable(Float64) comment 'degrees east of Greenwich',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `branch_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.branches_log as log final
+comment 'branches: every version of every record, with the time in which it was valid. A place where a shop does business.';
+
+create or replace view weir.branches_as_of on cluster `weir` sql security invoker as
+select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `branch_id`, `shop_id`, `name`, `region`, `latitude`, `longitude`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.branches_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `branch_id` desc, version desc
+  limit 1 by org_id, `branch_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'branches as they were at a moment: weir.branches_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.offers on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `offer_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the offer is called',
+  `type` String comment 'for example percentage or fixed',
+  `value` Float64 comment 'how much it takes off, in the unit that type says',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  `allowed_days` Nullable(String) comment 'comma-separated day names',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `value_exact` Nullable(Decimal(38, 9)) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) sql security invoker as
+select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `is_enabled`, `accepted_at`, `version`, `value_exact`
+from weir.offers_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'An offer of a shop.';
+
+create or replace view weir.offers_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `offer_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `name` String comment 'what the offer is called',
+  `type` String comment 'for example percentage or fixed',
+  `value` Float64 comment 'how much it takes off, in the unit that type says',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `allowed_from` Nullable(DateTime64(3, 'UTC')) comment 'start of validity',
+  `allowed_to` Nullable(DateTime64(3, 'UTC')) comment 'end of validity',
+  `allowed_branches` Nullable(String) comment 'comma-separated branch ids',
+  `allowed_days` Nullable(String) comment 'comma-separated day names',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `is_enabled` Nullable(Bool) comment 'whether the offer is currently enabled',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `value_exact` Nullable(Decimal(38, 9)) comment 'value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) sql security invoker as
+select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `is_enabled`, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `offer_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`, `value_exact`
+from weir.offers_log as log final
+comment 'offers: every version of every record, with the time in which it was valid. An offer of a shop.';
+
+create or replace view weir.offers_as_of on cluster `weir` sql security invoker as
+select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `is_enabled`, `accepted_at`, `version`, `value_exact`
+from (
+  select `org_id`, `offer_id`, `shop_id`, `name`, `type`, `value`, `region`, `allowed_from`, `allowed_to`, `allowed_branches`, `allowed_days`, `created`, `updated`, `is_deleted`, `is_enabled`, `accepted_at`, `version`, `value_exact`
+  from weir.offers_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `offer_id` desc, version desc
+  limit 1 by org_id, `offer_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'offers as they were at a moment: weir.offers_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.transactions on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `savings` Float64 comment 'how much less was paid',
+  `amount` Float64 comment 'how much was paid',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `discount_name` Nullable(String) comment 'what the discount is called',
+  `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record',
+  `savings_exact` Nullable(Decimal(38, 9)) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `discount_value_exact` Nullable(Decimal(38, 9)) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) sql security invoker as
+select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`, `savings_exact`, `amount_exact`, `discount_value_exact`
+from weir.transactions_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A purchase in a shop.';
+
+create or replace view weir.transactions_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `transaction_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `savings` Float64 comment 'how much less was paid',
+  `amount` Float64 comment 'how much was paid',
+  `student_id` Nullable(UUID) comment 'purchasing student',
+  `offer_id` Nullable(UUID) comment 'offer used',
+  `branch_id` Nullable(UUID) comment 'branch location',
+  `source` Nullable(String) comment 'origin of the transaction, for example online or in-store',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `discount_name` Nullable(String) comment 'what the discount is called',
+  `discount_type` Nullable(String) comment 'for example percentage or fixed',
+  `discount_value` Nullable(Float64) comment 'how much the discount takes off, in the unit that discount_type says',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `savings_exact` Nullable(Decimal(38, 9)) comment 'savings as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `amount_exact` Nullable(Decimal(38, 9)) comment 'amount as an exact number, for sums; with nine decimals, and null from 10^29 on',
+  `discount_value_exact` Nullable(Decimal(38, 9)) comment 'discount_value as an exact number, for sums; with nine decimals, and null from 10^29 on'
+) sql security invoker as
+select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `discount_name`, `discount_type`, `discount_value`, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `transaction_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`, `savings_exact`, `amount_exact`, `discount_value_exact`
+from weir.transactions_log as log final
+comment 'transactions: every version of every record, with the time in which it was valid. A purchase in a shop.';
+
+create or replace view weir.transactions_as_of on cluster `weir` sql security invoker as
+select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`, `savings_exact`, `amount_exact`, `discount_value_exact`
+from (
+  select `org_id`, `transaction_id`, `shop_id`, `region`, `savings`, `amount`, `student_id`, `offer_id`, `branch_id`, `source`, `created`, `updated`, `is_deleted`, `discount_name`, `discount_type`, `discount_value`, `accepted_at`, `version`, `savings_exact`, `amount_exact`, `discount_value_exact`
+  from weir.transactions_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `transaction_id` desc, version desc
+  limit 1 by org_id, `transaction_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'transactions as they were at a moment: weir.transactions_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.shop_categories on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_category_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `category_id` UUID comment 'the id of one of the categories',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.shop_categories_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A shop in a category.';
+
+create or replace view weir.shop_categories_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_category_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `category_id` UUID comment 'the id of one of the categories',
+  `region` LowCardinality(String) comment '2-letter country code',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_category_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.shop_categories_log as log final
+comment 'shop-categories: every version of every record, with the time in which it was valid. A shop in a category.';
+
+create or replace view weir.shop_categories_as_of on cluster `weir` sql security invoker as
+select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `shop_category_id`, `shop_id`, `category_id`, `region`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.shop_categories_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `shop_category_id` desc, version desc
+  limit 1 by org_id, `shop_category_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'shop-categories as they were at a moment: weir.shop_categories_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.shop_tags on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_tag_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `tag_id` UUID comment 'the id of one of the tags',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.shop_tags_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A tag on a shop.';
+
+create or replace view weir.shop_tags_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_tag_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `tag_id` UUID comment 'the id of one of the tags',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_tag_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.shop_tags_log as log final
+comment 'shop-tags: every version of every record, with the time in which it was valid. A tag on a shop.';
+
+create or replace view weir.shop_tags_as_of on cluster `weir` sql security invoker as
+select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `shop_tag_id`, `shop_id`, `tag_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.shop_tags_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `shop_tag_id` desc, version desc
+  limit 1 by org_id, `shop_tag_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'shop-tags as they were at a moment: weir.shop_tags_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.shop_keywords on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_keyword_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `keyword_id` UUID comment 'the id of one of the keywords',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.shop_keywords_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A keyword of a shop.';
+
+create or replace view weir.shop_keywords_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `shop_keyword_id` UUID comment 'record identifier',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `keyword_id` UUID comment 'the id of one of the keywords',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `shop_keyword_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.shop_keywords_log as log final
+comment 'shop-keywords: every version of every record, with the time in which it was valid. A keyword of a shop.';
+
+create or replace view weir.shop_keywords_as_of on cluster `weir` sql security invoker as
+select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `shop_keyword_id`, `shop_id`, `keyword_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.shop_keywords_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `shop_keyword_id` desc, version desc
+  limit 1 by org_id, `shop_keyword_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'shop-keywords as they were at a moment: weir.shop_keywords_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.student_favourites on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `student_favourite_id` UUID comment 'record identifier',
+  `customer_id` UUID comment 'the id of one of the customers',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'always false: a deleted record is not here',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from weir.student_favourites_current as log final
+where not ifNull(log.is_deleted, false)
+comment 'A shop that a student marked as a favourite.';
+
+create or replace view weir.student_favourites_history on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `student_favourite_id` UUID comment 'record identifier',
+  `customer_id` UUID comment 'the id of one of the customers',
+  `shop_id` UUID comment 'the id of one of the shops',
+  `created` Nullable(DateTime64(3, 'UTC')) comment 'when the record was created at its source',
+  `updated` Nullable(DateTime64(3, 'UTC')) comment 'when the record was last changed at its source',
+  `is_deleted` Bool comment 'whether this version deleted the record',
+  `version` UInt64 comment 'grows with each version of a record',
+  `valid_from` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `valid_to` Nullable(DateTime64(3, 'UTC')) comment 'when the next version was accepted; null while this is the newest',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request'
+) sql security invoker as
+select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `version`, accepted_at as valid_from, leadInFrame(toNullable(accepted_at)) over (partition by org_id, `student_favourite_id` order by version rows between current row and unbounded following) as valid_to, `request_id`, `batch_id`
+from weir.student_favourites_log as log final
+comment 'student-favourites: every version of every record, with the time in which it was valid. A shop that a student marked as a favourite.';
+
+create or replace view weir.student_favourites_as_of on cluster `weir` sql security invoker as
+select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, ifNull(log.is_deleted, false) as is_deleted, `accepted_at`, `version`
+from (
+  select `org_id`, `student_favourite_id`, `customer_id`, `shop_id`, `created`, `updated`, `is_deleted`, `accepted_at`, `version`
+  from weir.student_favourites_log
+  where accepted_at <= parseDateTime64BestEffort({at:String}, 3, 'UTC')
+  order by org_id desc, `student_favourite_id` desc, version desc
+  limit 1 by org_id, `student_favourite_id`
+) as log
+where not ifNull(log.is_deleted, false)
+comment 'student-favourites as they were at a moment: weir.student_favourites_as_of(at = \'2026-01-31 12:00:00\')';
+
+create or replace view weir.interactions on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `interaction_id` UUID comment 'given by the service',
+  `recorded_at` DateTime64(3, 'UTC') comment 'when the service took it in',
+  `interaction_type` LowCardinality(String) comment 'what the user did; one of FILTER_CLICK, SHARE, PAGE_VIEW, DISCOUNT_CODE',
+  `user_id` Nullable(String) comment 'pseudonymous user identifier',
+  `student_id` Nullable(UUID) comment 'an existing customer; the id of one of the customers',
+  `item_type` LowCardinality(String) comment 'the kind of thing it was done with; one of TAG, OFFER, SHOP, KEYWORD',
+  `item_id` UUID comment 'the id of a record of the kind that item_type says',
+  `city` Nullable(String) comment 'where the interaction occurred',
+  `country` Nullable(String) comment 'where the interaction occurred',
+  `platform` LowCardinality(Nullable(String)) comment 'where the user was; one of ANDROID, IOS, WEB, OTHER',
+  `event_timestamp` DateTime64(3, 'UTC') comment 'when it happened',
+  `source` LowCardinality(Nullable(String)) comment 'SERVICE when it came from a recommendation response, null for browsing',
+  `recommendation_id` Nullable(UUID) comment 'the recommendation that it came from',
+  `accepted_at` DateTime64(3, 'UTC') comment 'when this version was accepted',
+  `version` UInt64 comment 'grows with each version of a record'
+) sql security invoker as
+select `org_id`, `interaction_id`, `recorded_at`, `interaction_type`, `user_id`, `student_id`, `item_type`, `item_id`, `city`, `country`, `platform`, `event_timestamp`, `source`, `recommendation_id`, `accepted_at`, `version`
+from weir.interactions_log as log final
+comment 'One interaction of a user with a tag, an offer, a shop or a keyword.';
+
+create or replace view weir.rejections on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `rejected_at` DateTime64(3, 'UTC') comment 'when it was refused',
+  `type` LowCardinality(String) comment 'the type of the record',
+  `index` UInt32 comment 'its place in the request',
+  `id` Nullable(String) comment 'what was given as its id',
+  `problems` Array(Tuple(field Nullable(String), code String, message String)) comment 'what is wrong with it; the field is null where it is the record as a whole',
+  `record` String comment 'the record as it was sent, in JSON; at most 64 KiB of it',
+  `truncated` Bool comment 'whether the record was too large to be kept whole'
+) sql security invoker as
+select `org_id`, `request_id`, `batch_id`, `rejected_at`, `type`, `index`, `id`, `problems`, `record`, `truncated`
+from weir.rejections_log final
+comment 'refused records: what was sent, and what is wrong with it';
+
+create or replace view weir.waiting on cluster `weir` (
+  `org_id` LowCardinality(String) comment 'the organisation that uploaded it',
+  `type` LowCardinality(String) comment 'the type of the record that waits',
+  `id` UUID comment 'the id of the record that waits',
+  `missing` Array(Tuple(field String, type String, id UUID)) comment 'the records that it waits for: the field that refers to each, its type and its id',
+  `since` DateTime64(3, 'UTC') comment 'when it began to wait',
+  `until` DateTime64(3, 'UTC') comment 'when it is refused if something is still missing',
+  `request_id` UUID comment 'the request that brought it',
+  `batch_id` UUID comment 'the batch of that request',
+  `index` UInt32 comment 'its place in the request; of an interaction, its place in the batch'
+) sql security invoker as
+select `org_id`, `type`, `id`, `missing`, `since`, `until`, `request_id`, `batch_id`, `index`
+from weir.waiting_log final
+where state = 'waiting'
+comment 'records that wait for what they refer to';
+
+create or replace view weir.quality on cluster `weir` (
+  org_id LowCardinality(String) comment 'the organisation that uploaded them',
+  type LowCardinality(String) comment 'the type of the records',
+  day Date comment 'the day on which they were decided, in UTC; of those that wait, the day on which they came',
+  received UInt64 comment 'records that came in: accepted, refused, waiting and undecided',
+  accepted UInt64 comment 'records that were accepted, each version of a record for itself',
+  refused UInt64 comment 'records that were refused; for as long as rejections are kept',
+  top_codes Array(Tuple(code String, count UInt64)) comment 'the commonest problems: how many refused records have one with this code',
+  last_accepted_at Nullable(DateTime64(3, 'UTC')) comment 'when the last one of that day was accepted',
+  waiting UInt64 comment 'records that came on that day and still wait for a record that they refer to',
+  undecided UInt64 comment 'records whose waiting ended on that day without a decision: a newer one of their id came, or somebody cancelled it'
+) sql security invoker as
+select org_id, type, day, sum(n_accepted) + sum(n_refused) + sum(n_waiting) + sum(n_undecided) as received,
+  sum(n_accepted) as accepted, sum(n_refused) as refused,
+  arraySlice(arraySort(pair -> (-pair.2, pair.1), arrayZip(mapKeys(sumMap(n_codes)), mapValues(sumMap(n_codes)))), 1, 5) as top_codes,
+  max(last) as last_accepted_at, sum(n_waiting) as waiting, sum(n_undecided) as undecided
+from (
+select org_id, 'shops' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.shops_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'categories' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.categories_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'tags' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.tags_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'keywords' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.keywords_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'institutes' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.institutes_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'courses' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.courses_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'customers' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.customers_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'branches' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.branches_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'offers' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.offers_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'transactions' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.transactions_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'shop-categories' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.shop_categories_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'shop-tags' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.shop_tags_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'shop-keywords' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.shop_keywords_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'student-favourites' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.student_favourites_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, 'interactions' as type, day, sum(n) as n_accepted, toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, max(last) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from (
+  select org_id, toDate(accepted_at) as day, batch_id, groupBitmap(toUInt16(version % 8192)) as n, max(toNullable(accepted_at)) as last
+  from weir.interactions_log
+  group by org_id, day, batch_id, intDiv(version, 8192)
+)
+group by org_id, day
+union all
+select org_id, type, toDate(rejected_at) as day, toUInt64(0) as n_accepted, count() as n_refused,
+  sumMap(mapFromArrays(arrayDistinct(problems.code), arrayMap(code -> toUInt64(1), arrayDistinct(problems.code)))) as n_codes,
+  cast(null as Nullable(DateTime64(3, 'UTC'))) as last, toUInt64(0) as n_waiting, toUInt64(0) as n_undecided
+from weir.rejections_log final
+where org_id != ''
+group by org_id, type, day
+union all
+select org_id, type, toDate(if(state = 'waiting', since, changed_at)) as day, toUInt64(0) as n_accepted,
+  toUInt64(0) as n_refused, cast(map(), 'Map(String, UInt64)') as n_codes, cast(null as Nullable(DateTime64(3, 'UTC'))) as last, countIf(state = 'waiting') as n_waiting, countIf(state != 'waiting') as n_undecided
+from weir.waiting_log final
+where state in ('waiting', 'superseded', 'cancelled')
+group by org_id, type, day
+)
+group by org_id, type, day
+comment 'what came in, by organisation, type and day: accepted, refused, waiting';

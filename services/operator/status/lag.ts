@@ -1,0 +1,80 @@
+import { committedByPlace, type Group } from '#platform/kafka/committed-offsets.js'
+import type { Kafka } from '#platform/kafka/kafka.js'
+import { placeOf } from '#platform/kafka/partitions.js'
+import { type Stretch, stretchesOf } from '#platform/kafka/read-topics.js'
+import type { Catalogue } from '#schemas/catalogue.js'
+import { acceptedTopic, sinkGroupOf, submittedTopic, verdictsTopic } from '#schemas/derive/names.js'
+import { groupsOf, topicsOf } from '#schemas/derive/topics.js'
+
+/** The two steps after the edge: a batch is decided, an event is written. */
+export type Stage = 'decide' | 'write'
+
+export type PartitionLag = {
+  stage: Stage
+  topic: string
+  partition: number
+  lag: number
+  /** When the first message that waits was sent; null where none waits, or where it was not looked at. */
+  oldest: Date | null
+}
+
+// To find an age takes a connection of its own: the partitions that are furthest behind are looked at.
+const mostAges = 8
+const readWithin = 3_000
+
+/** How far each partition is behind, by what Kafka knows: all partitions, the worst first. */
+export const findLag = async (kafka: Kafka, catalogue: Catalogue): Promise<PartitionLag[]> => {
+  const stages = stagesOf(catalogue)
+  const groups = Object.values(stages).flat()
+  const topics = groups.flatMap((group) => group.topics)
+  const [stretches, committed] = await Promise.all([stretchesOf(kafka, topics), committedByPlace(kafka, groups)])
+  const lags = lagsOf(stages, stretches, committed)
+  const stageOf = (one: Stage) => lags.filter(({ stage, lag }) => stage === one && lag > 0)
+  const worst = new Set((['decide', 'write'] as const).flatMap((stage) => stageOf(stage).slice(0, mostAges)))
+  return Promise.all(
+    lags.map(async (unread) => {
+      const { next: _, ...lag } = unread
+      return { ...lag, oldest: worst.has(unread) ? await timeAt(kafka, unread).catch(() => null) : null }
+    }),
+  )
+}
+
+type Unread = Omit<PartitionLag, 'oldest'> & { next: number }
+
+/** What is left to read of each partition, the most first. */
+export const lagsOf = (
+  stages: Record<Stage, readonly Group[]>,
+  stretches: readonly Stretch[],
+  committed: ReadonlyMap<string, number>,
+): Unread[] => {
+  const stageOf = (topic: string): Stage =>
+    stages.decide.some(({ topics }) => topics.includes(topic)) ? 'decide' : 'write'
+  return stretches
+    .map(({ topic, partition, from, until }) => {
+      // A group that never committed begins with the first message; what was deleted is not waited for.
+      const next = Math.max(from, committed.get(placeOf({ topic, partition })) ?? from)
+      return { stage: stageOf(topic), topic, partition, lag: Math.max(0, until - next), next }
+    })
+    .sort((a, b) => b.lag - a.lag || (placeOf(a) < placeOf(b) ? -1 : 1))
+}
+
+const stagesOf = (catalogue: Catalogue): Record<Stage, Group[]> => {
+  const { type } = catalogue.interaction
+  const interactions = acceptedTopic(type)
+  const written = topicsOf(catalogue)
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith(submittedTopic('')) && name !== verdictsTopic && name !== interactions)
+  return {
+    decide: Object.values(groupsOf(catalogue)),
+    write: [
+      { groupId: sinkGroupOf(), topics: written },
+      { groupId: sinkGroupOf(type), topics: [interactions] },
+    ],
+  }
+}
+
+const timeAt = async (kafka: Kafka, { topic, partition, next }: Unread): Promise<Date | null> => {
+  const found = await kafka.withPartitionReader({ topic, partition, ms: readWithin }, (reader) => reader.read(next))
+  const first = found?.messages.find(({ offset }) => offset >= next)
+  return first ? new Date(first.timestamp) : null
+}
