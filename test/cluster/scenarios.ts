@@ -26,6 +26,7 @@ const uploadsBetween = 30
 type History = {
   deeds: readonly { what: string; do: Deed }[]
   mayOutliveSession?: boolean
+  mayDecideAgain?: boolean
   plans?: readonly Plan[]
 }
 
@@ -34,7 +35,7 @@ const ofAllKinds: readonly Plan[] = [planClient, planEveryType, planWaitsInVain,
 /** Under load of all kinds these are done one after another, with some uploads after each. */
 const scenario = (
   name: string,
-  { deeds, mayOutliveSession = false, plans = ofAllKinds }: History,
+  { deeds, mayOutliveSession = false, mayDecideAgain = false, plans = ofAllKinds }: History,
   note: (pause: Pause) => void,
 ): ClusterScenario => ({
   name,
@@ -52,7 +53,7 @@ const scenario = (
       say(`${what}: no upload was accepted for ${ms} ms`)
       note({ what, ms })
     }
-    return { findings, mayOutliveSession }
+    return { findings, mayOutliveSession, mayDecideAgain }
   },
 })
 
@@ -240,6 +241,7 @@ export const clusterScenarios: ReadonlyMap<string, (note: (pause: Pause) => void
       deeds: [{ what: 'a standby promoted that lagged', do: failOverToLaggard }],
       // Nothing whose outcome depends on the moment at which it is decided: what is decided again meets all that came since.
       plans: [planEveryType, planEveryType, planImports],
+      mayDecideAgain: true,
     },
     'integrity-comes-and-goes': {
       deeds: [

@@ -42,6 +42,8 @@ const spoiled: [name: string, spoil: (world: World) => void][] = [
   ['lost-from-topic', (world) => without(world, ({ value }) => value.name === 'old' && value.batch_id === 'b1')],
   ['wrong-on-topic', (world) => Object.assign(eventsOn(world, 'weir.accepted.shops')[0]?.value ?? {}, { name: 'x' })],
   ['differing-events', (world) => again(world, 'weir.accepted.shops', { bytes: 'other bytes' })],
+  ['differing-events', (world) => again(world, 'weir.accepted.shops', { value: { request_id: 'r9' } })],
+  ['decided-again', (world) => again(world, 'weir.accepted.shops', { value: { accepted_at: 1 } })],
   ['stranger-on-topic', (world) => again(world, 'weir.accepted.shops', { value: { batch_id: 'b9' } })],
   // The same write with another version.
   ['stranger-on-topic', (world) => again(world, 'weir.accepted.shops', { value: { version: 16_386 } })],
