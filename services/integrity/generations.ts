@@ -8,7 +8,7 @@ import { periodically } from '#platform/process/periodically.js'
 // "weir lanes change" gives the submitted log new topics. A record's older writes may lie in the old ones: so the new ones are not
 // even read before everything in the old ones is decided and published, by whichever instance.
 
-const lookEvery = 1_000
+const usualLookEvery = 1_000
 
 /** Whether everything up to where a generation ends is published, and Postgres knows of it. */
 export const isWorkedOff = (
@@ -32,6 +32,8 @@ export const followGenerations = async (deps: {
   /** Begins to read the topics of a generation; resolves to what ends that. */
   open: (generation: Generation) => Promise<() => Promise<void>>
   log: Log
+  /** Milliseconds between one look at the layout and the next. */
+  lookEvery?: number
 }) => {
   let all = await deps.find()
   let deciding = toDecide(all)
@@ -60,7 +62,7 @@ export const followGenerations = async (deps: {
 
   const looks = periodically({
     name: 'look at the layout',
-    everyMs: lookEvery,
+    everyMs: deps.lookEvery ?? usualLookEvery,
     work: () => look().catch((error: unknown) => deps.log.debug({ reason: reasonOf(error) }, 'layout not looked at')),
     log: deps.log,
   })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isDeep, sized } from '../support/sized.js'
 import { type FailPointName, failPointScenario, failPoints } from './runs/fail-points.js'
 import { shortChaos } from './runs/faults.js'
+import { lanesScenario } from './runs/lanes.js'
 import { rebalanceScenario } from './runs/rebalance.js'
 import { runScenario, type Scenario } from './runs/run.js'
 import { createSession, type Session } from './runs/session.js'
@@ -73,6 +74,14 @@ describe.each(sized([4], [1, 4]))('with %i lanes', (lanes) => {
     it(
       'no verdict differs when an integrity instance falls asleep before-postgres-commit and wakes after others took over',
       () => expectAllWell(rebalanceScenario('before-postgres-commit')),
+      within,
+    )
+
+  // The last but one: from then on the system has other lanes.
+  if (lanes > 1 && isDeep)
+    it(
+      'nothing is lost and nothing is there twice when the lanes are changed while processes die',
+      () => expectAllWell(lanesScenario()),
       within,
     )
 
