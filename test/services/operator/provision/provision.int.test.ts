@@ -160,7 +160,7 @@ describe('provisioning', () => {
       // A system from before layouts were stored has one lane and the partitions that it has.
       await pool.query('truncate integrity.layouts')
       await pool.query(`insert into integrity.cursors (topic, partition, next_offset) values ($1, 0, 7)`, [topics[0]])
-      await expect(provisionWith({ LANES: '3' })).rejects.toThrow('was made with LANES=1')
+      await expect(provisionWith({ LANES: '3' })).rejects.toThrow('this system has LANES=1')
       await provisionWith({}, 24)
       expect(await findLayout(pool)).toEqual({ generation: 0, lanes: 1, submittedPartitions: 6, acceptedPartitions: 4 })
     } finally {
