@@ -26,7 +26,10 @@ build_in_own_module() {
     theirs=$(go mod download -json "$module@v$kubernetes" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
     sed -nE "s#^\s*(k8s.io/[a-z-]+) => ./staging.*#replace \1 => \1 v0.${kubernetes#1.}#p" "$theirs" >>go.mod
   fi
-  GOFLAGS='-buildvcs=false -mod=mod' go build -o "$work/$name.built" "$package"
+  # Otherwise Kubernetes says that it is v0.0.0, and a chart that asks for a version is refused.
+  local said="-X k8s.io/component-base/version.gitVersion=v$kubernetes"
+  said+=" -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=${kubernetes:2:2}"
+  GOFLAGS='-buildvcs=false -mod=mod' go build -ldflags "$said" -o "$work/$name.built" "$package"
 }
 
 build() {

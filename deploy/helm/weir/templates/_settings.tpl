@@ -5,7 +5,10 @@ the component counts before what is given to all. Takes root, reader (a key of s
 {{- define "weir.given" -}}
 {{- $given := dict }}
 {{- range $level := list .root.Values .own }}
-{{- range $name, $value := $level.settings }}{{ $_ := set $given $name (dict "value" $value) }}{{ end }}
+{{- /* An empty text takes a setting back. */}}
+{{- range $name, $value := $level.settings }}
+{{- if eq (toString $value) "" }}{{ $_ := unset $given $name }}{{ else }}{{ $_ := set $given $name (dict "value" $value) }}{{ end }}
+{{- end }}
 {{- range $name, $place := $level.secrets }}{{ $_ := set $given $name $place }}{{ end }}
 {{- end }}
 {{- $known := index (.root.Files.Get "settings.json" | fromJson) .reader }}
