@@ -2,7 +2,7 @@ import { findCursors } from '#ledger/cursors.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
-import { placeOf } from '#platform/kafka/partitions.js'
+import { countedFrom, placeOf } from '#platform/kafka/partitions.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { firstRow } from '#platform/postgres/rows.js'
 import { periodically } from '#platform/process/periodically.js'
@@ -34,8 +34,9 @@ export const forgottenOf = (
   committed.flatMap((each) => {
     const place = placeOf(each)
     // Without any cursor it is a Postgres that was emptied on purpose, which begins where the group is.
-    const known = cursors.get(place)
-    return known !== undefined && known < each.offset ? [{ place, known, published: each.offset }] : []
+    if (cursors.size === 0) return []
+    const known = cursors.get(place) ?? countedFrom(each.topic)
+    return known < each.offset ? [{ place, known, published: each.offset }] : []
   })
 
 const describe = ([first, ...more]: readonly Forgotten[]): string =>

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { lockCursor, moveCursor } from '#ledger/cursors.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
 import { inTransaction } from '#platform/postgres/postgres.js'
-import { createPostgresMemory, findWalPlace } from '../../../services/integrity/postgres-memory.js'
+import { createPostgresMemory, findWalPlace, forgottenOf } from '../../../services/integrity/postgres-memory.js'
 import { openMigratedDatabase } from '../../support/migrated-database.js'
 
 const { pool } = await openMigratedDatabase()
@@ -34,9 +34,6 @@ it('lets decide what Postgres knows as far as it was published, and stops everyt
   expect(memory.refuseUnsure).toThrow('what it knows is looked at first')
   await memory.mayDecide()
   memory.refuseUnsure()
-  // Nothing of it was ever decided here: a Postgres that was emptied on purpose.
-  committed.push({ topic: at.topic, partition: 4, offset: 7 })
-
   await decideUntil(8)
   // Nothing says that this is another Postgres: it is looked at every few seconds.
   await memory.mayDecide()
@@ -54,6 +51,15 @@ it('lets decide what Postgres knows as far as it was published, and stops everyt
   )
   expect(memory.check).toThrow('went back')
   expect(behind).toEqual([0, 1])
+})
+
+it('knows a Postgres that was emptied on purpose from one that forgot a partition altogether', () => {
+  const published = { topic: 'weir.submitted.shops', partition: 4, offset: 7 }
+  const later = { topic: 'weir.submitted.shops.g1', partition: 4, offset: 2 ** 36 }
+  expect(forgottenOf([published, later], new Map())).toEqual([])
+  expect(forgottenOf([published, later], new Map([['weir.submitted.shops/1', 3]]))).toEqual([
+    { place: 'weir.submitted.shops/4', known: 0, published: 7 },
+  ])
 })
 
 it('is unsure of a Postgres that is behind where it was, and sure of one that is ahead', async () => {
