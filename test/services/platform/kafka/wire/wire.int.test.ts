@@ -164,8 +164,10 @@ it('gives up at the deadline where there is no such topic or partition, and take
   await expect(producer.send(absent, 0, [message], soon())).rejects.toThrow(
     `Kafka did not take 1 messages for ${absent}/0`,
   )
+  // On a busy machine the last try may be cut off by the deadline.
+  const why = new RegExp(`Kafka has no partition ${partitions} of ${topic}|no answer within`)
   await expect(producer.send(topic, partitions, [message], soon())).rejects.toMatchObject({
-    cause: { message: `Kafka has no partition ${partitions} of ${topic}` },
+    cause: { message: expect.stringMatching(why) },
   })
   await createTopics(kafka, { topic: absent })
   await producer.send(absent, 0, [message])
