@@ -6,6 +6,8 @@ const streamOf = (type?: string) => (type === undefined ? undefined : catalogue.
 export const submittedTopic = (type: string, generation = 0): string => `weir.submitted.${type}${suffixOf(generation)}`
 /** The type whose batches a submitted topic holds. */
 export const typeOfSubmitted = (topic: string): string => topic.slice(submittedTopic('').length).replace(/\.g\d+$/, '')
+/** The generation that a submitted topic belongs to. */
+export const generationOfSubmitted = (topic: string): number => Number(/\.g(\d+)$/.exec(topic)?.[1] ?? 0)
 const suffixOf = (generation: number): string => (generation === 0 ? '' : `.g${generation}`)
 export const acceptedTopic = (type: string): string => streamOf(type)?.topic ?? `weir.accepted.${type}`
 export const rejectedTopic = 'weir.rejected'

@@ -7,7 +7,8 @@ import {
   untilProvisioned,
   watchPartitions,
 } from '#ledger/layout/check-layout.js'
-import { findGenerations, finishGeneration, type Generation, publishedOf, toDecide } from '#ledger/layout/layout.js'
+import { findGenerations, finishGeneration, type Generation } from '#ledger/layout/layout.js'
+import { publishedOffsets } from '#ledger/layout/published.js'
 import { checkWithinForPeers, createReadiness, startHealthServer } from '#platform/health/health.js'
 import { createLog } from '#platform/health/log.js'
 import { createMetrics } from '#platform/health/metrics.js'
@@ -26,12 +27,11 @@ import { createRegistry } from '#platform/registry.js'
 import { openTracing } from '#platform/tracing/open-tracing.js'
 import { catalogue } from '#schemas/catalogue.js'
 import { rejectedSchema, waitingSchema } from '#schemas/derive/avro.js'
-import { rejectedTopic, subjectOf, waitingTopic } from '#schemas/derive/names.js'
+import { generationOfSubmitted, rejectedTopic, subjectOf, waitingTopic } from '#schemas/derive/names.js'
 import { groupsOf, type Layout, partitionsOf, topicsOf } from '#schemas/derive/topics.js'
 import type { RejectedEvent, WaitingEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
 import { createSetAsideMessage } from '#schemas/set-aside.js'
-import { generationOf } from '#schemas/version.js'
 import { configSchema } from './config.js'
 import { createEntityIndex } from './entity-index.js'
 import { createIntegrityFigures } from './figures.js'
@@ -70,12 +70,9 @@ await runService(log, async (onStop, crash) => {
   const kafka = createKafka({ ...access.kafka, clientId: 'weir-integrity', log })
   let generations: Awaited<ReturnType<typeof followGenerations>> | undefined
   const committedOf = (generation: number) => committedOffsets(kafka, Object.values(groupsOf(catalogue, generation)))
-  const committed = async () => {
-    const all = generations?.all() ?? (await findGenerations(pool))
-    return [...publishedOf(all), ...(await committedOf(toDecide(all)?.generation ?? 0))]
-  }
+  const published = async () => publishedOffsets(kafka, catalogue, generations?.all() ?? (await findGenerations(pool)))
   const figures = createIntegrityFigures(metrics)
-  const memory = createPostgresMemory({ pool, committed, counted: figures.postgresBehind, log })
+  const memory = createPostgresMemory({ pool, committed: published, counted: figures.postgresBehind, log })
 
   const patience = createPatience(log)
   let consumers: Consumer[] = []
@@ -110,7 +107,7 @@ await runService(log, async (onStop, crash) => {
 
   const layout = await untilProvisioned(pool, patience, config)
   const deciding = new Map<number, Layout>()
-  const layoutOf = (topic: string): Layout => deciding.get(generationOf(countedFrom(topic))) ?? layout
+  const layoutOf = (topic: string): Layout => deciding.get(generationOfSubmitted(topic)) ?? layout
   const toolsFor = async (type: RecordType): Promise<TypeTools & ResumeBytes> => {
     const read = await createReadBatch(type, registry)
     const publish = await createPublisher({ catalogue, type, producer, registry, layout, failAt })
@@ -207,7 +204,7 @@ await runService(log, async (onStop, crash) => {
   onStop('consumers', generations.close)
   onStop('watch of partitions', () => partitions?.stop())
 
-  const retention = startRetention({ config, catalogue, pool, committed, metrics, log })
+  const retention = startRetention({ config, catalogue, pool, committed: published, metrics, log })
   onStop('retention', retention.stop)
   // Released first: a fetch that hangs on Postgres would keep this consumer in its group. The fetch is not decided, and the
   // partition's next owner decides it.

@@ -1,4 +1,4 @@
-import { findCursors } from '#ledger/cursors.js'
+import { decidedUntil, findCursors } from '#ledger/cursors.js'
 import { reasonOf } from '#platform/health/health.js'
 import type { Log } from '#platform/health/log.js'
 import type { Committed } from '#platform/kafka/committed-offsets.js'
@@ -32,11 +32,8 @@ export const forgottenOf = (
   cursors: ReadonlyMap<string, number>,
 ): readonly Forgotten[] =>
   committed.flatMap((each) => {
-    const place = placeOf(each)
-    // Without any cursor it is a Postgres that was emptied on purpose, which begins where the group is.
-    if (cursors.size === 0) return []
-    const known = cursors.get(place) ?? countedFrom(each.topic)
-    return known < each.offset ? [{ place, known, published: each.offset }] : []
+    const known = decidedUntil(cursors, each, countedFrom(each.topic))
+    return known !== undefined && known < each.offset ? [{ place: placeOf(each), known, published: each.offset }] : []
   })
 
 const describe = ([first, ...more]: readonly Forgotten[]): string =>

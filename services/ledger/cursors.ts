@@ -1,4 +1,4 @@
-import type { TopicPartition } from '#platform/kafka/partitions.js'
+import { placeOf, type TopicPartition } from '#platform/kafka/partitions.js'
 import type { Connection, Pool } from '#platform/postgres/postgres.js'
 import { changedBy, type Database, firstRow, rowsOf, timeNow } from '#platform/postgres/rows.js'
 import type { AcceptedLoss, LockedCursor } from './fence.js'
@@ -54,6 +54,16 @@ export const findCursors = async (pool: Pool): Promise<Map<string, number>> => {
   )
   return new Map(rows.map(({ place, next_offset }) => [place, next_offset]))
 }
+
+/**
+ * Up to where a partition, which begins at `first`, is decided; undefined where Postgres knows of no partition at all: then it was emptied
+ * on purpose, and begins where Kafka's groups are. Where it knows others, nothing of this one is decided, or it was forgotten.
+ */
+export const decidedUntil = (
+  cursors: ReadonlyMap<string, number>,
+  at: TopicPartition,
+  first: number,
+): number | undefined => cursors.get(placeOf(at)) ?? (cursors.size > 0 ? first : undefined)
 
 /** Holds the partition's cursor until the transaction ends; undefined where there is none, which is left so. */
 export const holdCursor = (

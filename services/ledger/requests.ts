@@ -30,7 +30,11 @@ export const toNoted = (
   return { requestId, orgId, type, bodySha256, batchRecords, lanes, submittedAt, written: null }
 }
 
-export const batchIdsOf = ({ requestId, batchRecords, lanes }: NotedRequest): string[] => {
+export const batchIdsOf = ({
+  requestId,
+  batchRecords,
+  lanes,
+}: Pick<NotedRequest, 'requestId' | 'batchRecords' | 'lanes'>): string[] => {
   let before = 0
   return batchRecords.map((count) => {
     const id = batchIdOf(requestId, before, count, lanes)

@@ -4,10 +4,14 @@ import type { RecordType } from '#schemas/record.js'
 import { type BatchLimits, cut, type HowCut } from './batches.js'
 import type { Entry } from './entries.js'
 
+export type CutByLane = (
+  entries: readonly Entry[],
+  limits: BatchLimits,
+  lanes: number,
+) => HowCut & { slices: Entry[][] }
+
 /** Cuts a request by lane first, then by size: one lane's records in the order of the request, then the next lane's. */
-export const createCutByLane = (
-  type: RecordType,
-): ((entries: readonly Entry[], limits: BatchLimits, lanes: number) => HowCut & { slices: Entry[][] }) => {
+export const createCutByLane = (type: RecordType): CutByLane => {
   const readId = createIdOf(type)
   const idIn = (entry: Entry): string | null => ('refusal' in entry ? entry.refusal.id : readId(entry))
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '#http/request-error.js'
 import type { Generation } from '#ledger/layout/layout.js'
 import type { Log } from '#platform/health/log.js'
@@ -14,13 +13,10 @@ import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import type { Layout } from '#schemas/derive/topics.js'
 import type { VerdictEvent } from '#schemas/events.js'
-import { createPlaces, type Placed, type Places } from '../batches/places.js'
-import { type CutLayout, changing } from '../uploads/upload.js'
+import type { Places } from '../batches/places.js'
+import { createLayoutWatch } from './layout-watch.js'
 import { createPublish, openSubmittedTopics, type PublishBatches } from './publisher.js'
 import { followVerdicts } from './verdicts.js'
-
-// A change takes three seconds or so.
-const holdFor = 10_000
 
 /** Batches out, verdicts back. Returns at once and connects meanwhile: without Kafka the edge listens, and says so. */
 export const openStream = (deps: {
@@ -43,57 +39,6 @@ export const openStream = (deps: {
   const writes = createRecentFailures((_, reason) => reason)
   let producer: Producer | undefined
   let feed: Consumer | undefined
-  let layout: Layout | undefined
-  let history: Pick<CutLayout, 'earlierLanes' | 'isDecidedBefore'> = {}
-  const learn = (generations: readonly Generation[]): Generation | undefined => {
-    const open = generations.findLast(({ state }) => state !== 'coming')
-    const before = generations.filter(({ generation }) => generation < (open?.generation ?? 0))
-    const earlier = new Set(before.map(({ lanes }) => lanes).reverse())
-    earlier.delete(open?.lanes ?? 0)
-    history = { earlierLanes: [...earlier], isDecidedBefore: before.every(({ state }) => state === 'finished') }
-    return open
-  }
-  /** By generation: a request that was cut before a change is written where it was cut for, or not at all. */
-  const placesOf = new Map<number, Places>()
-  const current = (): Places | undefined => placesOf.get(layout?.generation ?? 0)
-  const use = (wide: Layout): void => {
-    if (!placesOf.has(wide.generation ?? 0)) placesOf.set(wide.generation ?? 0, createPlaces(deps.catalogue, wide))
-    layout = wide
-  }
-  /** Resolves when the lanes are no longer being changed. */
-  let steady: { until: Promise<void>; end: () => void } | undefined
-  const hold = (): void => {
-    if (steady) return
-    let end = (): void => {}
-    const until = new Promise<void>((resolve) => {
-      end = resolve
-    })
-    steady = { until, end }
-  }
-  const goOn = (): void => {
-    steady?.end()
-    steady = undefined
-  }
-  let isLooking = false
-  const look = async (): Promise<void> => {
-    if (isLooking || !producer) return
-    isLooking = true
-    try {
-      const generations = await deps.findGenerations()
-      const open = learn(generations)
-      if (open && open.generation !== (layout?.generation ?? 0)) {
-        await deps.checkTopics(open)
-        use(open)
-        deps.log.info({ lanes: open.lanes, generation: open.generation }, 'the lanes were changed')
-      }
-      if (generations.some(({ state }) => state === 'coming')) hold()
-      else goOn()
-    } catch (error) {
-      deps.log.debug({ err: error }, 'layout not looked at')
-    } finally {
-      isLooking = false
-    }
-  }
   const listeners: ((verdict: VerdictEvent) => void)[] = []
   const onVerdict = (verdict: VerdictEvent): void => {
     for (const listener of listeners) listener(verdict)
@@ -103,18 +48,12 @@ export const openStream = (deps: {
   let publish: PublishBatches = async () => {
     throw notYet()
   }
-
-  const placesFor = (batch: Placed): Places => {
-    const places = placesOf.get(batch.generation ?? 0)
-    if (!places) throw notYet()
-    return places
-  }
-  const partitionFor: Places['partitionFor'] = (type, batch) => placesFor(batch).partitionFor(type, batch)
+  const watch = createLayoutWatch({ ...deps, notYet })
+  const partitionFor: Places['partitionFor'] = (type, batch) => watch.placesFor(batch).partitionFor(type, batch)
 
   const open = async (): Promise<void> => {
     const wide = await deps.openLayout()
-    learn(await patience.until('layout', deps.findGenerations))
-    use(wide)
+    watch.begin(wide, await patience.until('layout', deps.findGenerations))
     producer = await patience.until('kafka', kafka.createProducer)
     const { send } = producer
     await deps.checkTopics(wide)
@@ -124,32 +63,16 @@ export const openStream = (deps: {
     feed = await patience.until('registry', () => followVerdicts({ ...deps, onVerdict }))
     const watched: Producer['send'] = (topic, partition, messages, options) =>
       writes.watch({ topic, partition }, () => send(topic, partition, messages, options))
-    publish = createPublish({ ...deps, producer: { send: watched }, topicOf, onRefused: () => void look() })
+    publish = createPublish({ ...deps, producer: { send: watched }, topicOf, onRefused: () => void watch.look() })
   }
 
   return {
     publish: ((type, batches, within, traceparent) => publish(type, batches, within, traceparent)) as PublishBatches,
-    /** How wide the system is; throws while that is not known yet. */
-    layout: (): Layout => {
-      if (!layout) throw notYet()
-      return layout
-    },
-    /** The same, for what is cut into batches by it; throws also while the lanes are being changed. */
-    layoutToCut: (): CutLayout => {
-      if (!layout) throw notYet()
-      if (steady) throw new Unavailable(changing)
-      return { ...layout, ...history }
-    },
-    /** While the lanes are being changed, what resolves once they are; it is not waited for longer than a few seconds. */
-    untilSteady: (): Promise<void> | undefined =>
-      steady && Promise.race([steady.until, sleep(holdFor, undefined, { ref: false })]),
-    /** Looks whether the lanes were changed. To be called every second. */
-    look,
-    /** The partitions of the submitted topics; undefined while the layout is not known yet. */
-    places: current,
+    /** How wide the system is, and where its batches go. */
+    ...watch,
     /** A name for the partition that a batch goes to. */
     placeOf: (type: string, batch: OutgoingBatch): string => {
-      const places = placesFor(batch)
+      const places = watch.placesFor(batch)
       return places.placeOf(type, places.partitionFor(type, batch))
     },
     /** Calls the listener with each verdict that comes from now on. */

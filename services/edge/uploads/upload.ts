@@ -2,9 +2,9 @@ import { keyConflict } from '#http/ids.js'
 import { type RequestError, Unavailable } from '#http/request-error.js'
 import { toNoted } from '#ledger/requests.js'
 import type { OutgoingBatch } from '#schemas/byte-path/byte-path.js'
-import type { Layout } from '#schemas/derive/topics.js'
 import type { RecordType } from '#schemas/record.js'
 import { type BatchLimits, toBatches } from '../batches/batches.js'
+import { type CutLayout, changing, cutAgain } from '../batches/cut-again.js'
 import type { Entry } from '../batches/entries.js'
 import { createCutByLane } from '../batches/lanes.js'
 import type { BatchOutcome, BatchResult, Submit } from '../batches/outcome.js'
@@ -50,49 +50,20 @@ export const createToUpload = (
   return (entries, given) => {
     const { lanes, generation, earlierLanes = [], isDecidedBefore = true } = deps.layout()
     const facts = { ...given, submittedAt: deps.now(), lanes, generation }
-    // Whether a part of it was decided by its first try is known only then.
+    // Only then is it known whether its first try was decided in part.
     if (given.keyed && !isDecidedBefore) throw new Unavailable(changing)
-    const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, facts.lanes)
-    const cutAgain = (decided: ReadonlySet<string>): OutgoingBatch[] | undefined => {
-      for (const before of earlierLanes) {
-        const old = cutByLane(entries, deps.batchLimits, before)
-        const all = toBatches(old.slices, { ...facts, lanes: before }, old)
-        const kept = all.filter(({ batch_id }) => decided.has(batch_id))
-        if (kept.length === 0) continue
-        const isKept = new Set(all.flatMap(({ batch_id }, i) => (decided.has(batch_id) ? (old.slices[i] ?? []) : [])))
-        const places = entries.flatMap((entry, place) => (isKept.has(entry) ? [] : [place]))
-        const rest = cutByLane(
-          entries.filter((entry) => !isKept.has(entry)),
-          deps.batchLimits,
-          lanes,
-        )
-        const placeAt = (n: number): number => places[rest.placeAt(n)] ?? 0
-        // With ids of their own: a batch of all records, cut by these lanes, may begin at the same place and be as long.
-        const cut = toBatches(rest.slices, { ...facts, idsFrom: entries.length }, { ...rest, placeAt })
-        const batches = kept.length + cut.length
-        return [...kept, ...cut].map((batch, i) => ({ ...batch, batch: i + 1, batches }))
-      }
-      return undefined
-    }
-    const mayBeCutAgain = given.keyed && earlierLanes.length > 0
+    const { slices, ...howCut } = cutByLane(entries, deps.batchLimits, lanes)
+    const limits = deps.batchLimits
+    const again = (decided: ReadonlySet<string>) =>
+      cutAgain(cutByLane, entries, facts, { limits, earlierLanes }, decided)
     return {
       ...facts,
       type: type.type,
       batches: toBatches(slices, facts, howCut),
-      ...(mayBeCutAgain && { cutAgain }),
+      ...(given.keyed && earlierLanes.length > 0 && { cutAgain: again }),
     }
   }
 }
-
-/** A layout that requests are cut by, and what was before it. */
-export type CutLayout = Layout & {
-  /** Other numbers of lanes that the system had before, the last one first. */
-  earlierLanes?: readonly number[]
-  /** Whether everything is decided that was sent while it had those. */
-  isDecidedBefore?: boolean
-}
-
-export const changing = 'the lanes of this system are being changed; try again in a second; retrying is safe'
 
 export type UploadResult = { results: BatchResult[] } | { error: RequestError }
 

@@ -1,6 +1,7 @@
 import type { Kafka } from '#platform/kafka/kafka.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { inSyncOf, type Layout, type Topic, topicsOf } from '#schemas/derive/topics.js'
+import { fewestCopies, topicResource } from '../provision/topics.js'
 import { type Examined, type Finding, unless, warning, wrong } from './finding.js'
 
 type Settings = ReadonlyMap<string, string>
@@ -18,8 +19,7 @@ export type KafkaFacts = {
   sessionTimeout: number
 }
 
-// Kafka's own numbers for the kinds of resources that have settings.
-const topicResource = 2
+// Kafka's own number for a broker, where settings are asked for.
 const brokerResource = 4
 const offsetsTopic = '__consumer_offsets'
 
@@ -45,10 +45,7 @@ export const lookAtKafka = async (
       const found = resources.find((each) => each.resourceName === name && each.resourceType === type)
       return new Map(found?.configEntries.map(({ configName, configValue }) => [configName, configValue]))
     }
-    const copiesOf = (name: string): number | undefined => {
-      const found = metadata.find((each) => each.name === name)
-      return found && Math.min(...found.partitions.map(({ replicas }) => replicas.length))
-    }
+    const copies = fewestCopies(metadata)
     return {
       ...{ brokers: brokers.length, declared, sessionTimeout: asked.sessionTimeout },
       topics: new Map(
@@ -56,12 +53,12 @@ export const lookAtKafka = async (
           name,
           {
             partitions: metadata.find((each) => each.name === name)?.partitions.length ?? 0,
-            copies: copiesOf(name) ?? 1,
+            copies: copies.get(name) ?? 1,
             settings: settingsOf(name, topicResource),
           },
         ]),
       ),
-      offsetsCopies: copiesOf(offsetsTopic),
+      offsetsCopies: copies.get(offsetsTopic),
       broker: settingsOf(String(brokers[0]?.nodeId ?? 0), brokerResource),
     }
   })

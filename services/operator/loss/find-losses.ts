@@ -1,4 +1,4 @@
-import { findAcceptedLosses, findCursors, findPrunedBefore } from '#ledger/cursors.js'
+import { decidedUntil, findAcceptedLosses, findCursors, findPrunedBefore } from '#ledger/cursors.js'
 import { isAcceptedLoss, isTheDecided, type Submitted } from '#ledger/fence.js'
 import { findGenerations, toDecide } from '#ledger/layout/layout.js'
 import { type DecidedBatchAt, findDecidedBetween, findVerdicts } from '#ledger/verdicts.js'
@@ -43,8 +43,7 @@ export const findLosses = async (deps: LossDeps): Promise<Loss[]> => {
   const topics = groups.flatMap((group) => group.topics)
   const stretches = await stretchesOf(deps.kafka, topics)
   const partitions = stretches.flatMap((stretch): Partition[] => {
-    // A Postgres without any was emptied on purpose. Where it has others, it forgot that anything was decided here at all.
-    const cursor = cursors.get(placeOf(stretch)) ?? (cursors.size > 0 ? stretch.from : undefined)
+    const cursor = decidedUntil(cursors, stretch, stretch.from)
     const groupId = groups.find(({ topics }) => topics.includes(stretch.topic))?.groupId ?? ''
     return cursor === undefined ? [] : [{ ...stretch, groupId, cursor }]
   })

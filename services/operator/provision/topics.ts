@@ -102,7 +102,7 @@ const countPartitions = (metadata: Metadata): Map<string, number> =>
   new Map(metadata.map(({ name, partitions }) => [name, partitions.length]))
 
 /** The copies that each topic has; those of its partition with the fewest, while an operator is adding some. */
-const fewestCopies = (metadata: Metadata): Map<string, number> =>
+export const fewestCopies = (metadata: Metadata): Map<string, number> =>
   new Map(
     metadata.map(({ name, partitions }) => [name, Math.min(...partitions.map(({ replicas }) => replicas.length))]),
   )
@@ -120,7 +120,7 @@ const waitForLeaders = async (admin: Admin, topics: readonly Topic[]): Promise<M
 }
 
 // Kafka's own numbers: a resource that is a topic, and a setting that was made for that topic.
-const topicResource = 2
+export const topicResource = 2
 const topicSetting = 1
 
 /** Gives topics their declared settings; resolves to how many had others. */

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { findGenerations, publishedOf, toDecide } from '#ledger/layout/layout.js'
+import { findGenerations } from '#ledger/layout/layout.js'
+import { publishedOffsets } from '#ledger/layout/published.js'
 import * as retention from '#ledger/retention.js'
-import { committedOffsets } from '#platform/kafka/committed-offsets.js'
 import { timeOf } from '#platform/postgres/rows.js'
 import { rejectedTopic } from '#schemas/derive/names.js'
-import { groupsOf, retentionOf } from '#schemas/derive/topics.js'
+import { retentionOf } from '#schemas/derive/topics.js'
 import { createClickHouseDestination } from '#tables/clickhouse-destination.js'
 import type { ExpiredRows } from '#tables/destination.js'
 import { readDuration } from '../command/arguments.js'
@@ -59,11 +59,7 @@ const run = async (options: Options, session: Session): Promise<void> => {
   const pruned = await session.withParts(['pool', 'kafka', 'clickhouse'], async ({ pool, kafka, clickhouse }) => {
     const { rejections, history, ...before } = readCutoffs(options, session, await timeOf(pool))
     const generations = await findGenerations(pool)
-    const groups = groupsOf(session.catalogue, toDecide(generations)?.generation)
-    const committed = async () => [
-      ...publishedOf(generations),
-      ...(await committedOffsets(kafka, Object.values(groups))),
-    ]
+    const committed = () => publishedOffsets(kafka, session.catalogue, generations)
     const destination = createClickHouseDestination({ catalogue: session.catalogue, clickhouse })
     const found: Pruned = {
       ...(await destination.countExpired({ rejections, history })),

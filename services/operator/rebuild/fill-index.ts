@@ -4,14 +4,13 @@ import { type Cursor, insertRebuilt } from '#ledger/rebuilt-entities.js'
 import { groupBy } from '#platform/group-by.js'
 import { committedByPlace } from '#platform/kafka/committed-offsets.js'
 import type { Kafka } from '#platform/kafka/kafka.js'
-import { countedFrom, placeOf } from '#platform/kafka/partitions.js'
+import { placeOf } from '#platform/kafka/partitions.js'
 import { stretchesOf } from '#platform/kafka/read-topics.js'
 import type { Catalogue } from '#schemas/catalogue.js'
 import { acceptedSchema } from '#schemas/derive/avro.js'
-import { acceptedTopic, integrityGroupOf } from '#schemas/derive/names.js'
+import { acceptedTopic, generationOfSubmitted, integrityGroupOf } from '#schemas/derive/names.js'
 import type { AcceptedEvent } from '#schemas/events.js'
 import type { RecordType } from '#schemas/record.js'
-import { generationOf } from '#schemas/version.js'
 import { createDecoder } from '../command/decoder.js'
 import { OperatorError } from '../command/operator-error.js'
 import type { Parts } from '../command/servers.js'
@@ -99,7 +98,7 @@ const countUnpublished = async (
   generations: readonly Generation[],
 ): Promise<number> => {
   const finished = new Map(publishedOf(generations).map((each) => [placeOf(each), each.offset]))
-  const groups = [...groupBy(cursors, ({ topic }) => generationOf(countedFrom(topic)))].map(([generation, some]) => ({
+  const groups = [...groupBy(cursors, ({ topic }) => generationOfSubmitted(topic))].map(([generation, some]) => ({
     // Integrity's group for uploads; no record refers to an interaction.
     groupId: integrityGroupOf(undefined, generation),
     topics: [...new Set(some.map(({ topic }) => topic))],

@@ -1,3 +1,4 @@
+import { randomUUID as uuid } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { laneOf } from '#platform/kafka/partitions.js'
@@ -6,8 +7,9 @@ import { createIdOf, createValuesEncoder } from '#schemas/byte-path/byte-path.js
 import { closedMessageBytes, closingMessage, closingProbe, isClosingMark } from '#schemas/closing-mark.js'
 import { shop } from '#schemas/records/shop.js'
 import { tag } from '#schemas/records/tag.js'
+import type { CutLayout } from '../../../../services/edge/batches/cut-again.js'
 import type { Entry } from '../../../../services/edge/batches/entries.js'
-import { type CutLayout, createToUpload } from '../../../../services/edge/uploads/upload.js'
+import { createToUpload } from '../../../../services/edge/uploads/upload.js'
 import { batchOf, submittedMessage } from '../../../support/batch.js'
 
 const encode = createValuesEncoder(shop)
@@ -61,6 +63,14 @@ it('keeps what was decided before the lanes were changed, and cuts the rest anew
       },
     ),
   )
+})
+
+it('leaves the batches as they are where nothing of them was decided by earlier lanes', () => {
+  const upload = cutBy({ lanes: 1, generation: 1, earlierLanes: [4] }, Array.from({ length: 9 }, uuid).map(entryOf), 3)
+  const indexes = () => upload.batches.map(({ records }) => records.map(({ index }) => index))
+  const before = indexes()
+  expect(upload.cutAgain?.(new Set([uuid()]))).toBeUndefined()
+  expect(indexes()).toEqual(before)
 })
 
 it('takes no request with a key while it is not known what of it was decided before', () => {
